@@ -1,0 +1,275 @@
+"""The only door through which bytes from outside become JSON values or XML trees.
+
+Everything that arrives (requests, received e-CF, the authority's answers) is read here, so that there is one answer to
+what is refused. Each limit exists because its absence was seen to hang, fool or outgrow a parser or a later reader.
+"""
+
+import json
+import re
+import threading
+from collections import Counter
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any, NoReturn
+
+from lxml import etree
+
+MAX_BYTES = 1024 * 1024
+MAX_JSON_DEPTH = 64
+MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the format
+MAX_XML_ELEMENTS = 50_000
+MAX_XML_DEPTH = 32  # a signed document is 8 deep
+
+_BOM = b"\xef\xbb\xbf"
+
+#: Characters that XML 1.0 cannot carry: a value with one of them could be accepted here and never written.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Malformed(ValueError):
+    """Bytes that are not what they were said to be. `message` never repeats the input at length."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return self.message
+        where = f"line {self.line}" if self.column is None else f"line {self.line}, column {self.column}"
+        return f"{self.message} ({where})"
+
+
+class MalformedJson(Malformed):
+    """Not a JSON text this service reads."""
+
+
+class MalformedXml(Malformed):
+    """Not an XML document this service reads."""
+
+
+def excerpt(text: str, limit: int = 64) -> str:
+    """`text` made safe to show: at most `limit` characters, those that are not printable written as escapes."""
+    shown = text[:limit]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)[:limit]
+    return shown if len(text) <= limit else shown[: limit - 1] + "…"
+
+
+def _decode(raw: bytes, error: type[Malformed]) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        line = raw.count(b"\n", 0, wrong.start) + 1
+        column = wrong.start - raw.rfind(b"\n", 0, wrong.start)
+        raise error("not UTF-8", line, column) from None
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------
+
+_OPENING = re.compile(rb"[\[{]")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+#: An escape that may stand for a character XML cannot carry, or such a character itself (raw controls are refused by
+#: the JSON parser). Most bodies have none and are spared the walk over all their strings.
+_SUSPECT = re.compile(r"\\[ubf]|[\ufffe\uffff]")
+
+
+def load_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read a JSON text into dict, list, str, bool, None, int and Decimal; never a float.
+
+    Refuses with MalformedJson: more than `max_bytes`; anything but UTF-8 without a byte order mark; nesting deeper than
+    64; numbers of more than 20 digits or with an exponent, NaN and Infinity; an object that has a key twice; and, in
+    keys and strings alike, every character that XML 1.0 has no room for (NUL, controls, lone surrogates).
+    """
+    if len(raw) > max_bytes:
+        raise MalformedJson(f"larger than {max_bytes} bytes")
+    if raw.startswith(_BOM):
+        raise MalformedJson("begins with a byte order mark", 1, 1)
+    if b"\0" in raw:
+        raise MalformedJson("holds a NUL character")
+    text = _decode(raw, MalformedJson)
+    if raw.count(b"{") + raw.count(b"[") > MAX_JSON_DEPTH:
+        _refuse_deep(raw)
+    try:
+        value = _JSON.decode(text)
+    except json.JSONDecodeError as wrong:
+        raise MalformedJson(f"not JSON: {wrong.msg}", wrong.lineno, wrong.colno) from None
+    if _SUSPECT.search(text):
+        _refuse_unwritable(value, "")
+    return value
+
+
+def _refuse_deep(raw: bytes) -> None:
+    brackets = _STRING.sub(b"", raw).translate(None, _NOT_A_BRACKET)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_JSON_DEPTH:
+        raise MalformedJson(f"nested deeper than {MAX_JSON_DEPTH} levels")
+
+
+def _refuse_unwritable(value: Any, path: str) -> None:
+    if isinstance(value, str):
+        if _NOT_XML.search(value):
+            raise MalformedJson(f"the text at {path or 'the top'} holds a character that is not allowed")
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            if _NOT_XML.search(key):
+                raise MalformedJson(f'the key "{excerpt(key)}" holds a character that is not allowed')
+            _refuse_unwritable(below, f"{path}.{excerpt(key)}" if path else excerpt(key))
+    elif isinstance(value, list):
+        for number, below in enumerate(value, 1):
+            _refuse_unwritable(below, f"{path}[{number}]")
+
+
+def _integer(token: str) -> int:
+    # The length is judged before the conversion: that of a long token takes seconds and holds the interpreter lock.
+    if len(token) > MAX_NUMBER_DIGITS + (token[0] == "-"):
+        raise MalformedJson(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+    return int(token)
+
+
+def _decimal(token: str) -> Decimal:
+    if len(token) > MAX_NUMBER_DIGITS + 1 + (token[0] == "-"):
+        raise MalformedJson(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+    if "e" in token or "E" in token:
+        raise MalformedJson("a number with an exponent; write it out")
+    return Decimal(token)
+
+
+def _not_a_number(token: str) -> NoReturn:
+    raise MalformedJson(f"{token} is not a number of JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise MalformedJson(f'the key "{excerpt(counts.most_common(1)[0][0])}" appears twice in one object')
+    return members
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_decimal, parse_constant=_not_a_number, strict=True
+)
+
+
+# --- XML ----------------------------------------------------------------------------------------------------------
+
+_DECLARATION = re.compile(
+    rb"""<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*["']1\.0["']"""
+    rb"""(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*["'](?P<encoding>[A-Za-z0-9._-]+)["'])?"""
+    rb"""(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*["'](?:yes|no)["'])?[ \t\r\n]*\?>"""
+)
+_BLANK_BETWEEN_TAGS = re.compile(rb">[ \t\r\n]+<")
+_BLANKS = " \t\r\n"
+_TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_XML_DEPTH + 1) + ")")
+
+#: What libxml2's commonest refusals mean, in words of ours: its own texts repeat names and values from the input.
+_XML_ERRORS = {
+    etree.ErrorTypes.ERR_DOCUMENT_EMPTY: "there is no document",
+    etree.ErrorTypes.ERR_DOCUMENT_END: "there is something after the end of the document",
+    etree.ErrorTypes.ERR_TAG_NAME_MISMATCH: "an end tag does not match its start tag",
+    etree.ErrorTypes.ERR_TAG_NOT_FINISHED: "a tag is not finished",
+    etree.ErrorTypes.ERR_GT_REQUIRED: "a tag lacks its >",
+    etree.ErrorTypes.ERR_NAME_REQUIRED: "a name is missing or not allowed (a bare & or < is written &amp; or &lt;)",
+    etree.ErrorTypes.ERR_ENTITYREF_SEMICOL_MISSING: "a bare & is not allowed: write &amp;",
+    etree.ErrorTypes.ERR_UNDECLARED_ENTITY: "an entity that XML does not define; write the character itself",
+    etree.ErrorTypes.ERR_INVALID_CHAR: "a character that XML does not allow",
+    etree.ErrorTypes.ERR_INVALID_CHARREF: "a reference to a character that XML does not allow",
+    etree.ErrorTypes.ERR_ATTRIBUTE_REDEFINED: "an attribute appears twice in one tag",
+    etree.ErrorTypes.ERR_RESERVED_XML_NAME: "an XML declaration is allowed only at the very beginning",
+}
+
+
+class _Parsers(threading.local):
+    """One parser for each thread: lxml parsers must not be shared, and making one for every document is waste.
+
+    No further option may be given: with `collect_ids=False`, say, lxml loads external DTDs in spite of `load_dtd`.
+    """
+
+    def __init__(self) -> None:
+        self.parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+
+
+_parsers = _Parsers()
+
+
+def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
+    """Parse an XML document and return its root, without the whitespace between elements (PROTOCOL.md section 7).
+
+    The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
+    those of the input. A byte order mark is tolerated.
+
+    Refuses with MalformedXml: more than `max_bytes`; anything but XML 1.0 in UTF-8; a DOCTYPE, an entity, a comment, a
+    processing instruction, anything beside the root; more than 50,000 elements or 32 levels; NUL.
+    """
+    if len(raw) > max_bytes:
+        raise MalformedXml(f"larger than {max_bytes} bytes")
+    if b"\0" in raw:
+        raise MalformedXml("holds a NUL character, or is not UTF-8")
+    raw = raw.removeprefix(_BOM)
+    _decode(raw, MalformedXml)
+    has_declaration = _refuse_foreign_declaration(raw)
+    if b"<!DOCTYPE" in raw:
+        raise MalformedXml("a DOCTYPE is not allowed", _line_of(raw, b"<!DOCTYPE"))
+    # Judged before parsing: a megabyte of empty elements costs a hundred of memory.
+    if raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
+        raise MalformedXml(f"more than {MAX_XML_ELEMENTS} elements")
+    try:
+        root = etree.fromstring(raw, _parsers.parser)
+    except etree.XMLSyntaxError as wrong:
+        line, column = wrong.position
+        meaning = _XML_ERRORS.get(_code_of(wrong), "not well-formed XML")
+        raise MalformedXml(meaning, line or None, column or None) from None
+    if _TOO_DEEP(root):
+        raise MalformedXml(f"nested deeper than {MAX_XML_DEPTH} levels")
+    # Compact documents without references or markup other than elements (our own, say) need no second look.
+    if b"<!" in raw or b"&#" in raw or raw.count(b"<?") > has_declaration or _BLANK_BETWEEN_TAGS.search(raw):
+        _refuse_all_but_elements(root)
+        _drop_blanks(root)
+    return root
+
+
+def _code_of(wrong: etree.XMLSyntaxError) -> int | None:
+    return getattr(wrong, "code", None)  # lxml sets it; its type stubs do not know
+
+
+def _refuse_foreign_declaration(raw: bytes) -> bool:
+    """Whether there is an XML declaration; refuses one of another version or encoding."""
+    if not raw.startswith(b"<?xml") or raw[5:6] not in (b" ", b"\t", b"\r", b"\n"):
+        return False
+    declaration = _DECLARATION.match(raw)
+    if declaration is None:
+        raise MalformedXml("the XML declaration is not one of version 1.0", 1)
+    encoding = declaration["encoding"]
+    if encoding is not None and encoding.lower() not in (b"utf-8", b"utf8"):
+        raise MalformedXml("the declared encoding is not UTF-8", 1)
+    return True
+
+
+def _line(node: etree._Element) -> int | None:
+    line: Any = node.sourceline  # the type stubs say `...`
+    return int(line) if line else None
+
+
+def _line_of(raw: bytes, what: bytes) -> int:
+    return raw.count(b"\n", 0, raw.index(what)) + 1
+
+
+def _refuse_all_but_elements(root: etree._Element) -> None:
+    for beside in (*root.itersiblings(preceding=True), *root.itersiblings()):
+        raise MalformedXml("a comment or processing instruction is not allowed", _line(beside))
+    for node in root.iter(etree.Comment, etree.ProcessingInstruction, etree.Entity):
+        raise MalformedXml("a comment, processing instruction or entity is not allowed", _line(node))
+
+
+def _drop_blanks(root: etree._Element) -> None:
+    for element in root.iter():
+        if len(element):
+            if element.text and not element.text.strip(_BLANKS):
+                element.text = None
+            for child in element:
+                if child.tail and not child.tail.strip(_BLANKS):
+                    child.tail = None

@@ -1,0 +1,41 @@
+"""What is wrong with a document, said so that a person can mend it and a program can tell the cases apart."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fe.ecf.load import excerpt
+
+FOUND_LIMIT = 64
+
+
+class Severity(StrEnum):
+    """What the authority does with a document that has the problem (PROTOCOL.md sections 12 and 13)."""
+
+    REJECTED = "rejected"
+    #: "Aceptado Condicional": valid, with remarks.
+    CONDITIONAL = "conditional"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and where.
+
+    `code` is stable and meant for programs; the texts may be reworded. `path` starts below the root element and counts
+    items from 1: `DetallesItems.Item[3].MontoItem`. `line` is that of the XML, where there is one.
+    """
+
+    code: str
+    path: str
+    message: str
+    message_es: str
+    line: int | None = None
+    found: str | None = None
+    expected: str | None = None
+    fix: str | None = None
+    fix_es: str | None = None
+    severity: Severity = Severity.REJECTED
+
+
+def show(value: object) -> str:
+    """`value` for the `found` of a problem: at most 64 characters, printable."""
+    return excerpt(str(value), FOUND_LIMIT)

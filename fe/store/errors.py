@@ -1,0 +1,25 @@
+"""What can go wrong between us and Postgres, as few types. Names and values of rows never appear in a message."""
+
+
+class StoreError(Exception):
+    """Something in the store went wrong."""
+
+
+class DatabaseUnavailable(StoreError):
+    """The database cannot be asked right now: no connection, shutting down, out of resources, or a timeout.
+
+    What was being written may or may not have been committed; callers make their writes safe to repeat.
+    """
+
+
+class LeaseLost(StoreError):
+    """The claim being booked is no longer ours: the row has a newer epoch, or is gone. Nothing was written."""
+
+
+class NoNumber(StoreError):
+    """A number was to be drawn and there is none; `reason` is one of `none`, `expired`, `used up`."""
+
+    def __init__(self, prefix: str, reason: str) -> None:
+        super().__init__(prefix, reason)
+        self.prefix = prefix
+        self.reason = reason

@@ -1,0 +1,102 @@
+"""API keys: who a program is, in which environment, and what it may do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from fe.ecf.catalogue import Environment
+from fe.store.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """The record of a key. The secret itself is nowhere; `secret_hash` is a keyed SHA-256 of it."""
+
+    api_key_id: str
+    tenant_id: int
+    environment: Environment
+    secret_hash: bytes
+    scopes: list[str]
+    name: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "environment", Environment(self.environment))
+
+    def active(self, now: datetime) -> bool:
+        """Tell whether the key may be used at `now`: neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+_COLUMNS = "api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at"
+
+_CREATE = f"""
+    INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes, name, expires_at)
+    VALUES (%(key)s, %(tenant)s, %(environment)s, %(hash)s, %(scopes)s, %(name)s, %(expires_at)s)
+    RETURNING {_COLUMNS}
+"""
+
+
+async def create(
+    conn: Conn,
+    api_key_id: str,
+    tenant_id: int,
+    environment: Environment,
+    secret_hash: bytes,
+    scopes: Sequence[str],
+    name: str = "",
+    expires_at: datetime | None = None,
+) -> ApiKey:
+    """Store a new key."""
+    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    await cursor.execute(
+        _CREATE,
+        {
+            "key": api_key_id,
+            "tenant": tenant_id,
+            "environment": environment,
+            "hash": secret_hash,
+            "scopes": list(scopes),
+            "name": name,
+            "expires_at": expires_at,
+        },
+    )
+    key = await cursor.fetchone()
+    assert key is not None
+    return key
+
+
+_FIND = f"SELECT {_COLUMNS} FROM api_keys WHERE api_key_id = %(key)s"
+
+
+async def find(conn: Conn, api_key_id: str) -> ApiKey | None:
+    """Find a key by its public id; the only look-up that does not know the tenant yet."""
+    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    await cursor.execute(_FIND, {"key": api_key_id})
+    return await cursor.fetchone()
+
+
+_OF_TENANT = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant_id = %(tenant)s ORDER BY created_at"
+
+
+async def of_tenant(conn: Conn, tenant_id: int) -> list[ApiKey]:
+    """List a tenant's keys, oldest first."""
+    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    await cursor.execute(_OF_TENANT, {"tenant": tenant_id})
+    return await cursor.fetchall()
+
+
+_REVOKE = """
+    UPDATE api_keys SET revoked_at = %(at)s
+     WHERE api_key_id = %(key)s AND tenant_id = %(tenant)s AND revoked_at IS NULL
+"""
+
+
+async def revoke(conn: Conn, tenant_id: int, api_key_id: str, at: datetime) -> bool:
+    """Revoke a key for good; False when the tenant has no such active key."""
+    cursor = await conn.execute(_REVOKE, {"tenant": tenant_id, "key": api_key_id, "at": at})
+    return cursor.rowcount == 1

@@ -1,0 +1,133 @@
+"""Bringing a database to the shape this release needs: numbered files in `sql/`, applied once, forward only."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import sqlparse
+
+from fe.store.errors import DatabaseUnavailable, StoreError
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "sql"
+
+#: One migration at a time, whoever starts it: "fe-mig" as a number.
+_ADVISORY_LOCK = 0x66652D6D6967
+
+#: How many months ahead the partitions of the history stand ready.
+MONTHS_AHEAD = 3
+
+_BOOKS = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    number int PRIMARY KEY,
+    name text NOT NULL,
+    digest bytea NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)
+"""
+
+
+class MigrationError(StoreError):
+    """The database and the files disagree; the message says how, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the text: an applied file that was edited afterwards is noticed."""
+        return hashlib.sha256(self.text.encode()).digest()
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements one by one: several in one string are not accepted by every server we mean to run on."""
+        parts = (sqlparse.format(part, strip_comments=False).strip() for part in sqlparse.split(self.text))
+        return [part for part in parts if sqlparse.format(part, strip_comments=True).strip(" ;\n")]
+
+
+def migrations(folder: Path = FOLDER) -> list[Migration]:
+    """Read the numbered files in order. Raises MigrationError when a number is missing or twice there."""
+    found = [
+        Migration(int(path.name[:4]), path.stem, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    ]
+    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+        raise MigrationError(f"the files in {folder.name}/ are not numbered 0001, 0002, ... without gaps")
+    return found
+
+
+def pending(applied: Sequence[tuple[int, bytes]], files: Sequence[Migration]) -> list[Migration]:
+    """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say."""
+    by_number = {migration.number: migration for migration in files}
+    for number, digest in applied:
+        if number not in by_number:
+            raise MigrationError(
+                f"the database is at migration {number:04}, which this release does not know: run a newer release"
+            )
+        if by_number[number].digest != digest:
+            raise MigrationError(
+                f"migration {by_number[number].name} was changed after it was applied: add a new one instead"
+            )
+    done = {number for number, _ in applied}
+    return [migration for migration in files if migration.number not in done]
+
+
+def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
+    """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
+
+    Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
+    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does.
+    """
+    files = migrations()
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
+            conn.execute(_BOOKS)
+            todo = pending(_applied(conn), files)
+            for migration in todo:
+                with conn.transaction():
+                    for statement in migration.statements:
+                        conn.execute(statement.encode())
+                    conn.execute(
+                        "INSERT INTO schema_migrations (number, name, digest) VALUES (%s, %s, %s)",
+                        (migration.number, migration.name, migration.digest),
+                    )
+            ensure_months(conn, now or datetime.now(UTC))
+            return [migration.name for migration in todo]
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+
+
+def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
+    """Make the partitions of this month and the next ones."""
+    for ahead in range(MONTHS_AHEAD + 1):
+        conn.execute("SELECT ensure_month(%s)", (now.replace(day=1) + timedelta(days=31 * ahead),))
+
+
+def verify(dsn: str) -> None:
+    """Check at start that nothing is pending. Raises MigrationError or DatabaseUnavailable with what to do."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            exists = conn.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+            todo = pending(_applied(conn) if exists == (True,) else [], migrations())
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+    if todo:
+        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
+
+
+def _applied(conn: psycopg.Connection) -> list[tuple[int, bytes]]:
+    return conn.execute("SELECT number, digest FROM schema_migrations ORDER BY number").fetchall()
+
+
+def _reason(error: psycopg.Error) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,272 @@
+"""The outbox: claims of due work, and the fenced ways to book what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.store.db import Conn
+from fe.store.errors import LeaseLost
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
+
+    tenant_id: int
+    subject: UUID
+    stage: Stage
+    environment: Environment
+    attempt: int
+    epoch: int
+    deaths: int
+    entered_at: datetime
+    last_error: str | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stage", Stage(self.stage))
+        object.__setattr__(self, "environment", Environment(self.environment))
+
+
+# Walks the index from tenant to tenant instead of over all due rows, so that one tenant's million rows cost one step.
+# It takes no locks and may be wrong: the claim looks again.
+_DUE_TENANTS = """
+    WITH RECURSIVE turn (tenant_id) AS (
+        (SELECT o.tenant_id
+           FROM outbox AS o
+          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.tenant_id > %(after)s
+          ORDER BY o.tenant_id
+          LIMIT 1)
+        UNION ALL
+        SELECT (SELECT o.tenant_id
+                  FROM outbox AS o
+                 WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.tenant_id > turn.tenant_id
+                 ORDER BY o.tenant_id
+                 LIMIT 1)
+          FROM turn
+         WHERE turn.tenant_id IS NOT NULL
+    )
+    SELECT turn.tenant_id
+      FROM turn
+     WHERE turn.tenant_id IS NOT NULL
+       AND EXISTS (SELECT 1
+                     FROM outbox AS o
+                    WHERE o.stage = %(stage)s AND o.environment = %(environment)s
+                      AND o.tenant_id = turn.tenant_id AND o.run_at <= clock_timestamp())
+     LIMIT %(limit)s
+"""
+
+
+async def due_tenants(conn: Conn, stage: Stage, environment: Environment, after: int, limit: int) -> list[int]:
+    """Name up to `limit` tenants that have work due, in the order of their ids, beginning past `after`."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_DUE_TENANTS, {"stage": stage, "environment": environment, "after": after, "limit": limit})
+    return await cursor.fetchall()
+
+
+_CLAIM = """
+    WITH due AS (
+        SELECT o.tenant_id, o.subject
+          FROM unnest(%(scope)s::bigint[]) AS turn (tenant_id)
+         CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
+                               FROM outbox AS w
+                              WHERE w.tenant_id = turn.tenant_id AND w.stage = %(stage)s
+                                AND w.environment = %(environment)s AND w.run_at <= clock_timestamp()
+                              ORDER BY w.run_at
+                              LIMIT %(each)s
+                                FOR UPDATE SKIP LOCKED) AS o
+         LIMIT %(most)s
+    )
+    UPDATE outbox AS o
+       SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = %(holder)s,
+           deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = now() + %(lease)s
+      FROM due
+     WHERE o.tenant_id = ANY (%(scope)s::bigint[]) AND o.tenant_id = due.tenant_id AND o.subject = due.subject
+    RETURNING o.tenant_id, o.subject, o.stage, o.environment, o.attempt, o.epoch, o.deaths, o.entered_at, o.last_error
+"""
+
+
+async def claim(
+    conn: Conn,
+    stage: Stage,
+    environment: Environment,
+    scope: Sequence[int],
+    *,
+    each: int,
+    most: int,
+    lease: timedelta,
+    holder: str,
+) -> list[Work]:
+    """Take up to `each` due rows of every tenant in `scope`, `most` in all.
+
+    The attempt and the epoch are raised with the claim, so a try that dies has been counted. If we die, the rows fall
+    due again when the lease ends.
+    """
+    if not scope:
+        return []
+    cursor = conn.cursor(row_factory=class_row(Work))
+    await cursor.execute(
+        _CLAIM,
+        {
+            "stage": stage,
+            "environment": environment,
+            "scope": list(scope),
+            "each": each,
+            "most": most,
+            "lease": lease,
+            "holder": holder,
+        },
+    )
+    return await cursor.fetchall()
+
+
+async def book(conn: Conn, call: LiteralString, work: Work, **values: Any) -> None:
+    """Call one of the booking functions of sql/0005_steps.sql; raise LeaseLost when it answers false."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(call, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, **values})
+    if not await cursor.fetchone():
+        raise LeaseLost(work.stage, work.subject, work.epoch)
+
+
+async def retry(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str, counts: bool = True) -> None:
+    """Due again after `after`. With `counts` false the attempt is given back (we were stopped; nothing failed)."""
+    await book(
+        conn,
+        "SELECT book_retry(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(counts)s, %(error)s)",
+        work,
+        at=at,
+        after=after,
+        counts=counts,
+        error=error,
+    )
+
+
+async def not_sent(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str, counts: bool = True) -> None:
+    """Like `retry`, and the intent to send is closed: certainly nothing was processed over there."""
+    await book(
+        conn,
+        "SELECT book_not_sent(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(counts)s, %(error)s)",
+        work,
+        at=at,
+        after=after,
+        counts=counts,
+        error=error,
+    )
+
+
+async def dead_letter(conn: Conn, work: Work, *, at: datetime, error: str) -> None:
+    """Out of attempts: an operator's matter from here on; the client still sees `queued`."""
+    await book(
+        conn,
+        "SELECT book_dead_letter(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(error)s)",
+        work,
+        at=at,
+        error=error,
+    )
+
+
+async def failure(conn: Conn, work: Work, *, at: datetime, response: dict[str, Any], fate: NumberFate) -> None:
+    """A permanent failure: status `error`, never tried again by itself."""
+    await book(
+        conn,
+        "SELECT book_failure(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(response)s, %(fate)s)",
+        work,
+        at=at,
+        response=Jsonb(response),
+        fate=fate,
+    )
+
+
+async def received(
+    conn: Conn, work: Work, *, at: datetime, track_id: str, after: timedelta, reply: dict[str, Any]
+) -> None:
+    """The authority has it under `track_id`; ask for its verdict after `after`."""
+    await book(
+        conn,
+        "SELECT book_received(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(track_id)s, %(after)s, %(reply)s)",
+        work,
+        at=at,
+        track_id=track_id,
+        after=after,
+        reply=Jsonb(reply),
+    )
+
+
+async def doubt(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str) -> None:
+    """Nobody knows whether the authority has it: ask before anything is sent again."""
+    await book(
+        conn,
+        "SELECT book_doubt(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(error)s)",
+        work,
+        at=at,
+        after=after,
+        error=error,
+    )
+
+
+async def resend(conn: Conn, work: Work, *, at: datetime, after: timedelta, reason: str) -> None:
+    """It is not known there: the same bytes may go out again."""
+    await book(
+        conn,
+        "SELECT book_resend(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(reason)s)",
+        work,
+        at=at,
+        after=after,
+        reason=reason,
+    )
+
+
+async def processing(conn: Conn, work: Work, *, at: datetime, after: timedelta, response: dict[str, Any]) -> None:
+    """The authority is still at it: ask again after `after`."""
+    await book(
+        conn,
+        "SELECT book_processing(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(response)s)",
+        work,
+        at=at,
+        after=after,
+        response=Jsonb(response),
+    )
+
+
+async def verdict(
+    conn: Conn,
+    work: Work,
+    *,
+    at: datetime,
+    status: Status,
+    track_id: str | None,
+    response: dict[str, Any],
+    fate: NumberFate,
+) -> None:
+    """The authority's last word."""
+    await book(
+        conn,
+        """SELECT book_verdict(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(status)s, %(track_id)s, %(response)s,
+                               %(fate)s)""",
+        work,
+        at=at,
+        status=status,
+        track_id=track_id,
+        response=Jsonb(response),
+        fate=fate,
+    )
+
+
+_WAITING = """
+    SELECT stage, environment, count(*)::int AS rows,
+           coalesce(extract(EPOCH FROM now() - min(run_at)), 0)::float8 AS late
+      FROM outbox
+     GROUP BY stage, environment
+"""
+
+
+async def depth(conn: Conn) -> list[tuple[str, str, int, float]]:
+    """Tell per stage and environment how many rows wait and how late the oldest is, in seconds: for the gauges."""
+    cursor = await conn.execute(_WAITING)
+    return await cursor.fetchall()

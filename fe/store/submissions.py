@@ -1,0 +1,409 @@
+"""Submissions: taking them in, what signing needs to know, and what clients and operators read."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row, dict_row
+
+from fe.store.db import Conn
+from fe.store.errors import LeaseLost
+from fe.store.outbox import Work, book
+
+
+@dataclass(frozen=True, slots=True)
+class NewSubmission:
+    """What the door knows of a submission. `draw_prefix` asks for the next number of that sequence."""
+
+    tenant_id: int
+    submission_id: UUID
+    environment: str
+    api_key_id: str
+    client_request_id: str | None
+    body_digest: bytes
+    format: str
+    root: str
+    ecf_type: str | None
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    as_user: str | None
+    as_user_id: UUID | None
+    original: bytes
+    draw_prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of it. `outcome` is `accepted`, or `deduped`: then the rest tells of the first submission."""
+
+    outcome: str
+    submission_id: UUID
+    status: str
+    e_ncf: str | None
+    body_matched: bool
+
+
+_ACCEPT = """
+    SELECT outcome, submission_id, status, e_ncf, body_matched
+      FROM accept_submission(
+        %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
+        %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
+"""
+
+
+async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+    """Store the submission, its number and its first due step in one transaction and one round trip.
+
+    Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
+    """
+    cursor = conn.cursor(row_factory=class_row(Accepted))
+    await cursor.execute(
+        _ACCEPT,
+        {
+            "tenant": new.tenant_id,
+            "submission": new.submission_id,
+            "at": at,
+            "environment": new.environment,
+            "api_key": new.api_key_id,
+            "client_request": new.client_request_id,
+            "digest": new.body_digest,
+            "format": new.format,
+            "root": new.root,
+            "type": new.ecf_type,
+            "e_ncf": new.e_ncf,
+            "issuer": new.issuer_rnc,
+            "buyer": new.buyer_rnc,
+            "as_user": new.as_user,
+            "as_user_id": new.as_user_id,
+            "original": new.original,
+            "draw": new.draw_prefix,
+        },
+    )
+    accepted = await cursor.fetchone()
+    assert accepted is not None
+    return accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A certificate in use that could sign."""
+
+    certificate_id: UUID
+    user_id: UUID | None
+    email: str | None
+    issuer_override: dict[str, Any] | None
+    not_before: datetime
+    not_after: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SigningSheet:
+    """All that making and signing a document needs, read in one go."""
+
+    format: str
+    root: str
+    ecf_type: str | None
+    e_ncf: str | None
+    as_user: str | None
+    as_user_id: UUID | None
+    original: bytes
+    issuer: dict[str, Any]
+    consumer_summary: str
+    #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
+    sequence_expires: datetime | None
+    candidates: tuple[Candidate, ...]
+
+
+_SHEET = """
+    SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
+           t.consumer_summary, q.expire_at AS sequence_expires
+      FROM submissions AS s
+      JOIN submission_documents AS d
+        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
+      JOIN tenants AS t ON t.tenant_id = s.tenant_id
+      LEFT JOIN sequences AS q
+        ON q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3) AND q.is_active
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+       AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
+"""
+
+_CANDIDATES = """
+    SELECT c.certificate_id, c.user_id, u.email, u.issuer_override, c.not_before, c.not_after
+      FROM certificates AS c
+      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
+     WHERE c.tenant_id = %(tenant)s AND c.retired_at IS NULL
+"""
+
+
+async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
+    """Read what signing this submission needs."""
+    values = {"tenant": work.tenant_id, "submission": work.subject}
+    async with conn.pipeline():
+        sheet = conn.cursor(row_factory=dict_row)
+        await sheet.execute(_SHEET, values)
+        candidates = conn.cursor(row_factory=class_row(Candidate))
+        await candidates.execute(_CANDIDATES, values)
+    row = await sheet.fetchone()
+    assert row is not None, "an outbox row without its submission"
+    return SigningSheet(**row, candidates=tuple(await candidates.fetchall()))
+
+
+@dataclass(frozen=True, slots=True)
+class SignedDocument:
+    """What signing made. `sent` is what goes to the authority when that is not `signed` itself (a summary)."""
+
+    certificate_id: UUID
+    signed: bytes
+    sent: bytes | None
+    ecf_type: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    security_code: str
+    qr_code_url: str | None
+    ncf_expiration: date | None
+    signed_at: datetime
+
+
+async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: datetime) -> None:
+    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours."""
+    await book(
+        conn,
+        """SELECT book_signed(
+             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(type)s, %(issuer)s,
+             %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)""",
+        work,
+        at=at,
+        certificate=document.certificate_id,
+        signed=document.signed,
+        sent=document.sent,
+        type=document.ecf_type,
+        issuer=document.issuer_rnc,
+        buyer=document.buyer_rnc,
+        security_code=document.security_code,
+        qr=document.qr_code_url,
+        expiration=document.ncf_expiration,
+        signed_at=document.signed_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A document whose sending has been announced: from here on its outcome is known only from the authority."""
+
+    environment: str
+    root: str
+    ecf_type: str | None
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    certificate_id: UUID
+    is_summary: bool
+    content: bytes
+
+
+_INTEND = """
+    SELECT environment, root, ecf_type, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content
+      FROM intend_to_send(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(lease)s)
+"""
+
+
+async def intend_to_send(conn: Conn, work: Work, at: datetime, lease: timedelta) -> Intent:
+    """Commit the intent to send and renew the lease, fenced by the epoch.
+
+    Raises LeaseLost: then nothing may be sent.
+    """
+    cursor = conn.cursor(row_factory=class_row(Intent))
+    await cursor.execute(
+        _INTEND,
+        {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, "at": at, "lease": lease},
+    )
+    intent = await cursor.fetchone()
+    if intent is None:
+        raise LeaseLost(work.stage, work.subject, work.epoch)
+    return intent
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What asking the authority about a submission needs."""
+
+    root: str
+    ecf_type: str | None
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    certificate_id: UUID
+    security_code: str | None
+    track_id: str | None
+    is_summary: bool
+    sends: int
+
+
+_QUESTION = """
+    SELECT s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, s.security_code, s.track_id,
+           s.root = 'RFCE' OR EXISTS (
+               SELECT 1 FROM submission_documents AS d
+                WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
+           (SELECT count(*) FROM sends AS x
+             WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
+           )::int AS sends
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+"""
+
+
+async def question(conn: Conn, work: Work) -> Question:
+    """Read what asking about this submission needs."""
+    cursor = conn.cursor(row_factory=class_row(Question))
+    await cursor.execute(_QUESTION, {"tenant": work.tenant_id, "submission": work.subject})
+    row = await cursor.fetchone()
+    assert row is not None, "an outbox row without its submission"
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A submission as clients see it."""
+
+    submission_id: UUID
+    track_id: str | None
+    environment: str
+    status: str
+    e_ncf: str | None
+    qr_code_url: str | None
+    security_code: str | None
+    ncf_expiration: date | None
+    signed_at: datetime | None
+    number_fate: str
+    response: dict[str, Any] | None
+    submitted_at: datetime
+    updated_at: datetime
+    client_request_id: str | None
+    format: str
+
+
+_RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
+           signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
+
+_BY_ID = f"""
+    SELECT {_RECORD_COLUMNS}
+      FROM submissions
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+"""
+
+_BY_TRACK_ID = f"""
+    SELECT {_RECORD_COLUMNS}
+      FROM submissions
+     WHERE tenant_id = %(tenant)s AND track_id = %(track_id)s
+     ORDER BY submission_id DESC
+     LIMIT 1
+"""
+
+
+async def find(conn: Conn, tenant_id: int, track_or_id: UUID | str) -> Record | None:
+    """Find a submission by its id, or else by the authority's trackId. A trackId may look like a UUID too."""
+    cursor = conn.cursor(row_factory=class_row(Record))
+    if isinstance(track_or_id, UUID):
+        await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})
+        if record := await cursor.fetchone():
+            return record
+    await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "track_id": str(track_or_id)})
+    return await cursor.fetchone()
+
+
+_XML = """
+    SELECT kind, content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s AND kind IN ('signed', 'original')
+     ORDER BY kind DESC
+     LIMIT 1
+"""
+
+
+async def xml(conn: Conn, tenant_id: int, submission_id: UUID) -> tuple[str, bytes]:
+    """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
+    cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
+    row = await cursor.fetchone()
+    assert row is not None, "a submission without its original"
+    kind, content = row
+    return kind, bytes(content)
+
+
+_LIST = f"""
+    SELECT {_RECORD_COLUMNS}
+      FROM submissions
+     WHERE tenant_id = %(tenant)s
+       AND submission_id >= uuid_floor(%(from)s) AND submission_id <= %(to)s::uuid
+       AND submitted_at >= %(from)s AND submitted_at <= %(to_moment)s
+     ORDER BY submission_id DESC
+     LIMIT %(limit)s OFFSET %(offset)s
+"""
+
+_COUNT = """
+    SELECT count(*)
+      FROM submissions
+     WHERE tenant_id = %(tenant)s
+       AND submission_id >= uuid_floor(%(from)s) AND submission_id <= %(to)s::uuid
+       AND submitted_at >= %(from)s AND submitted_at <= %(to_moment)s
+"""
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+_LAST_MOMENT = datetime.fromisoformat("9999-12-31T23:59:59.999999+00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a tenant's history, newest first, and how many there are in all."""
+
+    items: list[Record]
+    total: int
+
+
+async def history(
+    conn: Conn, tenant_id: int, *, limit: int, offset: int, since: datetime | None, until: datetime | None
+) -> Page:
+    """List a tenant's submissions newest first, those submitted from `since` to `until` (both inclusive)."""
+    first, last = since or _EPOCH, until or _LAST_MOMENT
+    values = {
+        "tenant": tenant_id,
+        "from": max(first, _EPOCH),
+        # The largest id of that millisecond: ids carry their moment in the first 48 bits.
+        "to": UUID(int=(max(int(last.timestamp() * 1000), 0) << 80) | ((1 << 80) - 1)),
+        "to_moment": last,
+        "limit": limit,
+        "offset": offset,
+    }
+    async with conn.pipeline():
+        page = conn.cursor(row_factory=class_row(Record))
+        await page.execute(_LIST, values)
+        count = await conn.execute(_COUNT, values)
+    total = await count.fetchone()
+    assert total is not None
+    return Page(await page.fetchall(), total[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a submission's story."""
+
+    seq: int
+    at: datetime
+    kind: str
+    detail: dict[str, Any]
+
+
+_TIMELINE = """
+    SELECT seq, at, kind, detail
+      FROM submission_events
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+     ORDER BY seq
+"""
+
+
+async def timeline(conn: Conn, tenant_id: int, submission_id: UUID) -> list[Event]:
+    """Tell a submission's whole story, oldest first."""
+    cursor = conn.cursor(row_factory=class_row(Event))
+    await cursor.execute(_TIMELINE, {"tenant": tenant_id, "submission": submission_id})
+    return await cursor.fetchall()

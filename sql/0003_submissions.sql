@@ -1,0 +1,121 @@
+-- A submission, the bytes that belong to it, and the story of its life.
+--
+-- The three tables are partitioned by month. The key is a version-7 UUID made by the application from the moment of
+-- acceptance, so the month lies in the id itself: looking a submission up by id reads one partition, the newest-first
+-- list walks partitions in order, and no key needs a date beside the id.
+
+CREATE TABLE submissions (
+    tenant_id bigint NOT NULL,
+    submission_id uuid NOT NULL,
+    environment text NOT NULL,
+    api_key_id text NOT NULL,
+    client_request_id text,
+    body_digest bytea NOT NULL,
+    format text NOT NULL,
+    root text NOT NULL,
+    ecf_type text,
+    e_ncf text,
+    issuer_rnc text,
+    buyer_rnc text,
+    -- Whose certificate the client asked for, and which one was chosen when it was signed.
+    as_user text,
+    as_user_id uuid,
+    certificate_id uuid,
+    status text NOT NULL DEFAULT 'queued',
+    track_id text,
+    security_code text,
+    qr_code_url text,
+    ncf_expiration date,
+    signed_at timestamptz,
+    number_fate text NOT NULL DEFAULT 'reserved',
+    response jsonb,
+    submitted_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    -- When the authority first said anything about this document: the end of the latency that /usage reports.
+    first_answer_at timestamptz,
+    verdict_at timestamptz,
+    CONSTRAINT submissions_pk PRIMARY KEY (tenant_id, submission_id),
+    CONSTRAINT submissions_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
+    CONSTRAINT submissions_format_known CHECK (format IN ('xml', 'structured')),
+    CONSTRAINT submissions_root_known CHECK (root IN ('ECF', 'RFCE', 'ACECF', 'ANECF')),
+    CONSTRAINT submissions_status_known CHECK (
+        status IN ('queued', 'En Proceso', 'Aceptado', 'Aceptado Condicional', 'Rechazado', 'error')
+    ),
+    CONSTRAINT submissions_number_fate_known CHECK (number_fate IN ('reserved', 'used', 'reusable', 'unknown', 'void')),
+    CONSTRAINT submissions_verdict_dated CHECK (
+        (verdict_at IS NOT NULL) = (status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado'))
+    )
+) PARTITION BY RANGE (submission_id);
+
+CREATE INDEX submissions_by_track_id ON submissions (tenant_id, track_id) WHERE track_id IS NOT NULL;
+
+CREATE INDEX submissions_by_e_ncf ON submissions (tenant_id, e_ncf, submission_id) WHERE e_ncf IS NOT NULL;
+
+-- The clientRequestId of a submission: unique per tenant and environment, for ever. Apart from `submissions` because a
+-- unique rule over all months cannot live in a table that is cut by month.
+CREATE TABLE client_requests (
+    tenant_id bigint NOT NULL,
+    environment text NOT NULL,
+    client_request_id text NOT NULL,
+    submission_id uuid NOT NULL,
+    CONSTRAINT client_requests_pk PRIMARY KEY (tenant_id, environment, client_request_id),
+    CONSTRAINT client_requests_length CHECK (length(client_request_id) BETWEEN 1 AND 120)
+);
+
+-- The bytes. `original` is what the client sent (XML, or the structured payload as JSON); `signed` is what we signed and
+-- what every send of the document carries; `sent` is there when the authority gets something other than `signed`: the
+-- summary of a consumer invoice. Bytes are kept as bytes: what the door accepted is always readable again.
+CREATE TABLE submission_documents (
+    tenant_id bigint NOT NULL,
+    submission_id uuid NOT NULL,
+    kind text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT submission_documents_pk PRIMARY KEY (tenant_id, submission_id, kind),
+    CONSTRAINT submission_documents_kind_known CHECK (kind IN ('original', 'signed', 'sent'))
+) PARTITION BY RANGE (submission_id);
+
+-- The life of a submission: append-only and hash-chained. Each row's hash covers the one before it.
+CREATE TABLE submission_events (
+    tenant_id bigint NOT NULL,
+    submission_id uuid NOT NULL,
+    seq int NOT NULL,
+    at timestamptz NOT NULL,
+    kind text NOT NULL,
+    detail jsonb NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT submission_events_pk PRIMARY KEY (tenant_id, submission_id, seq)
+) PARTITION BY RANGE (submission_id);
+
+-- Rows whose month has no partition yet (a clock far ahead) still find a home.
+CREATE TABLE submissions_default PARTITION OF submissions DEFAULT;
+
+CREATE TABLE submission_documents_default PARTITION OF submission_documents DEFAULT;
+
+CREATE TABLE submission_events_default PARTITION OF submission_events DEFAULT;
+
+-- The smallest version-7 UUID of a moment: its first 48 bits are the milliseconds since 1970.
+CREATE FUNCTION uuid_floor(moment timestamptz) RETURNS uuid
+LANGUAGE sql IMMUTABLE STRICT
+RETURN (lpad(to_hex((extract(EPOCH FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+
+-- Make the partitions of the month that `moment` lies in. Harmless when they are there.
+CREATE FUNCTION ensure_month(moment timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    first_day timestamptz := date_trunc('month', moment AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
+    next_first timestamptz := (date_trunc('month', moment AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC';
+    suffix text := to_char(first_day AT TIME ZONE 'UTC', 'YYYY_MM');
+    parent text;
+BEGIN
+    FOREACH parent IN ARRAY ARRAY['submissions', 'submission_documents', 'submission_events'] LOOP
+        IF to_regclass(parent || '_' || suffix) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
+                           parent || '_' || suffix, parent, uuid_floor(first_day), uuid_floor(next_first));
+            IF parent = 'submission_documents' THEN
+                -- Signed XML hardly shrinks and is read rarely: do not spend the accepting path's time on compression.
+                EXECUTE format('ALTER TABLE %I ALTER COLUMN content SET STORAGE EXTERNAL', parent || '_' || suffix);
+            END IF;
+        END IF;
+    END LOOP;
+END
+$$;

@@ -1,0 +1,72 @@
+"""Wake-ups: a hint that a stage has work, so that nobody waits for the next poll.
+
+Ringing costs nothing in the transaction that made the work: within the process an event is set at once; to the other
+processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting one it
+would serialise commits). A hint may be lost; polling gives correctness.
+"""
+
+from collections.abc import Iterable
+
+import structlog
+import trio
+
+from fe.ecf.states import Stage
+from fe.store.db import Conn, Database
+from fe.store.errors import DatabaseUnavailable
+
+CHANNEL = "fe_due"
+THROTTLE = 0.02
+
+_log = structlog.get_logger(__name__)
+
+
+class Wakeups:
+    """Rings and hears. One per process."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._events = {stage: trio.Event() for stage in Stage}
+        self._to_tell: set[Stage] = set()
+        self._something_to_tell = trio.Event()
+
+    def ring(self, *stages: Stage) -> None:
+        """Say that these stages have due work. Call it after the commit."""
+        for stage in stages:
+            self._wake(stage)
+            self._to_tell.add(stage)
+        self._something_to_tell.set()
+
+    def bell(self, stage: Stage) -> trio.Event:
+        """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
+        return self._events[stage]
+
+    async def run(self) -> None:
+        """Carry rings to the other processes and theirs to us, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+            nursery.start_soon(self._tell)
+
+    def _wake(self, stage: Stage) -> None:
+        event, self._events[stage] = self._events[stage], trio.Event()
+        event.set()
+
+    def _heard(self, payload: str) -> None:
+        # Runs inside the asyncio loop, which trio-asyncio keeps on this very thread: setting a Trio event is safe here.
+        for name in payload.split(","):
+            if name in Stage.__members__.values():
+                self._wake(Stage(name))
+
+    async def _tell(self) -> None:
+        while True:
+            await self._something_to_tell.wait()
+            self._something_to_tell = trio.Event()
+            stages, self._to_tell = self._to_tell, set()
+            try:
+                await self._db.run(_notify, stages)
+            except DatabaseUnavailable as error:
+                _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
+            await trio.sleep(THROTTLE)
+
+
+async def _notify(conn: Conn, stages: Iterable[Stage]) -> None:
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(sorted(stages))))

@@ -1,0 +1,1 @@
+"""What must happen together: each flow is one decision, and one transaction where it writes."""

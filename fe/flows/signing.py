@@ -1,0 +1,158 @@
+"""From what a client sent to the bytes that are sent: fill in, check, build, sign. CPU only; run it in a thread."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+from lxml import etree
+
+from fe.ecf import qr
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build
+from fe.ecf.catalogue import Environment, Root
+from fe.ecf.document import Document, NotADocument, read_payload, read_xml
+from fe.ecf.load import load_json, load_xml
+from fe.ecf.problems import Problem, Severity
+from fe.ecf.rules import check
+from fe.ecf.seal import Sealed, Signer
+from fe.ecf.summary import summarise, takes_summary
+from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+
+#: America/Santo_Domingo: no daylight saving since 2000 (PROTOCOL.md section 7, FechaHoraFirma).
+SANTO_DOMINGO = timezone(timedelta(hours=-4))
+
+_QR_FIELDS = (
+    "Encabezado/IdDoc/eNCF",
+    "Encabezado/Emisor/RNCEmisor",
+    "Encabezado/Emisor/FechaEmision",
+    "Encabezado/Comprador/RNCComprador",
+    "Encabezado/Totales/MontoTotal",
+    "FechaHoraFirma",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QrHosts:
+    """Where QR codes point: the host of whole documents and the host of summaries."""
+
+    ecf: str
+    fc: str
+
+
+class CannotIssue(Exception):
+    """The document would certainly be refused, so it was neither signed nor sent. Permanent; the number is free again."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        first = problems[0]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        super().__init__(f"{first.path}: {first.message}{more}")
+        self.problems = problems
+
+
+def make_signed(
+    sheet: SigningSheet,
+    environment: Environment,
+    chosen: Candidate,
+    signer: Signer,
+    *,
+    now: datetime,
+    hosts: QrHosts,
+) -> SignedDocument:
+    """Make the document of a submission and sign it with the chosen certificate.
+
+    Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it again
+    is harmless, because nothing was sent.
+    """
+    local = now.astimezone(SANTO_DOMINGO)
+    try:
+        document = _complete(sheet, chosen, local)
+        element = build(document)
+    except NotADocument as error:
+        raise CannotIssue(error.problems) from error
+    fatal = tuple(p for p in check(document, now=local, element=element) if p.severity is Severity.REJECTED)
+    if fatal:
+        raise CannotIssue(fatal)
+    sealed = signer.sign(element)
+    summary = _summary_of(document, sealed, sheet, signer, local.date())
+    code = _security_code(document, sealed)
+    return SignedDocument(
+        certificate_id=chosen.certificate_id,
+        signed=sealed.xml,
+        sent=summary,
+        ecf_type=document.type,
+        issuer_rnc=document.issuer_rnc,
+        buyer_rnc=document.buyer_rnc,
+        security_code=code,
+        qr_code_url=_qr(element, document.root, environment, hosts, code, summary=summary is not None),
+        ncf_expiration=_expiration(document, sheet),
+        signed_at=now,
+    )
+
+
+def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
+    if sheet.format == "xml":
+        document = read_xml(load_xml(sheet.original))
+    else:
+        document = read_payload(load_json(sheet.original))
+    if document.e_ncf is None and sheet.e_ncf is not None:
+        document = _with_number(document, sheet.e_ncf)
+    issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
+    expires = sheet.sequence_expires
+    expiry = expires.astimezone(SANTO_DOMINGO).date() if expires is not None else None
+    return autofill(document, issuer=issuer, expiry=expiry, now=now)
+
+
+def _with_number(document: Document, e_ncf: str) -> Document:
+    """Write the number that was drawn at acceptance into the document."""
+    head = dict(document.content["Encabezado"])
+    head["IdDoc"] = {**head["IdDoc"], "eNCF": e_ncf}
+    return replace(document, content={**document.content, "Encabezado": head})
+
+
+def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, signer: Signer, today: date) -> bytes | None:
+    if document.root is not Root.ECF or sheet.consumer_summary != "automatic" or not takes_summary(document, on=today):
+        return None
+    return signer.sign(build(summarise(document, sealed.security_code))).xml
+
+
+def _security_code(document: Document, sealed: Sealed) -> str | None:
+    """The code that is printed: of the invoice itself, also where its summary is what was handed in."""
+    if document.root is Root.ECF:
+        return sealed.security_code
+    if document.root is Root.RFCE:
+        code = document.get("Encabezado.CodigoSeguridadeCF")
+        return None if code is None else str(code)
+    return None
+
+
+def _qr(
+    element: etree._Element, root: Root, environment: Environment, hosts: QrHosts, code: str | None, *, summary: bool
+) -> str | None:
+    """The address for the printed QR code, from the very texts of the XML that was signed."""
+    if code is None:
+        return None
+    text = {path.rpartition("/")[2]: element.findtext(path) for path in _QR_FIELDS}
+    issuer, e_ncf, total = text["RNCEmisor"] or "", text["eNCF"] or "", text["MontoTotal"] or ""
+    if summary or root is Root.RFCE:
+        return qr.qr_url_summary(hosts.fc, environment, issuer_rnc=issuer, e_ncf=e_ncf, total=total, security_code=code)
+    return qr.qr_url(
+        hosts.ecf,
+        environment,
+        issuer_rnc=issuer,
+        buyer_rnc=text["RNCComprador"],
+        e_ncf=e_ncf,
+        issued=text["FechaEmision"] or "",
+        total=total,
+        signed=text["FechaHoraFirma"] or "",
+        security_code=code,
+    )
+
+
+def _expiration(document: Document, sheet: SigningSheet) -> date | None:
+    """When the sequence expires: what the document says, else what the tenant's sequence says."""
+    written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
+    if isinstance(written, str):
+        return datetime.strptime(written, "%d-%m-%Y").replace(tzinfo=SANTO_DOMINGO).date()
+    expires = sheet.sequence_expires
+    return expires.astimezone(SANTO_DOMINGO).date() if expires is not None else None

@@ -1,0 +1,59 @@
+"""The authority's format as tables of ours, and documents judged by them.
+
+`header`, `details`, `ecf` and `companions` say which elements there are, in which order and how often; `simple` and the
+code lists say what their text may be. A test walks them beside the authority's XSDs, which are not ours to ship.
+"""
+
+from lxml import etree
+
+from fe.ecf.problems import Problem, show
+from fe.ecf.schema.judge import walk
+from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of
+from fe.ecf.schema.texts import problem
+from fe.ecf.schema.xsd import compiled
+
+__all__ = ["validate"]
+
+
+def validate(element: etree._Element) -> list[Problem]:
+    """Judge a document against the format of its root and type; all problems, none if it is in order.
+
+    `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
+    authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
+    for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7). Lines are given for a document
+    that was read from more than one line. Any thread may call it.
+    """
+    kind = kind_of(element)
+    if kind is None:
+        return [_unknown(element)]
+    schema = compiled(kind)
+    if schema(element) and not _has_empty(kind, element) and _ends_well(element):
+        return []
+    return walk(kind, element) or [problem("schema", "")]
+
+
+def _unknown(element: etree._Element) -> Problem:
+    if element.tag != "ECF":
+        name = show(element.tag)
+        return problem("unknown-root", "", found=name, name=name, expected="ECF, RFCE, ACECF or ANECF")
+    path = "Encabezado.IdDoc.TipoeCF"
+    found = element.findtext("Encabezado/IdDoc/TipoeCF")
+    if not found:
+        return problem("missing-type", path)
+    return problem("unknown-type", path, found=found)
+
+
+def _has_empty(kind: Kind, element: etree._Element) -> bool:
+    for node in element.iter():
+        text = node.text
+        if (not text or text.isspace()) and not len(node):
+            name = str(node.tag)
+            if name not in kind.may_be_empty and not name.startswith("{"):  # a signature has empty elements
+                return True
+    return False
+
+
+def _ends_well(element: etree._Element) -> bool:
+    # The XSD lets any element of the signature's namespace stand at the end.
+    last = element[-1].tag if len(element) else ""
+    return last == SIGNATURE or not str(last).startswith(f"{{{DS}}}")

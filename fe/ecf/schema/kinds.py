@@ -1,0 +1,91 @@
+"""The fifteen kinds of document the format knows, each with its own tree of elements."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from lxml import etree
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.schema import companions, ecf
+from fe.ecf.schema.model import Element, Row, Simple, element
+
+SEED = "SemillaModel"
+#: The namespace of `Signature`, the only thing in a document that has one.
+DS = "http://www.w3.org/2000/09/xmldsig#"
+SIGNATURE = f"{{{DS}}}Signature"
+
+_ROOTS: dict[str, tuple[Row, ...]] = {
+    Root.ECF: ecf.ECF,
+    Root.RFCE: companions.RFCE,
+    Root.ACECF: companions.ACECF,
+    Root.ANECF: companions.ANECF,
+    Root.ARECF: companions.ARECF,
+    SEED: companions.SEMILLA,
+}
+
+#: Required even where all their children are left out (PROTOCOL.md section 5); every other empty tag is refused.
+_MAY_BE_EMPTY = {
+    (Root.ECF, EcfType.CONSUMER): frozenset({"Comprador"}),
+    (Root.RFCE, EcfType.CONSUMER): frozenset({"Comprador"}),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One kind of document: `name` for people, its tree of elements, and which of them may be empty tags."""
+
+    name: str
+    root: Element
+    may_be_empty: frozenset[str]
+
+
+@cache
+def kind(root: str, ecf_type: EcfType | None) -> Kind:
+    """The kind of a root and, for an ECF, a type. The seed's root is `SemillaModel`."""
+    table = _ROOTS[root]
+    column = ecf.TYPES.index(ecf_type) if root == Root.ECF and ecf_type else 0
+    presence = "R" * (column + 1)
+    empty = _MAY_BE_EMPTY.get((Root(root), ecf_type), frozenset()) if ecf_type else frozenset[str]()
+    name = f"e-CF {ecf_type}" if root == Root.ECF else root
+    return Kind(name, element(Row(presence, root, table), column, str(ecf_type), empty), empty)
+
+
+def kinds() -> Iterator[Kind]:
+    """All of them."""
+    for ecf_type in EcfType:
+        yield kind(Root.ECF, ecf_type)
+    yield kind(Root.RFCE, EcfType.CONSUMER)
+    for root in (Root.ACECF, Root.ANECF, Root.ARECF, SEED):
+        yield kind(root, None)
+
+
+def type_of(root: Root, tipo_ecf: str | None) -> EcfType | None:
+    """The type of a document by its root and the text of its `TipoeCF`; ValueError for an ECF of no known type."""
+    if root is Root.ECF:
+        return EcfType((tipo_ecf or "").strip())
+    return EcfType.CONSUMER if root is Root.RFCE else None
+
+
+def kind_of(tree: etree._Element) -> Kind | None:
+    """The kind of an XML document, or None for a root or type that is not known."""
+    if tree.tag == SEED:
+        return kind(SEED, None)
+    try:
+        root = Root(str(tree.tag))
+        return kind(root, type_of(root, tree.findtext("Encabezado/IdDoc/TipoeCF")))
+    except ValueError:
+        return None
+
+
+@cache
+def names() -> frozenset[str]:
+    """Every element name of the e-CF, whatever the type: to tell a misspelt name from one that another type has."""
+
+    def below(rows: tuple[Row, ...]) -> Iterator[str]:
+        for row in rows:
+            yield row.name
+            if not isinstance(row.content, Simple):
+                yield from below(row.content)
+
+    return frozenset(below(ecf.ECF))

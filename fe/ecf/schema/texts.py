@@ -1,0 +1,175 @@
+"""What is said about each way a document can break the format, in English and in Spanish."""
+
+from typing import NamedTuple
+
+from fe.ecf.problems import Problem, show
+
+
+class Text(NamedTuple):
+    """Message and fix of one code; the braces take the words given to `problem`."""
+
+    message: str
+    message_es: str
+    fix: str
+    fix_es: str
+
+
+TEXTS = {
+    "unknown-root": Text(
+        "{name} is not the root of a document",
+        "{name} no es la raíz de un documento",
+        "send {expected}",
+        "envíe {expected}",
+    ),
+    "unknown-type": Text(
+        "{name} is not a type of e-CF",
+        "{name} no es un tipo de e-CF",
+        "state one of the ten types in TipoeCF, or an eNCF that begins with E and the type",
+        "indique en TipoeCF uno de los diez tipos, o un eNCF que comience con E y el tipo",
+    ),
+    "missing-type": Text(
+        "the type of the e-CF is missing",
+        "falta el tipo de e-CF",
+        "send TipoeCF, or an eNCF that begins with E and the type",
+        "envíe TipoeCF, o un eNCF que comience con E y el tipo",
+    ),
+    "indicador-facturacion": Text(
+        'invalid IndicadorFacturacion "{found}" on line {line}',
+        'IndicadorFacturacion inválido "{found}" en la línea {line}',
+        "use 1 (ITBIS 18%), 2 (16%), 3 (0%) or 4 (exempt)",
+        "use 1 (ITBIS 18%), 2 (16%), 3 (0%) o 4 (exento)",
+    ),
+    "wrong-shape": Text(
+        "{name} must be {expected}, not {found}",
+        "{name} debe ser {expected_es}, no {found_es}",
+        "send {expected}",
+        "envíe {expected_es}",
+    ),
+    "unknown-element": Text(
+        "{name} is not an element of the format",
+        "{name} no es un elemento del formato",
+        "leave {name} out",
+        "elimine {name}",
+    ),
+    "forbidden-element": Text(
+        "{name} is not allowed here in a document {kind}",
+        "{name} no se permite aquí en un documento {kind}",
+        "leave {name} out",
+        "elimine {name}",
+    ),
+    "missing-element": Text(
+        "{name} is missing",
+        "falta {name}",
+        "add {name}: {expected}",
+        "agregue {name}: {expected_es}",
+    ),
+    "misplaced-element": Text(
+        "{name} is out of order",
+        "{name} está fuera de orden",
+        "its place in the format is after {expected}",
+        "su lugar en el formato es después de {expected}",
+    ),
+    "too-many": Text(
+        "{name} stands here {found} times; the limit is {expected}",
+        "{name} aparece aquí {found} veces; el límite es {expected}",
+        "keep {expected}",
+        "deje {expected}",
+    ),
+    "empty-element": Text(
+        "{name} is empty, and the authority rejects empty tags",
+        "{name} está vacío, y la DGII rechaza las etiquetas vacías",
+        "give {name} a value or leave it out",
+        "dé un valor a {name} o elimínelo",
+    ),
+    "unexpected-text": Text(
+        "there is text between the elements of {name}",
+        "hay texto entre los elementos de {name}",
+        "remove the text",
+        "elimine el texto",
+    ),
+    "unexpected-attribute": Text(
+        "{name} bears an attribute",
+        "{name} tiene un atributo",
+        "remove the attribute {found}",
+        "elimine el atributo {found}",
+    ),
+    "unexpected-children": Text(
+        "{name} holds elements instead of a value",
+        "{name} contiene elementos en lugar de un valor",
+        "give {name} {expected}",
+        "dé a {name} {expected_es}",
+    ),
+    "unwritable": Text(
+        "{name} holds a character that XML does not allow",
+        "{name} contiene un carácter que XML no permite",
+        "remove control characters",
+        "elimine los caracteres de control",
+    ),
+    "pattern": Text(
+        "{name} does not have the form of its kind",
+        "{name} no tiene la forma debida",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "too-long": Text(
+        "{name} is too long",
+        "{name} es demasiado largo",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "too-short": Text(
+        "{name} is too short",
+        "{name} es demasiado corto",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "unknown-code": Text(
+        "{name} is not a code of its list",
+        "{name} no es un código de su lista",
+        "use {expected}",
+        "use {expected_es}",
+    ),
+    "not-a-number": Text(
+        "{name} is not a number",
+        "{name} no es un número",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "out-of-range": Text(
+        "{name} is outside its range",
+        "{name} está fuera de rango",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "too-many-digits": Text(
+        "{name} has too many digits or decimals",
+        "{name} tiene demasiados dígitos o decimales",
+        "write {expected}",
+        "escriba {expected_es}",
+    ),
+    "schema": Text(
+        "the document does not follow the format",
+        "el documento no sigue el formato",
+        "compare it with the authority's XSD",
+        "compárelo con el XSD de la DGII",
+    ),
+}
+
+
+def problem(code: str, path: str, line: int | None = None, *, found: object = None, **words: str) -> Problem:
+    """Say that `code` is so at `path`. `name` is the last part of the path unless it is given."""
+    text = TEXTS[code]
+    shown = None if found is None else show(found)
+    words.setdefault("name", path.rpartition(".")[2])
+    words.setdefault("found", shown or "")
+    return Problem(
+        code=code,
+        path=path,
+        message=text.message.format_map(words),
+        message_es=text.message_es.format_map(words),
+        line=line,
+        found=shown,
+        expected=words.get("expected"),
+        fix=text.fix.format_map(words),
+        fix_es=text.fix_es.format_map(words),
+    )

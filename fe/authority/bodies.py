@@ -1,0 +1,243 @@
+"""The body of an answer, whatever it is, as one value (PROTOCOL.md section 12, "HTTP/body shapes").
+
+The authority answers in JSON or XML, and between its services and us stand gateways that answer in HTML, in bare text
+or not at all. Nothing in this module raises: a body that cannot be read is text, and what it means is asked elsewhere.
+"""
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, auto
+from typing import Any
+
+from lxml import etree
+
+from fe.ecf.load import MalformedJson, MalformedXml, load_json, load_xml
+
+#: Bounds of what is kept of an answer: it goes into a row of Postgres and to the client who asks for its submission.
+MAX_RAW_BYTES = 16 * 1024
+MAX_TEXT = 2_000
+MAX_MESSAGES = 100
+MAX_LEVELS = 16
+
+_BOM = b"\xef\xbb\xbf"
+#: What jsonb or text refuse (NUL, lone surrogates), and what no reader of a log wants.
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_HTML_START = re.compile(rb"\s*(?:<!doctype\s+html|<html|<head|<body|<title|<center|<h1)", re.IGNORECASE)
+_HTML_HIDDEN = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)")
+_HTML_TAG = re.compile(r"<[^>]*(?:>|\Z)")
+
+
+class Form(Enum):
+    """What a body turned out to be."""
+
+    EMPTY = auto()
+    DATA = auto()
+    """JSON, or XML other than HTML: an object, a list, a string."""
+    TEXT = auto()
+    """Neither: a bare string, or something that breaks off in the middle."""
+    HTML = auto()
+    """A page, and so not from the service itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One remark of the authority. `codigo` is kept as it came ("004" is not "4"); empty where there was none."""
+
+    codigo: str
+    valor: str
+
+    @property
+    def number(self) -> int | None:
+        """The code as a number, for comparisons: the services disagree about its type and its zeros."""
+        return number(self.codigo)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body that was looked at.
+
+    `value` is built of dict, list, str, int, Decimal, bool and None. An XML document is the dict of its root's
+    children, and `root` is the root's name. `raw` is what may be stored and shown: JSON of at most 16 KiB without
+    NUL and surrogates, an object always (`{"text": ...}` for what is no object, `{}` for an empty body).
+    """
+
+    form: Form
+    value: Any
+    root: str | None
+    raw: dict[str, Any]
+
+
+def read_body(content: bytes) -> Body:
+    """Look at the bytes themselves: the Content-Type of these services is not to be relied on."""
+    content = content.removeprefix(_BOM).strip()
+    if not content:
+        return Body(Form.EMPTY, None, None, {})
+    if _HTML_START.match(content):
+        return _page(content)
+    try:
+        if content[:1] == b"<":
+            root = load_xml(content)
+            value, name = _from_xml(root), etree.QName(root).localname
+        else:
+            value, name = _from_json(content), None
+    except (MalformedJson, MalformedXml):
+        words = clean(content.decode("utf-8", "replace"))
+        return Body(Form.TEXT, words, None, {"text": words})
+    if name is not None and name.lower() == "html":
+        return _page(content)
+    return Body(Form.DATA, value, name, _storable(value))
+
+
+def _from_json(content: bytes) -> Any:
+    value = load_json(content)
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:  # an object that was serialised twice
+            return load_json(value.encode())
+        except MalformedJson:
+            return value
+    return value
+
+
+def _from_xml(element: etree._Element) -> Any:
+    if not len(element):
+        return element.text or ""
+    members: dict[str, Any] = {}
+    for child in element:
+        name, value = etree.QName(child).localname, _from_xml(child)
+        if name not in members:
+            members[name] = value
+        elif isinstance(members[name], list):
+            members[name].append(value)
+        else:
+            members[name] = [members[name], value]
+    return members
+
+
+def _page(content: bytes) -> Body:
+    page = _HTML_TAG.sub(" ", _HTML_HIDDEN.sub(" ", content.decode("utf-8", "replace")))
+    words = clean(" ".join(html.unescape(page).split()))
+    return Body(Form.HTML, words, None, {"text": words})
+
+
+# --- Reading values -----------------------------------------------------------------------------------------------
+
+
+def member(value: Any, *names: str) -> Any:
+    """The first member of an object with one of these names (given in lower case) that is not null, in any case."""
+    if isinstance(value, dict):
+        for name in names:
+            for key, below in value.items():
+                if key.lower() == name and below is not None:
+                    return below
+    return None
+
+
+def text(value: Any) -> str | None:
+    """A scalar as cleaned text; None for everything else, and for blank."""
+    if isinstance(value, str | int | Decimal) and not isinstance(value, bool):
+        return clean(str(value)).strip() or None
+    return None
+
+
+def number(value: Any) -> int | None:
+    """A code, whether it came as 1, "1", "01" or 1.0."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else None
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value, re.ASCII):
+        return int(value)
+    return None
+
+
+def flag(value: Any) -> bool | None:
+    """A truth value, in JSON's words or in XML's."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return {"true": True, "false": False, "1": True, "0": False}.get(value.strip().lower())
+    return None
+
+
+def fold(words: str) -> str:
+    """Text for comparison, as the authority spells its words in several ways: no accents, lower case, one blank."""
+    plain = unicodedata.normalize("NFKD", words)
+    return " ".join("".join(c for c in plain if not unicodedata.combining(c)).lower().split())
+
+
+def clean(words: str) -> str:
+    """Text that every store and every screen takes: characters that they refuse become U+FFFD, at most 2,000 in all."""
+    return _UNSAFE.sub("\ufffd", words[:MAX_TEXT])
+
+
+# --- Messages -----------------------------------------------------------------------------------------------------
+
+_CODE = ("codigo", "code")
+_WORDS = ("valor", "mensaje", "message", "descripcion", "detail", "title")
+_HOLDERS = ("mensajes", "mensaje", "message", "error", "errors", "messages")
+
+
+def messages(body: Body) -> tuple[Message, ...]:
+    """All that the answer says in words, at most 100 remarks; of a page of HTML, its text as one."""
+    if body.form is Form.EMPTY:
+        return ()
+    if isinstance(body.value, dict):
+        found = [m for name in _HOLDERS for m in _remarks(member(body.value, name), 0)]
+        title = text(member(body.value, "detail")) or text(member(body.value, "title"))
+        if title is not None:
+            found.insert(0, Message("", title))
+    else:
+        found = list(_remarks(body.value, 0))
+    return tuple(dict.fromkeys(found))[:MAX_MESSAGES]
+
+
+def _remarks(value: Any, level: int) -> Iterator[Message]:
+    if level > MAX_LEVELS or value is None or isinstance(value, bool):
+        return
+    if isinstance(value, list):
+        for each in value:
+            yield from _remarks(each, level + 1)
+    elif isinstance(value, dict):
+        code, words = text(member(value, *_CODE)), member(value, *_WORDS)
+        if code is not None or isinstance(words, str | int | Decimal):
+            yield Message(code or "", text(words) or "")
+        else:  # ProblemDetails' {field: [text]}, or an element that only wraps
+            for each in value.values():
+                yield from _remarks(each, level + 1)
+    else:
+        words = text(value)
+        if words is not None:
+            yield Message("", words)
+
+
+# --- What may be stored -------------------------------------------------------------------------------------------
+
+
+def _storable(value: Any) -> dict[str, Any]:
+    safe = _safe(value, 0)
+    if not isinstance(safe, dict):
+        safe = {"items": safe} if isinstance(safe, list) else {"text": safe}
+    shown = json.dumps(safe, ensure_ascii=False)
+    if len(shown.encode()) <= MAX_RAW_BYTES:
+        return safe
+    return {"text": shown[:MAX_TEXT], "truncated": True}
+
+
+def _safe(value: Any, level: int) -> Any:
+    """The same in JSON's own types. Decimals become text: as floats they would be other numbers."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else str(value)
+    if level == MAX_LEVELS or not isinstance(value, dict | list):
+        return clean(str(value))
+    if isinstance(value, list):
+        return [_safe(each, level + 1) for each in value]
+    return {clean(key): _safe(below, level + 1) for key, below in value.items()}

@@ -1,0 +1,129 @@
+"""One request and its answer on one HTTP/1.1 connection: h11 on a Trio stream."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import h11
+import trio
+
+from fe.authority.hosts import Origin
+
+MAX_BODY = 64 * 1024
+#: Beyond the body: head, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
+MAX_ANSWER = 512 * 1024
+_CHUNK: Final = 16 * 1024
+
+
+class Broken(Exception):
+    """The request may have arrived, whole or in part, and there is no whole answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked. `headers` lack Host and Content-Length; the body is sent in one piece with its length."""
+
+    method: str
+    target: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer: its end was seen, and its body is at most 64 KiB."""
+
+    status: int
+    content_type: str
+    retry_after: str | None
+    body: bytes
+
+
+class Connection:
+    """A connected stream and its protocol state."""
+
+    def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream], socket: trio.socket.SocketType):
+        self._stream = stream
+        self._socket = socket
+        self._http = h11.Connection(h11.CLIENT)
+        self.idle_since = -math.inf
+
+    def close(self) -> None:
+        """Close at once: no goodbye that a peer could hold up, and nothing to await, so also while being cancelled."""
+        self._socket.close()
+
+    @property
+    def idle(self) -> bool:
+        """Whether the last exchange ended cleanly and the peer has sent nothing since."""
+        return self._http.our_state is h11.IDLE and self._http.their_state is h11.IDLE
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing waits to be read: on an idle connection that could only be its end, or a second answer."""
+        return not self._socket.is_readable()
+
+    async def exchange(self, origin: Origin, request: Request) -> Reply:
+        """Send and read to the end, or raise Broken. Whatever happens, `idle` tells afterwards if it serves again."""
+        headers = [("Host", origin.authority), *request.headers]
+        if request.body or request.method == "POST":
+            headers.append(("Content-Length", str(len(request.body))))
+        pieces = [self._http.send(h11.Request(method=request.method, target=request.target, headers=headers))]
+        if request.body:
+            pieces.append(self._http.send(h11.Data(data=request.body)))
+        pieces.append(self._http.send(h11.EndOfMessage()))
+        whole = b"".join(piece for piece in pieces if piece)
+        cut = None
+        try:
+            await self._stream.send_all(whole)
+        except trio.BrokenResourceError as error:
+            cut = error  # the peer may have answered before it stopped listening
+        try:
+            reply = await self._read()
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise Broken("the connection was reset before the answer was complete") from error
+        except h11.RemoteProtocolError as error:
+            raise Broken(f"the answer is not HTTP, or breaks off: {error}") from error
+        # What came beyond this answer would be taken for the next one's.
+        ended = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+        if ended and cut is None and not self._http.trailing_data[0]:
+            self._http.start_next_cycle()
+        return reply
+
+    async def _read(self) -> Reply:
+        head: h11.Response | None = None
+        body = bytearray()
+        read = 0
+        while True:
+            event = self._http.next_event()
+            if event is h11.NEED_DATA:
+                if read > MAX_ANSWER:
+                    raise Broken("the answer does not end")
+                data = await self._stream.receive_some(_CHUNK)
+                if not data and head is None:
+                    raise Broken("the connection was closed without an answer")
+                read += len(data)
+                self._http.receive_data(bytes(data))
+            elif isinstance(event, h11.Response):
+                head = event
+            elif isinstance(event, h11.Data):
+                body += event.data
+                if len(body) > MAX_BODY:
+                    raise Broken(f"the answer is larger than {MAX_BODY} bytes")
+            elif isinstance(event, h11.EndOfMessage) and head is not None:
+                return Reply(
+                    head.status_code,
+                    _header(head, b"content-type") or "",
+                    _header(head, b"retry-after"),
+                    bytes(body),
+                )
+            elif not isinstance(event, h11.InformationalResponse):
+                raise Broken("the answer changes the protocol")
+
+
+def _header(head: h11.Response, name: bytes) -> str | None:
+    return next((value.decode("latin-1") for key, value in head.headers if key == name), None)

@@ -1,0 +1,143 @@
+"""Where each service of the authority is (PROTOCOL.md sections 1 and 2)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+from fe.ecf.catalogue import Environment, Service
+
+
+class Host(StrEnum):
+    """The authority's three hosts; the values label metrics."""
+
+    ECF = "ecf"
+    FC = "fc"
+    STATUS = "statusecf"
+
+
+class Operation(StrEnum):
+    """What can be asked of the authority; the values label metrics and logs."""
+
+    SEED = "seed"
+    VALIDATE_SEED = "validate_seed"
+    RECEPTION = "reception"
+    SUMMARY_RECEPTION = "summary_reception"
+    COMMERCIAL_APPROVAL = "commercial_approval"
+    RANGE_VOIDING = "range_voiding"
+    RESULT = "result"
+    STATE = "state"
+    TRACK_IDS = "track_ids"
+    SUMMARY_STATE = "summary_state"
+    SERVICES = "services"
+    WINDOWS = "windows"
+    IS_UP = "is_up"
+
+
+#: The operation that submits a document to each service.
+SUBMIT = {
+    Service.RECEPTION: Operation.RECEPTION,
+    Service.SUMMARY_RECEPTION: Operation.SUMMARY_RECEPTION,
+    Service.COMMERCIAL_APPROVAL: Operation.COMMERCIAL_APPROVAL,
+    Service.RANGE_VOIDING: Operation.RANGE_VOIDING,
+}
+
+_ROUTES = {
+    Operation.SEED: (Host.ECF, "autenticacion/api/autenticacion/semilla"),
+    Operation.VALIDATE_SEED: (Host.ECF, "autenticacion/api/autenticacion/validarsemilla"),
+    Operation.RECEPTION: (Host.ECF, "recepcion/api/facturaselectronicas"),
+    Operation.SUMMARY_RECEPTION: (Host.FC, "recepcionfc/api/recepcion/ecf"),
+    Operation.COMMERCIAL_APPROVAL: (Host.ECF, "aprobacioncomercial/api/aprobacioncomercial"),
+    Operation.RANGE_VOIDING: (Host.ECF, "anulacionrangos/api/operaciones/anularrango"),
+    Operation.RESULT: (Host.ECF, "consultaresultado/api/consultas/estado"),
+    Operation.STATE: (Host.ECF, "consultaestado/api/consultas/estado"),
+    Operation.TRACK_IDS: (Host.ECF, "consultatrackids/api/trackids/consulta"),
+    Operation.SUMMARY_STATE: (Host.FC, "consultarfce/api/Consultas/Consulta"),
+    Operation.SERVICES: (Host.STATUS, "api/estatusservicios/obtenerestatus"),
+    Operation.WINDOWS: (Host.STATUS, "api/estatusservicios/obtenerventanasmantenimiento"),
+    Operation.IS_UP: (Host.STATUS, "api/estatusservicios/verificarestado"),
+}
+
+#: The number by which the status service knows each environment (row 15).
+AMBIENTE = {Environment.TESTECF: "1", Environment.ECF: "2", Environment.CERTECF: "3"}
+
+_HOSTNAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whom to connect to."""
+
+    tls: bool
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where one call goes: the connection's other end, and the request line's target."""
+
+    host: Host
+    origin: Origin
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Base URLs of the authority's hosts: the published ones unless told otherwise (a simulator has one for all three).
+
+    A base is `http` or `https`, a host, perhaps a port and a path; ValueError for anything else.
+    """
+
+    ecf: str = "https://ecf.dgii.gov.do"
+    fc: str = "https://fc.dgii.gov.do"
+    status: str = "https://statusecf.dgii.gov.do"
+
+    def __post_init__(self) -> None:
+        for base in (self.ecf, self.fc, self.status):
+            _split(base)
+
+    @classmethod
+    def all_at(cls, base: str) -> "Hosts":
+        """Serve all three from one base, as a simulator does."""
+        return cls(ecf=base, fc=base, status=base)
+
+    def locate(
+        self, operation: Operation, environment: Environment | None, query: Mapping[str, str | None] | None = None
+    ) -> Location:
+        """Say where a call goes. Parameters without a value are left out: an empty one is not the same (section 9).
+
+        The environment is the path's first segment, but for the status service, which takes none.
+        """
+        host, path = _ROUTES[operation]
+        origin, prefix = _split({Host.ECF: self.ecf, Host.FC: self.fc, Host.STATUS: self.status}[host])
+        segment = "" if environment is None else f"/{environment.value}"
+        pairs = [f"{name}={quote(value, safe='')}" for name, value in (query or {}).items() if value]
+        return Location(host, origin, f"{prefix}{segment}/{path}" + ("?" + "&".join(pairs) if pairs else ""))
+
+
+@lru_cache(maxsize=64)
+def _split(base: str) -> tuple[Origin, str]:
+    parts = urlsplit(base)
+    path = parts.path.rstrip("/")
+    host = parts.hostname or ""
+    if (
+        parts.scheme not in ("http", "https")
+        or parts.username is not None
+        or parts.query
+        or parts.fragment
+        or not (_HOSTNAME.fullmatch(host) or ":" in host)
+        or not _PREFIX.fullmatch(path)
+    ):
+        raise ValueError(f"not the base URL of a host of the authority: {base[:100]!r}")
+    tls = parts.scheme == "https"
+    return Origin(tls, host, parts.port or (443 if tls else 80)), path

@@ -1,0 +1,100 @@
+"""Calls on the authority's services: address, headers, metric. What an answer means is judged elsewhere."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+import trio
+
+from fe.authority.connection import Broken, Reply, Request
+from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.hosts import Host, Hosts, Location, Operation
+from fe.authority.multipart import Form
+from fe.authority.transport import NotSent, Transport
+
+#: Told of every exchange: operation, host, outcome (one of OUTCOMES), seconds. Must not raise.
+Observe = Callable[[Operation, Host, str, float], None]
+
+OUTCOMES = ("ok", "unauthorised", "refused", "unavailable", "unknown", "cancelled")
+
+_COMMON = (("User-Agent", "fe"), ("Accept-Encoding", "identity"))
+
+
+class Unauthorised(Unavailable):
+    """The authority does not take the session's token (401): nothing was looked at, the document included."""
+
+
+class Line:
+    """The one way from here to the authority."""
+
+    def __init__(self, hosts: Hosts, transport: Transport, observe: Observe | None = None) -> None:
+        self.hosts = hosts
+        self._transport = transport
+        self._observe = observe
+
+    @contextmanager
+    def observed(self, operation: Operation, host: Host) -> Iterator[None]:
+        """Report the exchange and its judgement made inside, by how they end."""
+        started = trio.current_time()
+        outcome = "cancelled"  # or an error that is none of ours, from the caller's last check before sending
+        try:
+            yield
+            outcome = "ok"
+        except Unauthorised:
+            outcome = "unauthorised"
+            raise
+        except Unavailable:
+            outcome = "unavailable"
+            raise
+        except OutcomeUnknown:
+            outcome = "unknown"
+            raise
+        except Refused:
+            outcome = "refused"
+            raise
+        finally:
+            if self._observe is not None:
+                self._observe(operation, host, outcome, trio.current_time() - started)
+
+    async def ask(
+        self,
+        location: Location,
+        lane: str,
+        *,
+        authorization: str | None = None,
+        accept: str = "application/json",
+        form: Form | None = None,
+    ) -> Reply:
+        """Make a call that changes nothing there: however it fails, it may be made again (Unavailable)."""
+        request = _request(location, authorization, accept, form)
+        try:
+            return await self._transport.exchange(location.origin, lane, request)
+        except (NotSent, Broken) as error:
+            raise Unavailable(error.reason) from error
+
+    async def submit(
+        self,
+        location: Location,
+        lane: str,
+        *,
+        authorization: str,
+        form: Form,
+        before_send: Callable[[], Awaitable[None]] | None = None,
+    ) -> Reply:
+        """Send a document: Unavailable while nothing of it was sent, OutcomeUnknown from its first byte on."""
+        request = _request(location, authorization, "application/json", form)
+        try:
+            return await self._transport.exchange(location.origin, lane, request, before_send)
+        except NotSent as error:
+            raise Unavailable(error.reason) from error
+        except Broken as error:
+            raise OutcomeUnknown(error.reason) from error
+
+
+def _request(location: Location, authorization: str | None, accept: str, form: Form | None) -> Request:
+    headers = [*_COMMON, ("Accept", accept)]
+    if authorization is not None:
+        headers.append(("Authorization", authorization))
+    if form is None:
+        return Request("GET", location.target, headers)
+    headers.append(("Content-Type", form.content_type))
+    return Request("POST", location.target, headers, form.body)

@@ -1,0 +1,34 @@
+"""The one form this wire knows: `multipart/form-data` with one file part named `xml` (PROTOCOL.md sections 2 and 4)."""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A whole request body and its Content-Type. Its length is known: the authority refuses chunked forms as empty."""
+
+    content_type: str
+    body: bytes
+
+
+def xml_form(file_name: str, xml: bytes) -> Form:
+    """Wrap `xml` as it is. ValueError if `file_name` is not plain ASCII ending in `.xml`: it is written into a header.
+
+    The same file gives the same bytes, so a document that is sent again is sent again to the byte.
+    """
+    if not _FILE_NAME.fullmatch(file_name):
+        raise ValueError(f"not a file name for the authority: {file_name[:100]!r}")
+    boundary = sha256(xml).hexdigest()
+    while boundary.encode() in xml:
+        boundary = sha256(boundary.encode()).hexdigest()
+    head = (
+        f"--{boundary}\r\n"
+        f'Content-Disposition: form-data; name="xml"; filename="{file_name}"\r\n'
+        "Content-Type: text/xml\r\n\r\n"
+    )
+    body = b"".join((head.encode("ascii"), xml, f"\r\n--{boundary}--\r\n".encode("ascii")))
+    return Form(f"multipart/form-data; boundary={boundary}", body)

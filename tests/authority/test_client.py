@@ -1,0 +1,652 @@
+"""Documents and questions over real sockets: what was sent, what it means, what every kind of fault leaves behind."""
+
+import socket
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import trio
+import trio.testing
+
+from fe.authority.client import Authority, Outgoing
+from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.hosts import Hosts
+from fe.authority.replies import Receipt, Verdict
+from fe.ecf.catalogue import Environment, Service
+from fe.ecf.states import Estado
+from tests.authority.scripted import (
+    NOW,
+    QUICK,
+    RECEPCION,
+    RECEPCION_FC,
+    SEMILLA,
+    TRACK_ID,
+    VALIDAR,
+    Step,
+    client,
+    collector,
+    document,
+    hang,
+    hang_up,
+    http,
+    in_turn,
+    owner,
+    pause,
+    raw,
+    reset,
+    say,
+    scripted,
+    session,
+    tell,
+)
+
+TEST = Environment.TESTECF
+ACCEPTED = {"codigo": 1, "estado": "Aceptado", "encf": "E320000000001", "secuenciaUtilizada": True, "mensajes": []}
+
+
+# --- The road ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_document_goes_out_as_the_protocol_says_and_comes_back_as_a_receipt() -> None:
+    async with scripted() as server:
+        authority = client(server)
+
+        answer = await authority.submit(document(xml="<ECF>ñ</ECF>".encode()), owner())
+
+        assert answer == Receipt(TRACK_ID, {"trackId": TRACK_ID, "error": None, "mensaje": None})
+        heard = server.last(RECEPCION)
+        assert (heard.method, heard.path) == ("POST", f"testecf/{RECEPCION}")
+        assert heard.headers["authorization"] == "Bearer a.b.c"
+        assert heard.headers["accept-encoding"] == "identity"
+        assert heard.headers["accept"] == "application/json"
+        assert int(heard.headers["content-length"]) == len(heard.body)
+        assert "transfer-encoding" not in heard.headers
+        boundary = heard.headers["content-type"].removeprefix("multipart/form-data; boundary=")
+        assert (
+            heard.body
+            == (
+                f'--{boundary}\r\nContent-Disposition: form-data; name="xml"; filename="131880738E310000000001.xml"\r\n'
+                f"Content-Type: text/xml\r\n\r\n<ECF>ñ</ECF>\r\n--{boundary}--\r\n"
+            ).encode()
+        )
+
+
+async def test_one_session_and_one_connection_serve_many_documents() -> None:
+    async with scripted() as server:
+        authority = client(server)
+
+        for number in range(1, 11):
+            await authority.submit(document(number), owner())
+
+        assert (server.count(SEMILLA), server.count(VALIDAR), server.count(RECEPCION)) == (1, 1, 10)
+        assert server.connections == 1
+
+
+async def test_many_senders_share_a_bounded_number_of_connections() -> None:
+    async with scripted() as server:
+        authority = client(server, connections=4, timeouts=replace(QUICK, queue=5.0))
+
+        async with trio.open_nursery() as nursery:
+            for number in range(1, 41):
+                nursery.start_soon(authority.submit, document(number), owner())
+
+        assert server.count(RECEPCION) == 40
+        assert server.count(SEMILLA) == 1
+        assert server.connections <= 4
+
+
+async def test_a_full_lane_is_unavailable_and_other_environments_are_not_held_up() -> None:
+    async with scripted() as server:
+        authority = client(server, connections=1)
+        await authority.submit(document(1), owner())
+        await authority.submit(document(1, environment=Environment.ECF), owner())
+        arrived = trio.Event()
+        server.then(RECEPCION, in_turn(tell(arrived), hang))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(swallow, authority, document(2))
+            await arrived.wait()
+
+            with pytest.raises(Unavailable, match="no connection became free"):
+                await authority.submit(document(3), owner())
+            answer = await authority.submit(document(4, environment=Environment.ECF), owner())
+
+            assert isinstance(answer, Receipt)
+            nursery.cancel_scope.cancel()
+
+
+async def test_the_last_check_before_sending_can_call_the_sending_off() -> None:
+    class LeaseLost(Exception):
+        pass
+
+    async def lost() -> None:
+        raise LeaseLost
+
+    async with scripted() as server:
+        authority = client(server)
+
+        with pytest.raises(LeaseLost):
+            await authority.submit(document(), owner(), before_send=lost)
+
+        assert server.count(RECEPCION) == 0
+        assert isinstance(await authority.submit(document(), owner()), Receipt)
+        assert server.connections == 1, "the connection was not touched and serves again"
+
+
+async def test_a_file_name_that_would_break_the_header_is_the_callers_fault() -> None:
+    async with scripted() as server:
+        authority = client(server)
+
+        with pytest.raises(ValueError, match="not a file name"):
+            await authority.submit(Outgoing(TEST, Service.RECEPTION, 'a".xml', b"<ECF/>"), owner())
+
+        assert server.connections == 0
+
+
+# --- Faults of the connection -----------------------------------------------------------------------------------------
+
+
+async def test_a_refused_connection_is_unavailable() -> None:
+    authority = Authority(Hosts.all_at(f"http://127.0.0.1:{closed_port()}"), clock=lambda: NOW, timeouts=QUICK)
+
+    with pytest.raises(Unavailable, match="Connection refused"):
+        await authority.submit(document(), owner())
+
+
+async def test_a_refused_connection_after_a_session_is_unavailable_and_sends_nothing() -> None:
+    async with scripted() as server:
+        hosts = Hosts(ecf=server.url, fc=f"http://127.0.0.1:{closed_port()}")
+        authority = client(server, hosts=hosts)
+
+        with pytest.raises(Unavailable, match="Connection refused"):
+            await authority.submit(document(service=Service.SUMMARY_RECEPTION), owner())
+
+        assert server.count(VALIDAR) == 1
+
+
+async def test_a_connection_that_is_never_accepted_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        crowd = []
+        for _ in range(4):
+            one = socket.socket()
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+            crowd.append(one)
+        authority = Authority(Hosts.all_at(f"http://127.0.0.1:{port}"), clock=lambda: NOW, timeouts=QUICK)
+
+        with pytest.raises(Unavailable, match=r"cannot connect to .* within 0.5 s"):
+            await authority.submit(document(), owner())
+
+        for one in crowd:
+            one.close()
+
+
+async def test_a_name_that_does_not_exist_is_unavailable() -> None:
+    authority = Authority(Hosts.all_at("https://authority.invalid"), clock=lambda: NOW)
+
+    with pytest.raises(Unavailable, match=r"cannot connect to authority\.invalid"):
+        await authority.submit(document(), owner())
+
+
+WITHOUT_ANSWER: dict[str, Step] = {
+    "closed": hang_up,
+    "reset": reset,
+    "half a head": raw(b"HTTP/1.1 200 OK\r\nContent-Le", then_close=True),
+    "half a body": raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5], then_close=True),
+    "half a body, then reset": in_turn(raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5]), reset),
+    "silence": hang,
+    "half a body, then silence": in_turn(raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5]), hang),
+    "not HTTP": raw(b"SSH-2.0-OpenSSH_9.6\r\n", then_close=True),
+    "an endless body": raw(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 200_000, then_close=True
+    ),
+    "an endless head": raw(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1234567890\r\n" * 5_000, then_close=True),
+    "a flood of interim answers": raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000, then_close=True),
+    "another protocol": raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("step", WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
+async def test_a_document_without_a_whole_answer_is_an_unknown_outcome_and_its_connection_is_gone(step: Step) -> None:
+    async with scripted() as server:
+        authority = client(server)
+        await authority.submit(document(1), owner())
+        server.then(RECEPCION, step)
+
+        with pytest.raises(OutcomeUnknown) as caught:
+            await authority.submit(document(2), owner())
+
+        assert caught.value.reason
+        assert isinstance(await authority.submit(document(3), owner()), Receipt)
+        assert (server.count(RECEPCION), server.connections) == (3, 2)
+
+
+@pytest.mark.parametrize("step", WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
+async def test_a_question_without_a_whole_answer_is_unavailable(step: Step) -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then("consultaresultado/api/consultas/estado", step)
+
+        with pytest.raises(Unavailable):
+            await authority.result(TEST, TRACK_ID, owner())
+
+
+async def test_a_document_that_is_not_read_is_an_unknown_outcome() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        await authority.submit(document(1), owner())
+        server.ignore_body(RECEPCION)
+        server.then(RECEPCION, hang)
+
+        with trio.fail_after(5), pytest.raises(OutcomeUnknown, match=r"within 0\.3 s"):
+            await authority.submit(document(2, xml=b"<ECF>" + b" " * 8_000_000 + b"</ECF>"), owner())
+
+
+async def test_a_connection_that_breaks_while_a_document_is_written_is_an_unknown_outcome() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        await authority.submit(document(1), owner())
+        server.ignore_body(RECEPCION)
+        server.then(RECEPCION, reset)
+
+        with pytest.raises(OutcomeUnknown):
+            await authority.submit(document(2, xml=b"<ECF>" + b" " * 8_000_000 + b"</ECF>"), owner())
+
+
+async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        await authority.submit(document(1), owner())
+        server.then(RECEPCION, in_turn(pause(0.5), say({"trackId": "late"})), say({"trackId": "own"}))
+
+        with pytest.raises(OutcomeUnknown, match=r"no complete answer within 0\.3 s"):
+            await authority.submit(document(2), owner())
+        await trio.sleep(0.4)
+        answer = await authority.submit(document(3), owner())
+
+        assert isinstance(answer, Receipt)
+        assert answer.track_id == "own"
+
+
+async def test_a_second_answer_to_one_request_is_never_taken_for_anothers() -> None:
+    twice = http(b'{"trackId":"first"}') + http(b'{"trackId":"surplus"}')
+    late_surplus = in_turn(raw(http(b'{"trackId":"first"}')), pause(0.1), raw(http(b'{"trackId":"surplus"}')))
+    for step in (raw(twice), late_surplus):
+        async with scripted() as server:
+            authority = client(server)
+            server.then(RECEPCION, step, say({"trackId": "second"}))
+
+            first = await authority.submit(document(1), owner())
+            await trio.sleep(0.2)
+            second = await authority.submit(document(2), owner())
+
+            assert [answer.track_id for answer in (first, second)] == ["first", "second"]
+
+
+async def test_a_connection_the_authority_closed_meanwhile_is_not_used() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then(RECEPCION, in_turn(say({"trackId": "first"}), hang_up))
+        await authority.submit(document(1), owner())
+        await trio.sleep(0.05)
+
+        answer = await authority.submit(document(2), owner())
+
+        assert isinstance(answer, Receipt)
+        assert server.connections == 2
+
+
+async def test_an_authority_that_closes_after_every_answer_is_connected_to_anew() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then(RECEPCION, say({"trackId": "first"}, Connection="close"))
+
+        await authority.submit(document(1), owner())
+        await authority.submit(document(2), owner())
+
+        assert (server.count(RECEPCION), server.connections) == (2, 2)
+
+
+# --- Cancellation -----------------------------------------------------------------------------------------------------
+
+
+async def test_cancelled_while_it_waits_for_the_answer_it_leaves_nothing_behind() -> None:
+    seen, observe = collector()
+    async with scripted() as server:
+        authority = client(server, observe=observe, connections=1)
+        await authority.submit(document(1), owner())
+        arrived = trio.Event()
+        server.then(RECEPCION, in_turn(tell(arrived), hang))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(authority.submit, document(2), owner())
+            await arrived.wait()
+            nursery.cancel_scope.cancel()
+
+        assert seen[-1] == ("reception", "ecf", "cancelled")
+        assert isinstance(await authority.submit(document(3), owner()), Receipt)
+        assert server.connections == 2
+
+
+async def test_cancelled_while_it_writes_it_leaves_nothing_behind() -> None:
+    async with scripted() as server:
+        authority = client(server, connections=1)
+        await authority.submit(document(1), owner())
+        server.ignore_body(RECEPCION)
+        arrived = trio.Event()
+        server.then(RECEPCION, in_turn(tell(arrived), hang))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(authority.submit, document(2, xml=b" " * 8_000_000), owner())
+            await arrived.wait()
+            nursery.cancel_scope.cancel()
+
+        assert isinstance(await authority.submit(document(3), owner()), Receipt)
+
+
+async def test_cancelled_while_it_connects_it_leaves_nothing_behind() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        crowd = [socket.socket() for _ in range(4)]
+        for one in crowd:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        authority = Authority(Hosts.all_at(f"http://127.0.0.1:{port}"), clock=lambda: NOW, connections=1)
+
+        with trio.move_on_after(0.1) as scope:
+            await authority.submit(document(), owner())
+
+        assert scope.cancelled_caught
+        for one in crowd:
+            one.close()
+    with pytest.raises(Unavailable, match="Connection refused"):  # and not "no connection became free"
+        await authority.submit(document(), owner())
+
+
+async def test_cancelled_before_the_first_byte_it_has_sent_nothing() -> None:
+    async with scripted() as server:
+        authority = client(server, connections=1)
+
+        with trio.move_on_after(0.2):
+            await authority.submit(document(), owner(), before_send=trio.sleep_forever)
+
+        assert server.count(RECEPCION) == 0
+        assert isinstance(await authority.submit(document(), owner()), Receipt)
+        assert server.connections == 1
+
+
+async def test_closed_it_keeps_no_connection() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        await authority.submit(document(1), owner())
+
+        authority.close()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+
+        assert server.open == 0
+
+
+# --- Sessions in the middle -------------------------------------------------------------------------------------------
+
+
+async def test_a_401_brings_a_new_session_and_one_more_try() -> None:
+    seen, observe = collector()
+    async with scripted() as server:
+        authority = client(server, observe=observe)
+        server.then(VALIDAR, session("first"), session("second"))
+        server.then(RECEPCION, say(b"", status=401, content_type=None))
+        sends = []
+
+        async def before_send() -> None:
+            sends.append(server.count(RECEPCION))
+
+        answer = await authority.submit(document(), owner(), before_send=before_send)
+
+        assert isinstance(answer, Receipt)
+        assert server.last(RECEPCION).headers["authorization"] == "Bearer second"
+        assert sends == [0, 1], "the last check is made before each sending"
+        assert [outcome for operation, _, outcome in seen if operation == "reception"] == ["unauthorised", "ok"]
+
+
+async def test_a_second_401_is_unavailable() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then(RECEPCION, *[say({"mensaje": "token"}, status=401)] * 2)
+
+        with pytest.raises(Unavailable, match="401") as caught:
+            await authority.submit(document(), owner())
+
+        assert caught.value.raw == {"mensaje": "token"}
+        assert server.count(RECEPCION) == 2
+
+
+async def test_no_session_means_that_nothing_was_sent() -> None:
+    for step, error in (
+        (say(b"<html>ERROR:</html>", status=400, content_type="text/html"), Unavailable),
+        (say("El RNC 1 del certificado no está delegado para realizar transaciones.", status=400), NotDelegated),
+        (say(b"Firma del certificado invalida", status=400, content_type="text/plain"), Refused),
+        (reset, Unavailable),
+        (say(b"", status=503, Retry_After="7"), Unavailable),
+    ):
+        async with scripted() as server:
+            authority = client(server)
+            server.then(VALIDAR, step)
+
+            with pytest.raises(AuthorityError) as caught:
+                await authority.submit(document(), owner())
+
+            assert type(caught.value) is error
+            assert server.count(RECEPCION) == 0
+
+
+# --- Questions --------------------------------------------------------------------------------------------------------
+
+
+async def test_the_result_is_asked_by_track_id() -> None:
+    path = "consultaresultado/api/consultas/estado"
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            path,
+            say(
+                b'{"trackId":"D2B6E27C-3908-46F3-AFAA-2207B9501B4B","codigo":"1","estado":"Aceptado","rnc":"131880738",'
+                b'"encf":"E310005000201","secuenciaUtilizada":true,"fechaRecepcion":"8/15/2023 6:06:57 AM",'
+                b'"mensajes":[{"valor":"","codigo":0}]}'
+            ),
+        )
+
+        verdict = await authority.result(TEST, TRACK_ID, owner(), e_ncf="E310005000201")
+
+        assert server.last(path).query == f"trackid={TRACK_ID}"
+        assert (verdict.estado, verdict.e_ncf, verdict.number_used) == (Estado.ACCEPTED, "E310005000201", True)
+        assert verdict.received_at == "8/15/2023 6:06:57 AM"
+        assert [(message.codigo, message.valor) for message in verdict.messages] == [("0", "")]
+
+
+async def test_an_unknown_track_id_is_a_verdict() -> None:
+    path = "consultaresultado/api/consultas/estado"
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            path,
+            say({"trackId": TRACK_ID, "codigo": 0, "estado": "No encontrado"}),
+            say({"codigo": "0", "estado": "No encontrado"}, status=404),
+            say("TrackId no encontrado.", status=400),
+        )
+
+        for _ in range(3):
+            assert (await authority.result(TEST, TRACK_ID, owner())).estado is Estado.NOT_FOUND
+
+
+async def test_a_result_about_another_document_is_not_believed() -> None:
+    path = "consultaresultado/api/consultas/estado"
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            path,
+            say({"trackId": "another", "codigo": 1, "estado": "Aceptado"}),
+            say({"trackId": TRACK_ID, "codigo": 1, "estado": "Aceptado", "encf": "E310000000009"}),
+        )
+
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="another document"):
+                await authority.result(TEST, TRACK_ID, owner(), e_ncf="E310000000001")
+
+
+async def test_all_track_ids_of_a_number_are_found() -> None:
+    path = "consultatrackids/api/trackids/consulta"
+    one = {"trackId": TRACK_ID, "estado": "Rechazado", "fechaRecepcion": "x"}
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            path,
+            say([one, {**one, "trackId": "b"}]),
+            say(one),
+            say({"estado": "TrackId no encontrado."}, status=404),
+            say([]),
+        )
+        answers = [await authority.track_ids(TEST, "131880738", "E310000000001", owner()) for _ in range(4)]
+
+        assert server.last(path).query == "rncemisor=131880738&encf=E310000000001"
+        assert [[each.track_id for each in answer] for answer in answers] == [[TRACK_ID, "b"], [TRACK_ID], [], []]
+        assert answers[0][0].estado is Estado.REJECTED
+
+
+async def test_the_state_is_asked_by_number_with_what_is_known() -> None:
+    path = "consultaestado/api/consultas/estado"
+    found = {"codigo": 1, "estado": "Aceptado", "ncfElectronico": "E310000000001", "montoTotal": 40120.00}
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            path,
+            say(found),
+            say({"codigo": 0, "estado": "No encontrado"}),
+            say("Comprobante no encontrado", status=404),
+        )
+
+        verdict = await authority.state(TEST, "131880738", "E310000000001", owner(), security_code="AbC1+/")
+        missing = await authority.state(TEST, "131880738", "E310000000001", owner(), buyer_rnc="101")
+        gone = await authority.state(TEST, "131880738", "E310000000001", owner())
+
+        queries = [heard.query for heard in server.heard if heard.path.endswith(path)]
+        assert queries == [
+            "rncemisor=131880738&ncfelectronico=E310000000001&codigoseguridad=AbC1%2B%2F",
+            "rncemisor=131880738&ncfelectronico=E310000000001&rnccomprador=101",
+            "rncemisor=131880738&ncfelectronico=E310000000001",
+        ]
+        assert isinstance(verdict, Verdict)
+        assert verdict.raw["montoTotal"] == "40120.0"
+        assert (missing, gone) == (None, None)
+
+
+async def test_the_state_of_a_summary_is_asked_on_its_own_host() -> None:
+    path = "consultarfce/api/Consultas/Consulta"
+    async with scripted() as ecf, scripted() as fc:
+        authority = client(ecf, hosts=Hosts(ecf=ecf.url, fc=fc.url))
+        fc.then(path, say({**ACCEPTED, "rnc": "131880738", "codigo": "1"}))
+
+        verdict = await authority.summary_state(TEST, "131880738", "E320000000001", "AbC1+/", owner())
+
+        assert fc.last(path).query == "RNC_Emisor=131880738&ENCF=E320000000001&Cod_Seguridad_eCF=AbC1%2B%2F"
+        assert isinstance(verdict, Verdict)
+        assert verdict.estado is Estado.ACCEPTED
+
+
+async def test_a_question_that_is_refused_says_why() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then("consultatrackids/api/trackids/consulta", say({"mensaje": "El RNC es requerido"}, status=400))
+
+        with pytest.raises(Refused) as caught:
+            await authority.track_ids(TEST, "1", "E310000000001", owner())
+
+        assert [message.valor for message in caught.value.messages] == ["El RNC es requerido"]
+
+
+async def test_the_status_service_is_asked_with_its_own_key_and_no_session() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        server.then(
+            "api/estatusservicios/obtenerestatus",
+            say([{"servicio": "Recepción", "estatus": "No Disponible", "ambiente": "PreCertificacion"}]),
+        )
+        server.then("api/estatusservicios/verificarestado", say({"estado": "Disponible"}), say(b"", status=500))
+
+        (status,) = await authority.service_status("key-1")
+        assert (status.service, status.available, status.environment) == ("Recepción", False, TEST)
+        assert await authority.is_up(Environment.ECF, "key-1") is True
+        with pytest.raises(Unavailable):
+            await authority.is_up(Environment.CERTECF, "key-1")
+
+        assert [(h.path, h.query, h.headers["authorization"]) for h in server.heard] == [
+            ("api/estatusservicios/obtenerestatus", "", "Apikey key-1"),
+            ("api/estatusservicios/verificarestado", "ambiente=2", "Apikey key-1"),
+            ("api/estatusservicios/verificarestado", "ambiente=3", "Apikey key-1"),
+        ]
+
+
+async def test_a_key_that_would_break_the_header_is_the_callers_fault() -> None:
+    async with scripted() as server:
+        with pytest.raises(ValueError, match="visible ASCII"):
+            await client(server).service_status("key\r\nX: y")
+
+
+async def test_maintenance_windows_are_read_as_moments() -> None:
+    async with scripted() as server:
+        server.then(
+            "api/estatusservicios/obtenerventanasmantenimiento",
+            say(
+                {
+                    "ventanaMantenimientos": [
+                        {
+                            "ambiente": "Produccion",
+                            "horaInicio": "11:00 PM",
+                            "horaFin": "1:00 AM",
+                            "dias": ["06-08-2020"],
+                        }
+                    ]
+                }
+            ),
+        )
+
+        (window,) = await client(server).maintenance_windows("key-1")
+
+        assert window.environment is Environment.ECF
+        assert window.starts.isoformat() == "2020-08-06T23:00:00-04:00"
+        assert window.ends - window.starts == timedelta(hours=2)
+
+
+async def test_every_exchange_is_reported() -> None:
+    seen, observe = collector()
+    async with scripted() as server:
+        authority = client(server, observe=observe)
+        server.then(RECEPCION_FC, say(ACCEPTED), say(b"", status=502), say({"mensaje": "mal"}, status=400))
+        summary = document(service=Service.SUMMARY_RECEPTION)
+
+        await authority.submit(summary, owner())
+        for _ in range(2):
+            with pytest.raises(AuthorityError):
+                await authority.submit(summary, owner())
+
+        assert seen == [
+            ("seed", "ecf", "ok"),
+            ("validate_seed", "ecf", "ok"),
+            ("summary_reception", "fc", "ok"),
+            ("summary_reception", "fc", "unknown"),
+            ("summary_reception", "fc", "refused"),
+        ]
+
+
+# --- Helpers ----------------------------------------------------------------------------------------------------------
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def swallow(authority: Authority, outgoing: Outgoing) -> None:
+    with pytest.raises(OutcomeUnknown):
+        await authority.submit(outgoing, owner())

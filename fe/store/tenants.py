@@ -98,3 +98,18 @@ async def user_by_email(conn: Conn, tenant_id: int, email: str) -> User | None:
     cursor = conn.cursor(row_factory=class_row(User))
     await cursor.execute(_USER_BY_EMAIL, {"tenant": tenant_id, "email": email})
     return await cursor.fetchone()
+
+
+_USERS_OF = """
+    SELECT tenant_id, user_id, email, issuer_override
+      FROM users
+     WHERE tenant_id = %(tenant)s
+     ORDER BY lower(email)
+"""
+
+
+async def users_of(conn: Conn, tenant_id: int) -> list[User]:
+    """List a tenant's users by address."""
+    cursor = conn.cursor(row_factory=class_row(User))
+    await cursor.execute(_USERS_OF, {"tenant": tenant_id})
+    return await cursor.fetchall()

@@ -1,9 +1,24 @@
 """Every metric there is, by the names ops/grafana uses. Never a tenant, key, number, track id or text as a label."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
+
+
+@contextmanager
+def serve_metrics(metrics: "Metrics", bind: tuple[str, int]) -> Iterator[int]:
+    """Serve /metrics on a port of its own while the block runs; yield the port (useful when 0 was asked for)."""
+    server, thread = start_http_server(bind[1], addr=bind[0], registry=metrics.registry)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=2)
 
 
 class Metrics:
@@ -71,3 +86,8 @@ class Metrics:
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
+
+    def observe_authority(self, operation: str, host: str, outcome: str, seconds: float) -> None:
+        """Take note of one exchange with the authority."""
+        self.authority_requests.labels(operation, host, outcome).inc()
+        self.authority_seconds.labels(operation).observe(seconds)

@@ -48,7 +48,8 @@ CREATE TABLE dead_letters (
 );
 
 -- Every time a document's bytes were about to leave the house. Written and committed before the first byte goes out;
--- `outcome` stays 'intended' when we never learned what became of it.
+-- `outcome` stays 'intended' when we died before we learned what became of it; 'unknown' when we lived and did not learn;
+-- 'not_known' when the authority was asked and did not know it; 'not_sent' when certainly no byte was processed.
 CREATE TABLE sends (
     tenant_id bigint NOT NULL,
     submission_id uuid NOT NULL,
@@ -59,6 +60,8 @@ CREATE TABLE sends (
     answered_at timestamptz,
     track_id text,
     CONSTRAINT sends_pk PRIMARY KEY (tenant_id, submission_id, epoch),
-    CONSTRAINT sends_outcome_known CHECK (outcome IN ('intended', 'received', 'refused', 'not_sent', 'unknown')),
+    CONSTRAINT sends_outcome_known CHECK (
+        outcome IN ('intended', 'received', 'refused', 'not_sent', 'unknown', 'not_known')
+    ),
     CONSTRAINT sends_digest_length CHECK (octet_length(digest) = 32)
 );

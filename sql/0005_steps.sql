@@ -241,38 +241,36 @@ BEGIN
 END
 $$;
 
--- Say, durably, that these bytes are about to go out. No row: the claim is no longer ours, and nothing may be sent.
-CREATE FUNCTION intend_to_send(p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_lease interval)
-RETURNS TABLE (environment text, root text, ecf_type text, e_ncf text, issuer_rnc text, buyer_rnc text,
-               certificate_id uuid, is_summary boolean, content bytea)
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+-- Say, durably, that these bytes are about to go out; nothing may be sent unless the answer is 'go'.
+--   'lost'      the claim is no longer ours
+--   'in doubt'  an earlier send was never resolved (its worker died): the authority must be asked first
+CREATE FUNCTION intend_to_send(
+    p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_lease interval, p_digest bytea
+) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     lease_end timestamptz := clock_timestamp() + p_lease;
-    document record;
 BEGIN
     UPDATE outbox AS o
        SET run_at = lease_end
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL
-       AND o.stage IN ('send', 'reconcile');
+       AND o.stage = 'send';
     IF NOT FOUND THEN
-        RETURN;
+        RETURN 'lost';
     END IF;
-    -- What goes out is `sent` where there is one (a summary), else `signed`; the alphabet happens to order them so.
-    SELECT d.kind, d.content INTO document
-      FROM submission_documents AS d
-     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject AND d.kind IN ('signed', 'sent')
-     ORDER BY d.kind
-     LIMIT 1;
+    IF EXISTS (SELECT 1 FROM sends AS x
+                WHERE x.tenant_id = p_tenant AND x.submission_id = p_subject AND x.epoch <> p_epoch
+                  AND x.outcome IN ('intended', 'unknown')) THEN
+        RETURN 'in doubt';
+    END IF;
+    -- The same epoch may say so twice: a session that had expired is renewed, and the document goes out on the new one.
     INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at)
-    VALUES (p_tenant, p_subject, p_epoch, sha256(document.content), p_at);
-    PERFORM record_event(p_tenant, p_subject, p_at, 'sending',
-                         jsonb_build_object('epoch', p_epoch, 'sha256', encode(sha256(document.content), 'hex')));
-    RETURN QUERY
-    SELECT s.environment, s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id,
-           document.kind = 'sent', document.content
-      FROM submissions AS s
-     WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
+    VALUES (p_tenant, p_subject, p_epoch, p_digest, p_at)
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM record_event(p_tenant, p_subject, p_at, 'sending',
+                             jsonb_build_object('epoch', p_epoch, 'sha256', encode(p_digest, 'hex')));
+    END IF;
+    RETURN 'go';
 END
 $$;
 
@@ -322,13 +320,13 @@ CREATE FUNCTION book_doubt(
     p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_after interval, p_error text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-    due timestamptz := clock_timestamp() + p_after;
+    moment timestamptz := clock_timestamp();
+    due timestamptz := moment + p_after;
 BEGIN
-    -- The attempts of `send` and `reconcile` are one budget: a document that is sent, doubted, asked for and sent again
-    -- must not get eight fresh tries each time round. What `track` counted were polls, not failures.
     UPDATE outbox AS o
        SET stage = 'reconcile', run_at = due, holder = NULL, deaths = 0, last_error = p_error,
-           attempt = CASE WHEN o.stage = 'track' THEN 0 ELSE o.attempt END
+           attempt = CASE WHEN o.stage = 'reconcile' THEN o.attempt ELSE 0 END,
+           entered_at = CASE WHEN o.stage = 'reconcile' THEN o.entered_at ELSE moment END
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
     IF NOT FOUND THEN
         RETURN false;
@@ -349,15 +347,21 @@ CREATE FUNCTION book_resend(
     p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_after interval, p_reason text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-    due timestamptz := clock_timestamp() + p_after;
+    moment timestamptz := clock_timestamp();
+    due timestamptz := moment + p_after;
+    sends_so_far int;
 BEGIN
+    -- Being in doubt does not earn a document eight fresh tries: it goes on counting where its sends had got to.
+    SELECT count(*) INTO sends_so_far
+      FROM sends AS d
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject;
     UPDATE outbox AS o
-       SET stage = 'send', run_at = due, holder = NULL, deaths = 0
+       SET stage = 'send', run_at = due, holder = NULL, deaths = 0, attempt = sends_so_far, entered_at = moment
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM close_sends(p_tenant, p_subject, p_at, 'not_sent', NULL);
+    PERFORM close_sends(p_tenant, p_subject, p_at, 'not_known', NULL);
     PERFORM record_event(p_tenant, p_subject, p_at, 'not_known_there', jsonb_build_object('reason', p_reason));
     RETURN true;
 END

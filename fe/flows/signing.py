@@ -41,7 +41,7 @@ class QrHosts:
 
 
 class CannotIssue(Exception):
-    """The document would certainly be refused, so it was neither signed nor sent. Permanent; the number is free again."""
+    """The document would certainly be refused: it is neither signed nor sent. Permanent; its number is free again."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         first = problems[0]
@@ -61,8 +61,8 @@ def make_signed(
 ) -> SignedDocument:
     """Make the document of a submission and sign it with the chosen certificate.
 
-    Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it again
-    is harmless, because nothing was sent.
+    Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it
+    again is harmless, because nothing was sent.
     """
     local = now.astimezone(SANTO_DOMINGO)
     try:
@@ -91,10 +91,8 @@ def make_signed(
 
 
 def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
-    if sheet.format == "xml":
-        document = read_xml(load_xml(sheet.original))
-    else:
-        document = read_payload(load_json(sheet.original))
+    is_xml = sheet.format == "xml"
+    document = read_xml(load_xml(sheet.original)) if is_xml else read_payload(load_json(sheet.original))
     if document.e_ncf is None and sheet.e_ncf is not None:
         document = _with_number(document, sheet.e_ncf)
     issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}

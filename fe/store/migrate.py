@@ -106,10 +106,15 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
         raise DatabaseUnavailable(_reason(error)) from error
 
 
+def month_starts(now: datetime) -> list[datetime]:
+    """A moment in this month and in each of the coming ones whose partitions should stand ready."""
+    return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
+
+
 def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
     """Make the partitions of this month and the next ones."""
-    for ahead in range(MONTHS_AHEAD + 1):
-        conn.execute("SELECT ensure_month(%s)", (now.replace(day=1) + timedelta(days=31 * ahead),))
+    for month in month_starts(now):
+        conn.execute("SELECT ensure_month(%s)", (month,))
 
 
 def verify(dsn: str) -> None:

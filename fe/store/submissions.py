@@ -5,10 +5,10 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row, dict_row, scalar_row
 
 from fe.store.db import Conn
-from fe.store.errors import LeaseLost
+from fe.store.errors import LeaseLost, StoreError
 from fe.store.outbox import Work, book
 
 
@@ -160,7 +160,7 @@ class SignedDocument:
     ecf_type: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
-    security_code: str
+    security_code: str | None
     qr_code_url: str | None
     ncf_expiration: date | None
     signed_at: datetime
@@ -189,12 +189,10 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
-    """A document whose sending has been announced: from here on its outcome is known only from the authority."""
+class Departure:
+    """A signed document and where it goes: `content` is sent to the byte."""
 
-    environment: str
     root: str
-    ecf_type: str | None
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
@@ -203,26 +201,59 @@ class Intent:
     content: bytes
 
 
-_INTEND = """
-    SELECT environment, root, ecf_type, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content
-      FROM intend_to_send(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(lease)s)
+# `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet, as it should.
+_DEPARTURE = """
+    SELECT s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, d.kind = 'sent' AS is_summary, d.content
+      FROM submissions AS s
+      JOIN submission_documents AS d
+        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind IN ('sent', 'signed')
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+       AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
+     ORDER BY d.kind
+     LIMIT 1
 """
 
 
-async def intend_to_send(conn: Conn, work: Work, at: datetime, lease: timedelta) -> Intent:
+async def departure(conn: Conn, work: Work) -> Departure:
+    """Read what sending this submission needs."""
+    cursor = conn.cursor(row_factory=class_row(Departure))
+    await cursor.execute(_DEPARTURE, {"tenant": work.tenant_id, "submission": work.subject})
+    row = await cursor.fetchone()
+    assert row is not None, "a submission to be sent that was never signed"
+    return row
+
+
+class InDoubt(StoreError):
+    """An earlier send of this document was never resolved: ask the authority before anything is sent."""
+
+
+_INTEND = "SELECT intend_to_send(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(lease)s, %(digest)s)"
+
+
+async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
     """Commit the intent to send and renew the lease, fenced by the epoch.
 
-    Raises LeaseLost: then nothing may be sent.
+    Only after this returned may a byte go out. Raises LeaseLost (no longer ours) or InDoubt (ask first).
     """
-    cursor = conn.cursor(row_factory=class_row(Intent))
+    cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(
         _INTEND,
-        {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, "at": at, "lease": lease},
+        {
+            "tenant": work.tenant_id,
+            "subject": work.subject,
+            "epoch": work.epoch,
+            "at": at,
+            "lease": lease,
+            "digest": digest,
+        },
     )
-    intent = await cursor.fetchone()
-    if intent is None:
-        raise LeaseLost(work.stage, work.subject, work.epoch)
-    return intent
+    match await cursor.fetchone():
+        case "go":
+            return
+        case "in doubt":
+            raise InDoubt(work.subject)
+        case _:
+            raise LeaseLost(work.stage, work.subject, work.epoch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +269,10 @@ class Question:
     security_code: str | None
     track_id: str | None
     is_summary: bool
+    #: How many times its bytes may have reached the authority.
     sends: int
+    #: TrackIds of this number that belong to other submissions: a number may be used again after a rejection.
+    foreign_track_ids: list[str]
 
 
 _QUESTION = """
@@ -248,7 +282,10 @@ _QUESTION = """
                 WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
            (SELECT count(*) FROM sends AS x
              WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
-           )::int AS sends
+           )::int AS sends,
+           ARRAY(SELECT other.track_id FROM submissions AS other
+                  WHERE other.tenant_id = %(tenant)s AND other.e_ncf = s.e_ncf
+                    AND other.submission_id <> s.submission_id AND other.track_id IS NOT NULL) AS foreign_track_ids
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
 """

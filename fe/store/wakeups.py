@@ -6,6 +6,7 @@ would serialise commits). A hint may be lost; polling gives correctness.
 """
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 import structlog
 import trio
@@ -28,6 +29,7 @@ class Wakeups:
         self._events = {stage: trio.Event() for stage in Stage}
         self._to_tell: set[Stage] = set()
         self._something_to_tell = trio.Event()
+        self._timers: trio.Nursery | None = None
 
     def ring(self, *stages: Stage) -> None:
         """Say that these stages have due work. Call it after the commit."""
@@ -36,6 +38,18 @@ class Wakeups:
             self._to_tell.add(stage)
         self._something_to_tell.set()
 
+    def ring_in(self, delay: timedelta, *stages: Stage) -> None:
+        """Ring when `delay` has passed; at once when there is none. Forgotten if we end before: the poll remembers."""
+        if delay <= timedelta(0):
+            self.ring(*stages)
+        elif self._timers is not None:
+            self._timers.start_soon(self._ring_later, delay.total_seconds(), stages)
+
+    async def _ring_later(self, seconds: float, stages: tuple[Stage, ...]) -> None:
+        await trio.sleep(seconds)
+        for stage in stages:
+            self._wake(stage)
+
     def bell(self, stage: Stage) -> trio.Event:
         """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
         return self._events[stage]
@@ -43,8 +57,12 @@ class Wakeups:
     async def run(self) -> None:
         """Carry rings to the other processes and theirs to us, until cancelled."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._db.listen, CHANNEL, self._heard)
-            nursery.start_soon(self._tell)
+            self._timers = nursery
+            try:
+                nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+                await self._tell()
+            finally:
+                self._timers = None
 
     def _wake(self, stage: Stage) -> None:
         event, self._events[stage] = self._events[stage], trio.Event()

@@ -1,0 +1,22 @@
+"""What a step came to, as data: what to write in one transaction, and who should be woken for it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fe.ecf.states import Stage
+from fe.store.db import Conn
+
+#: No time at all.
+AT_ONCE = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """The outcome of one step. `write` is fenced by the epoch of the claim: it raises LeaseLost if that has passed."""
+
+    outcome: str
+    write: Callable[[Conn], Awaitable[None]]
+    #: The stage whose work this makes due, and in how long.
+    rings: Stage | None = None
+    after: timedelta = AT_ONCE

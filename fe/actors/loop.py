@@ -1,0 +1,275 @@
+"""How work moves, for every actor: claim a batch, try each row with no transaction open, book what came of it."""
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+import trio
+
+from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.credentials import CannotOpen
+from fe.actors.schedule import MAX_ATTEMPTS, retry_gap
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
+from fe.ecf.states import Stage
+from fe.metrics import Metrics
+from fe.store import outbox
+from fe.store.db import Conn, Database
+from fe.store.errors import DatabaseUnavailable, LeaseLost
+from fe.store.outbox import Work
+from fe.store.wakeups import Wakeups
+
+_log = structlog.get_logger(__name__)
+
+Handler = Callable[[Work], Awaitable[Booking]]
+
+#: Production first; the test environments take what is left, and never the last quarter of the slots.
+_LANES = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
+_RESERVED_SHARE = 4
+
+#: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
+_SCOPE = 64
+
+#: A booking may take this long, cancelled or not; then the lease decides.
+_BOOKING_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One stage: who handles its rows, how many at once, and what to book for a try that ended without a word."""
+
+    stage: Stage
+    handle: Handler
+    slots: int
+    #: Shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
+    budget: float
+    #: When to try again after the try of this number (from 1).
+    gap: Callable[[int, random.Random], timedelta] = retry_gap
+    #: After so many failed tries, or so long in this stage, the row is an operator's matter.
+    max_attempts: int | None = MAX_ATTEMPTS
+    patience: timedelta | None = None
+    #: After this the authority may have acted, so a try that ends without an answer leaves a doubt, not a retry.
+    may_have_acted: bool = False
+
+    def exhausted(self, work: Work, now: datetime) -> bool:
+        """Tell whether a try that fails now was the last one."""
+        if self.max_attempts is not None and work.attempt >= self.max_attempts:
+            return True
+        return self.patience is not None and now - work.entered_at >= self.patience
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What every stage's loop works with."""
+
+    db: Database
+    wakeups: Wakeups
+    clock: Clock
+    metrics: Metrics
+    lease: timedelta
+    poll_seconds: float
+    holder: str
+    spread: random.Random = field(default_factory=random.Random)
+
+
+class TryLater(Exception):
+    """The step cannot succeed now: try again by the schedule, or after `after` when that is longer."""
+
+    def __init__(self, reason: str, after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.after = after
+
+
+async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
+    """Work on one stage until `stopping`, then finish what is in hand.
+
+    Cancelled instead, every try in hand is given up at its next await and booked as such (shielded, with a deadline of
+    its own), so that a peer can go on at once.
+    """
+    slots = trio.CapacityLimiter(plan.slots)
+    cursors = dict.fromkeys(_LANES, 0)
+    async with trio.open_nursery() as in_flight:
+        while not stopping.is_set():
+            bell = tools.wakeups.bell(plan.stage)
+            free = int(slots.available_tokens)
+            works = await _claim(plan, tools, cursors, free) if free else []
+            for work in works:
+                slots.acquire_on_behalf_of_nowait(work)
+                in_flight.start_soon(_carry, plan, tools, work, slots)
+            if not free or not works:
+                await _pause(tools, bell, stopping, slots if not free else None)
+
+
+async def _pause(tools: Tools, bell: trio.Event, stopping: trio.Event, full: trio.CapacityLimiter | None) -> None:
+    """Wait for a ring, for the stop, for a free slot when all are taken, or for the poll (jittered)."""
+    seconds = tools.poll_seconds * tools.spread.uniform(0.8, 1.2)
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as waiting:
+
+            async def first(wait: Callable[[], Awaitable[object]]) -> None:
+                await wait()
+                waiting.cancel_scope.cancel()
+
+            waiting.start_soon(first, stopping.wait)
+            if full is None:
+                waiting.start_soon(first, bell.wait)
+            else:
+                waiting.start_soon(first, partial(_slot_freed, full))
+
+
+async def _slot_freed(slots: trio.CapacityLimiter) -> None:
+    async with slots:
+        pass
+
+
+async def _claim(plan: Plan, tools: Tools, cursors: dict[Environment, int], free: int) -> list[Work]:
+    try:
+        return await tools.db.run(find_and_claim, plan, tools, cursors, free)
+    except DatabaseUnavailable as error:
+        _log.warning("claiming failed, the database is away", stage=plan.stage, error=error)
+        await trio.sleep(tools.spread.uniform(0.5, 1.5))
+        return []
+
+
+async def find_and_claim(
+    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Environment, int], free: int
+) -> list[Work]:
+    """Claim up to `free` rows, production first, the tenants in turn. Moves the cursors past the tenants served."""
+    claimed: list[Work] = []
+    for lane in _LANES:
+        room = free - len(claimed)
+        if lane is not Environment.ECF:
+            room -= plan.slots // _RESERVED_SHARE
+        if room <= 0:
+            break
+        scope = await outbox.due_tenants(conn, plan.stage, lane, cursors[lane], min(_SCOPE, room))
+        if not scope and cursors[lane]:
+            scope = await outbox.due_tenants(conn, plan.stage, lane, 0, min(_SCOPE, room))
+        cursors[lane] = scope[-1] if scope else 0
+        claimed += await outbox.claim(
+            conn,
+            plan.stage,
+            lane,
+            scope,
+            each=max(1, room // max(1, len(scope))),
+            most=room,
+            lease=tools.lease,
+            holder=tools.holder,
+        )
+    return claimed
+
+
+async def _carry(plan: Plan, tools: Tools, work: Work, slots: trio.CapacityLimiter) -> None:
+    """Try one claimed row and book it, whatever happens to the try."""
+    started = trio.current_time()
+    with structlog.contextvars.bound_contextvars(submission=str(work.subject), stage=work.stage, attempt=work.attempt):
+        try:
+            booking: Booking | None = None
+            try:
+                booking = await attempt(plan, tools, work)
+            finally:
+                # Also reached when the scope was cancelled: then the row goes back without counting.
+                await book(plan, tools, work, _given_up(plan, tools, work) if booking is None else booking)
+        finally:
+            slots.release_on_behalf_of(work)
+            tools.metrics.step_seconds.labels(plan.stage).observe(trio.current_time() - started)
+
+
+async def attempt(plan: Plan, tools: Tools, work: Work) -> Booking:
+    """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""
+    if plan.max_attempts is not None and work.attempt > plan.max_attempts:
+        # Counted at the claim, so these are tries that died with their process and could not book anything.
+        return _dead(tools, work, work.last_error or "every attempt died before it could report")
+    if work.deaths >= MAX_ATTEMPTS:
+        return _dead(tools, work, f"{work.deaths} workers in a row died over it")
+    try:
+        with trio.fail_after(plan.budget):
+            return await plan.handle(work)
+    except LeaseLost as lost:
+        return Booking("lease lost", partial(_raise, lost))
+    except TryLater as later:
+        return again(plan, tools, work, later.reason, later.after)
+    except CannotOpen as error:
+        return again(plan, tools, work, str(error))
+    except DatabaseUnavailable as error:
+        _log.warning("the step stopped, the database is away", error=error)
+        return _no_answer(plan, tools, work, "the database was away", counts=False)
+    except trio.TooSlowError:
+        _log.warning("the step took too long", budget=plan.budget)
+        return _no_answer(plan, tools, work, f"no result within {plan.budget:g} s", counts=True)
+    except Exception as error:
+        _log.exception("the step failed", error=error)
+        return _no_answer(plan, tools, work, f"unexpected {type(error).__name__}", counts=True)
+
+
+def again(plan: Plan, tools: Tools, work: Work, reason: str, after: timedelta | None = None) -> Booking:
+    """Book a failed attempt: try again by the schedule, or hand over to an operator when they are used up."""
+    if plan.exhausted(work, tools.clock()):
+        return _dead(tools, work, reason)
+    gap = max(plan.gap(work.attempt, tools.spread), after or AT_ONCE)
+    return Booking(
+        "retry", partial(outbox.not_sent, work=work, at=tools.clock(), after=gap, error=reason), work.stage, gap
+    )
+
+
+def _dead(tools: Tools, work: Work, reason: str) -> Booking:
+    return Booking("dead letter", partial(outbox.dead_letter, work=work, at=tools.clock(), error=reason))
+
+
+def _no_answer(plan: Plan, tools: Tools, work: Work, reason: str, *, counts: bool) -> Booking:
+    if plan.may_have_acted:
+        gap = plan.gap(work.attempt, tools.spread)
+        write = partial(outbox.doubt, work=work, at=tools.clock(), after=gap, error=reason)
+        return Booking("outcome unknown", write, Stage.RECONCILE, gap)
+    if counts:
+        return again(plan, tools, work, reason)
+    gap = timedelta(seconds=2)
+    return Booking(
+        "given back",
+        partial(outbox.retry, work=work, at=tools.clock(), after=gap, error=reason, counts=False),
+        work.stage,
+        gap,
+    )
+
+
+def _given_up(plan: Plan, tools: Tools, work: Work) -> Booking:
+    """We are being stopped: the row is due at once for a peer, which asks first where something may have gone out."""
+    if plan.may_have_acted:
+        write = partial(outbox.doubt, work=work, at=tools.clock(), after=AT_ONCE, error="the sender was stopped")
+        return Booking("handed over", write, Stage.RECONCILE)
+    write = partial(
+        outbox.retry, work=work, at=tools.clock(), after=AT_ONCE, error="the worker was stopped", counts=False
+    )
+    return Booking("handed over", write, work.stage)
+
+
+async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> None:
+    """Write the outcome, also when we are being cancelled. A booking that fails leaves the row to its lease."""
+    outcome = booking.outcome
+    with trio.move_on_after(_BOOKING_SECONDS, shield=True) as deadline:
+        try:
+            await tools.db.run(booking.write)
+        except LeaseLost:
+            outcome = "lease lost"
+            tools.metrics.leases_lost.labels(plan.stage).inc()
+            _log.warning("the lease was lost, nothing was booked", outcome=booking.outcome)
+        except DatabaseUnavailable as error:
+            outcome = "not booked"
+            _log.warning("the outcome could not be booked; the lease decides", outcome=booking.outcome, error=error)
+        except Exception as error:
+            outcome = "not booked"
+            _log.exception("booking failed; the lease decides", outcome=booking.outcome, error=error)
+    if deadline.cancelled_caught:
+        outcome = "not booked"
+        _log.warning("booking took too long; the lease decides", outcome=booking.outcome)
+    tools.metrics.steps.labels(plan.stage, outcome).inc()
+    if booking.rings is not None and outcome == booking.outcome:
+        tools.wakeups.ring_in(booking.after, booking.rings)
+
+
+async def _raise(error: Exception, _: Conn) -> None:
+    raise error

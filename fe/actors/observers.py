@@ -1,0 +1,59 @@
+"""What keeps watch: the loop's lag, the outbox's depth, and the small chores that keep the house in order."""
+
+from functools import partial
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.metrics import Metrics
+from fe.store import outbox
+from fe.store.db import Conn, Database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.migrate import month_starts
+
+_log = structlog.get_logger(__name__)
+
+_BEAT_SECONDS = 0.25
+_LOOK_SECONDS = 5.0
+_CHORES_EVERY = 3600.0
+
+
+async def heartbeat(metrics: Metrics) -> None:
+    """Measure how late the event loop runs a task that is due, until cancelled."""
+    due = trio.current_time()
+    while True:
+        due = max(due + _BEAT_SECONDS, trio.current_time())
+        await trio.sleep_until(due)
+        metrics.loop_lag.observe(max(0.0, trio.current_time() - due))
+
+
+async def watch_outbox(db: Database, metrics: Metrics) -> None:
+    """Export how much waits and how late it is, until cancelled."""
+    while True:
+        try:
+            rows = await db.run(outbox.depth)
+        except DatabaseUnavailable as error:
+            _log.warning("the outbox could not be looked at", error=error)
+        else:
+            metrics.outbox_rows.clear()
+            metrics.outbox_late.clear()
+            for stage, environment, count, late in rows:
+                metrics.outbox_rows.labels(stage, environment).set(count)
+                metrics.outbox_late.labels(stage, environment).set(max(0.0, late))
+        await trio.sleep(_LOOK_SECONDS)
+
+
+async def keep_house(db: Database, clock: Clock) -> None:
+    """Make the coming months' partitions in time, now and every hour, until cancelled."""
+    while True:
+        try:
+            for month in month_starts(clock()):
+                await db.run(partial(_ensure_month, moment=month))
+        except DatabaseUnavailable as error:
+            _log.warning("the coming months could not be made ready", error=error)
+        await trio.sleep(_CHORES_EVERY)
+
+
+async def _ensure_month(conn: Conn, moment: object) -> None:
+    await conn.execute("SELECT ensure_month(%s)", (moment,))

@@ -1,0 +1,139 @@
+"""The reconciler: where the outcome of a send is unknown, the authority is asked before anything is sent again.
+
+What is found by number alone need not be ours: the same number may have been sent before by another program, or by an
+earlier submission that was rejected. A document is recognised as ours by its security code, which is a part of our own
+signature's value.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from fe.actors import outcomes
+from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.credentials import Credentials, Opened
+from fe.actors.loop import TryLater
+from fe.actors.schedule import MAX_ATTEMPTS
+from fe.authority.bodies import member, text
+from fe.authority.client import Authority, Verdict
+from fe.authority.errors import AuthorityError
+from fe.clock import Clock
+from fe.ecf.catalogue import Root
+from fe.ecf.states import Estado, Stage
+from fe.store import outbox, submissions
+from fe.store.db import Database
+from fe.store.outbox import Work
+from fe.store.submissions import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciler:
+    """Asks what became of a document. Asking changes nothing over there, so it may be cancelled anywhere."""
+
+    db: Database
+    authority: Authority
+    credentials: Credentials
+    clock: Clock
+
+    async def reconcile(self, work: Work) -> Booking:
+        """Find out about one document: adopt what is found, or release the same bytes for another send."""
+        question = await self.db.run(submissions.question, work)
+        opened = await self.credentials.get(work.tenant_id, question.certificate_id)
+        try:
+            if question.is_summary:
+                booking = await self._summary(work, question, opened)
+            elif Root(question.root) is Root.ECF:
+                booking = await self._document(work, question, opened)
+            else:
+                # Approvals and voidings cannot be asked for, and saying the same twice changes nothing (PROTOCOL.md 6).
+                booking = None
+        except AuthorityError as trouble:
+            raise TryLater(trouble.reason, trouble.retry_after) from trouble
+        return booking or self._resend(work, question)
+
+    async def judge_duplicate(self, work: Work, opened: Opened, verdict: Verdict) -> Booking:
+        """Decide what "number already used" means: that our own first send was accepted, or that somebody else's was.
+
+        Raises TryLater when the authority cannot be asked, or has not yet judged another send of this number.
+        """
+        question = await self.db.run(submissions.question, work)
+        try:
+            if question.is_summary:
+                ours = await self._known_summary(work, question, opened)
+            else:
+                ours = await self._known_document(work, question, opened)
+                if ours is None and await self._still_open(work, question, opened):
+                    raise TryLater("another send of this number is still in process", timedelta(seconds=2))
+        except AuthorityError as trouble:
+            raise TryLater(trouble.reason, trouble.retry_after) from trouble
+        if ours is not None and ours.estado in (Estado.ACCEPTED, Estado.CONDITIONAL):
+            return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
+        return outcomes.final(work, verdict, clock=self.clock, track_id=verdict.track_id or question.track_id)
+
+    async def _summary(self, work: Work, question: Question, opened: Opened) -> Booking | None:
+        verdict = await self._known_summary(work, question, opened)
+        if verdict is None or verdict.try_again:
+            return None
+        if verdict.estado is Estado.PROCESSING:
+            raise TryLater("the authority is still at it", timedelta(seconds=2))
+        return outcomes.final(work, verdict, clock=self.clock)
+
+    async def _document(self, work: Work, question: Question, opened: Opened) -> Booking | None:
+        assert question.issuer_rnc is not None
+        assert question.e_ncf is not None
+        ours = await self._known_document(work, question, opened)
+        if ours is not None and ours.estado in (Estado.ACCEPTED, Estado.CONDITIONAL):
+            return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
+        tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
+        candidates = [track.track_id for track in tracks if track.track_id not in question.foreign_track_ids]
+        rejected: Verdict | None = None
+        for track_id in reversed(candidates):
+            verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=question.e_ncf)
+            if verdict.estado is Estado.PROCESSING:
+                return outcomes.adopted(work, track_id, clock=self.clock)
+            if verdict.estado is Estado.REJECTED and not verdict.try_again and not verdict.duplicate:
+                rejected = verdict
+        if rejected is not None:
+            return outcomes.final(work, rejected, clock=self.clock, track_id=rejected.track_id)
+        return None
+
+    async def _still_open(self, work: Work, question: Question, opened: Opened) -> bool:
+        assert question.issuer_rnc is not None
+        assert question.e_ncf is not None
+        tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
+        return any(
+            track.estado is Estado.PROCESSING and track.track_id not in question.foreign_track_ids for track in tracks
+        )
+
+    async def _known_document(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
+        """What the authority knows under our number, if it is ours."""
+        assert question.issuer_rnc is not None
+        assert question.e_ncf is not None
+        verdict = await self.authority.state(
+            work.environment,
+            question.issuer_rnc,
+            question.e_ncf,
+            opened,
+            buyer_rnc=question.buyer_rnc,
+            security_code=question.security_code,
+        )
+        if verdict is None or text(member(verdict.raw, "codigoseguridad")) != question.security_code:
+            return None
+        return verdict
+
+    async def _known_summary(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
+        """What the authority knows of our summary: the question itself names our security code."""
+        assert question.issuer_rnc is not None
+        assert question.e_ncf is not None
+        assert question.security_code is not None
+        return await self.authority.summary_state(
+            work.environment, question.issuer_rnc, question.e_ncf, question.security_code, opened
+        )
+
+    def _resend(self, work: Work, question: Question) -> Booking:
+        if question.sends >= MAX_ATTEMPTS:
+            reason = f"sent {question.sends} times, and the authority still does not know it"
+            return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
+        reason = "the authority does not know it"
+        write = partial(outbox.resend, work=work, at=self.clock(), after=AT_ONCE, reason=reason)
+        return Booking("not known there", write, Stage.SEND)

@@ -1,0 +1,35 @@
+"""When to try again (interface.md, "Limits"; decisions.md, "Life of a submission")."""
+
+import random
+from datetime import timedelta
+
+#: Tries of sending, asking in doubt included, before a document becomes an operator's matter.
+MAX_ATTEMPTS = 8
+
+#: How long an unknown outcome is asked about before it is an operator's matter.
+DOUBT_FOR = timedelta(minutes=15)
+
+#: How long a document is followed while the authority says En Proceso.
+FOLLOW_FOR = timedelta(hours=72)
+
+_FIRST_GAP = 3.8
+_JITTER = 0.10
+
+#: The authority's mean validation time is 200 ms (PROTOCOL.md section 4): asking once early spares most documents the
+#: two seconds that the regular schedule begins with.
+FIRST_LOOK = timedelta(milliseconds=500)
+_POLL_FROM = 2.0
+_POLL_GROWTH = 1.5
+_POLL_TO = 60.0
+
+
+def retry_gap(attempt: int, spread: random.Random) -> timedelta:
+    """How long to wait after failed attempt number `attempt` (from 1): 3.8 s doubling (480 s in all), +-10 %."""
+    base = _FIRST_GAP * 2 ** (min(attempt, MAX_ATTEMPTS - 1) - 1)
+    return timedelta(seconds=base * (1 + spread.uniform(-_JITTER, _JITTER)))
+
+
+def poll_gap(polls: int, spread: random.Random) -> timedelta:
+    """How long to wait after poll number `polls` (from 1): 2 s growing by half to 60 s, +-10 %."""
+    base = min(_POLL_FROM * _POLL_GROWTH ** min(polls - 1, 20), _POLL_TO)
+    return timedelta(seconds=base * (1 + spread.uniform(-_JITTER, _JITTER)))

@@ -1,0 +1,94 @@
+"""The authority sender: announces, sends, and books what was answered, or that nobody knows."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fe.actors import outcomes
+from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.credentials import Credentials, Opened
+from fe.actors.loop import TryLater
+from fe.actors.reconciler import Reconciler
+from fe.authority.client import Authority, Outgoing, Receipt, Verdict
+from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.clock import Clock
+from fe.ecf.catalogue import DESTINATIONS, Root, Service
+from fe.ecf.states import Estado
+from fe.store import submissions
+from fe.store.db import Database
+from fe.store.outbox import Work
+from fe.store.submissions import Departure, InDoubt
+
+
+def file_name(departure: Departure) -> str:
+    """Name the file by PROTOCOL.md section 4; an ANECF, for which no rule is documented, by its issuer alone."""
+    match Root(departure.root):
+        case Root.ACECF:
+            return f"{departure.buyer_rnc}{departure.e_ncf}.xml"
+        case Root.ANECF:
+            return f"{departure.issuer_rnc}.xml"
+        case _:
+            return f"{departure.issuer_rnc}{departure.e_ncf}.xml"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Sends signed documents."""
+
+    db: Database
+    authority: Authority
+    credentials: Credentials
+    reconciler: Reconciler
+    anecf_service: Service
+    lease: timedelta
+    clock: Clock
+
+    async def send(self, work: Work) -> Booking:
+        """Send one document. The intent is committed, fenced, at the last moment before its first byte.
+
+        Cancelled before that, nothing was sent; after it the loop books a doubt, because only the authority knows.
+        """
+        departure = await self.db.run(submissions.departure, work)
+        opened = await self.credentials.get(work.tenant_id, departure.certificate_id)
+        outgoing = Outgoing(work.environment, self._service(departure), file_name(departure), departure.content)
+        digest = hashlib.sha256(departure.content).digest()
+
+        async def announce() -> None:
+            await self.db.run(submissions.intend_to_send, work, at=self.clock(), lease=self.lease, digest=digest)
+
+        try:
+            answer = await self.authority.submit(outgoing, opened, before_send=announce)
+        except InDoubt:
+            return outcomes.in_doubt(work, "an earlier send was never resolved", clock=self.clock, after=AT_ONCE)
+        except Unavailable as outage:
+            raise TryLater(outage.reason, outage.retry_after) from outage
+        except OutcomeUnknown as doubt:
+            return outcomes.in_doubt(work, doubt.reason, clock=self.clock, after=doubt.retry_after or _ASK_AFTER)
+        except Refused as refusal:
+            return outcomes.refused(work, refusal, clock=self.clock)
+        return await self._answered(work, opened, answer)
+
+    def _service(self, departure: Departure) -> Service:
+        root = Root(departure.root)
+        if departure.is_summary:
+            return Service.SUMMARY_RECEPTION
+        return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
+
+    async def _answered(self, work: Work, opened: Opened, answer: Receipt | Verdict) -> Booking:
+        if isinstance(answer, Receipt):
+            return outcomes.received(work, answer, clock=self.clock)
+        if answer.duplicate:
+            try:
+                return await self.reconciler.judge_duplicate(work, opened, answer)
+            except TryLater as later:
+                return outcomes.in_doubt(work, later.reason, clock=self.clock, after=later.after or _ASK_AFTER)
+        if answer.try_again:
+            reason = "the authority could not validate and asks to try again"
+            return outcomes.in_doubt(work, reason, clock=self.clock, after=_ASK_AFTER)
+        if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
+            return outcomes.in_doubt(work, f"answered {answer.estado}", clock=self.clock, after=_ASK_AFTER)
+        return outcomes.final(work, answer, clock=self.clock)
+
+
+#: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
+_ASK_AFTER = timedelta(seconds=2)

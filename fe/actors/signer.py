@@ -1,0 +1,68 @@
+"""The signer pool: from an accepted submission to signed bytes that are kept for ever."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import trio
+
+from fe.actors import outcomes
+from fe.actors.booking import Booking
+from fe.actors.credentials import CannotOpen, Credentials
+from fe.clock import Clock
+from fe.ecf.problems import Problem
+from fe.ecf.states import NumberFate, Stage
+from fe.flows.selection import NoCertificate, choose_certificate
+from fe.flows.signing import CannotIssue, QrHosts, make_signed
+from fe.metrics import Metrics
+from fe.store import submissions
+from fe.store.db import Database
+from fe.store.outbox import Work
+
+#: How many problems of a document are kept with its failure; the rest are counted.
+_SHOWN_PROBLEMS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SignerPool:
+    """Makes, checks and signs documents in threads (the RSA and C14N work releases the GIL)."""
+
+    db: Database
+    credentials: Credentials
+    limiter: trio.CapacityLimiter
+    hosts: QrHosts
+    clock: Clock
+    metrics: Metrics
+
+    async def sign(self, work: Work) -> Booking:
+        """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
+        sheet = await self.db.run(submissions.signing_sheet, work)
+        now = self.clock()
+        try:
+            chosen = choose_certificate(sheet.candidates, as_user=sheet.as_user, as_user_id=sheet.as_user_id, now=now)
+            opened = await self.credentials.get(work.tenant_id, chosen.certificate_id)
+            make = partial(make_signed, sheet, work.environment, chosen, opened.signer, now=now, hosts=self.hosts)
+            with self.metrics.sign_seconds.time():
+                document = await trio.to_thread.run_sync(make, limiter=self.limiter)
+        except CannotIssue as error:
+            return self._fail(work, str(error), problems=[show_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
+        except (NoCertificate, CannotOpen) as error:
+            return self._fail(work, str(error))
+        return Booking("signed", partial(submissions.signed, work=work, document=document, at=self.clock()), Stage.SEND)
+
+    def _fail(self, work: Work, error: str, **more: Any) -> Booking:
+        response = outcomes.failure_response(error, **more)
+        return outcomes.failed(work, response, NumberFate.REUSABLE, clock=self.clock)
+
+
+def show_problem(problem: Problem) -> dict[str, object]:
+    """A problem as a client reads it in `response.problems`."""
+    shown = {
+        "code": problem.code,
+        "path": problem.path,
+        "message": problem.message,
+        "messageEs": problem.message_es,
+        "found": problem.found,
+        "expected": problem.expected,
+    }
+    return {key: value for key, value in shown.items() if value is not None}

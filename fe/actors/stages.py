@@ -1,0 +1,57 @@
+"""Which actors there are: the stages of the outbox and who handles each."""
+
+import random
+from datetime import timedelta
+
+import trio
+
+from fe.actors.credentials import Credentials
+from fe.actors.loop import Plan, Tools
+from fe.actors.reconciler import Reconciler
+from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
+from fe.actors.sender import Sender
+from fe.actors.signer import SignerPool
+from fe.actors.tracker import Tracker
+from fe.authority.client import Authority
+from fe.config import Settings
+from fe.ecf.states import Stage
+from fe.flows.signing import QrHosts
+from fe.vault import Vault
+
+#: A cancelled query over a dead link takes 10.5 s to come back, so a try must end that much before its lease does.
+_SLACK = timedelta(seconds=15)
+
+
+def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault) -> list[Plan]:
+    """Build the actors of this process."""
+    db, clock = tools.db, tools.clock
+    threads = trio.CapacityLimiter(settings.sign_slots)
+    credentials = Credentials(db, vault, threads)
+    hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
+    signer = SignerPool(db, credentials, threads, hosts, clock, tools.metrics)
+    reconciler = Reconciler(db, authority, credentials, clock)
+    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
+    tracker = Tracker(db, authority, credentials, reconciler, clock, random.Random())  # noqa: S311  (jitter)
+    budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+    return [
+        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, budget),
+        Plan(Stage.SEND, sender.send, settings.send_slots, budget, may_have_acted=True),
+        Plan(
+            Stage.TRACK,
+            tracker.track,
+            settings.track_slots,
+            budget,
+            gap=poll_gap,
+            max_attempts=None,
+            patience=FOLLOW_FOR,
+        ),
+        Plan(
+            Stage.RECONCILE,
+            reconciler.reconcile,
+            settings.track_slots,
+            budget,
+            gap=poll_gap,
+            max_attempts=None,
+            patience=DOUBT_FOR,
+        ),
+    ]

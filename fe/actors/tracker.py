@@ -1,0 +1,58 @@
+"""The tracker: follows a received document until the authority has said its last word."""
+
+import random
+from dataclasses import dataclass
+from functools import partial
+
+from fe.actors import outcomes
+from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.credentials import Credentials
+from fe.actors.loop import TryLater
+from fe.actors.reconciler import Reconciler
+from fe.actors.schedule import poll_gap
+from fe.authority.client import Authority
+from fe.authority.errors import AuthorityError
+from fe.clock import Clock
+from fe.ecf.states import Estado, Stage
+from fe.store import outbox, submissions
+from fe.store.db import Database
+from fe.store.outbox import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """Asks for verdicts by trackId. Asking changes nothing over there, so it may be cancelled anywhere."""
+
+    db: Database
+    authority: Authority
+    credentials: Credentials
+    reconciler: Reconciler
+    clock: Clock
+    spread: random.Random
+
+    async def track(self, work: Work) -> Booking:
+        """Ask once about one document."""
+        question = await self.db.run(submissions.question, work)
+        assert question.track_id is not None, "a document is followed by its trackId"
+        opened = await self.credentials.get(work.tenant_id, question.certificate_id)
+        try:
+            verdict = await self.authority.result(work.environment, question.track_id, opened, e_ncf=question.e_ncf)
+        except AuthorityError as trouble:
+            raise TryLater(trouble.reason, trouble.retry_after) from trouble
+        match verdict.estado:
+            case Estado.PROCESSING:
+                gap = poll_gap(work.attempt, self.spread)
+                response = outcomes.response_of(verdict)
+                write = partial(outbox.processing, work=work, at=self.clock(), after=gap, response=response)
+                return Booking("En Proceso", write, Stage.TRACK, gap)
+            case Estado.NOT_FOUND:
+                reason = "the authority does not know the trackId"
+                return outcomes.in_doubt(work, reason, clock=self.clock, after=AT_ONCE)
+            case Estado.REJECTED if verdict.duplicate:
+                return await self.reconciler.judge_duplicate(work, opened, verdict)
+            case Estado.REJECTED if verdict.try_again:
+                # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
+                reason = "the authority could not validate and asks to try again"
+                return outcomes.in_doubt(work, reason, clock=self.clock, after=poll_gap(1, self.spread))
+            case _:
+                return outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)

@@ -1,0 +1,155 @@
+"""The composition root: everything is built here, started here, and stopped here. Read it top to bottom."""
+
+import os
+import random
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import structlog
+import trio
+
+from fe import __version__
+from fe.actors.loop import Tools, run_stage
+from fe.actors.observers import heartbeat, keep_house, watch_outbox
+from fe.actors.stages import stages
+from fe.actors.supervisor import keep_running
+from fe.authority.client import Authority, Timeouts
+from fe.authority.hosts import Hosts
+from fe.clock import system_clock
+from fe.config import Settings
+from fe.ecf import libxml
+from fe.http.app import HttpDeps, create_app
+from fe.http.server import serve_http
+from fe.log import configure_logging
+from fe.metrics import Metrics, serve_metrics
+from fe.processes import Listeners, run_processes
+from fe.store.db import Database, open_database
+from fe.store.embedded import start_embedded
+from fe.store.migrate import verify
+from fe.store.wakeups import Wakeups
+from fe.vault import Vault
+
+_log = structlog.get_logger(__name__)
+
+ROLES = ("all", "http", "actors")
+
+#: After the grace is over, cancelled work may take this long to book itself; then the process ends hard.
+_LAST_SECONDS = 12.0
+
+
+def database_dsn(settings: Settings) -> str:
+    """Where the database is; without FE_DATABASE_URL, the embedded one is started."""
+    return settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
+
+
+def run_service(settings: Settings, *, role: str, processes: int) -> int:
+    """Run the service until SIGTERM or SIGINT; return the exit code.
+
+    Raises LibxmlMismatch, ConfigError, MigrationError or DatabaseUnavailable before anything is started.
+    """
+    libxml.check()
+    configure_logging(settings.log_level)
+    dsn = database_dsn(settings)
+    verify(dsn)
+    vault = None if role == "http" else Vault(settings.keks())
+    listeners = Listeners.open(settings, role)
+
+    def start(index: int) -> None:
+        trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
+
+    if processes > 1:
+        return run_processes(processes, start, grace=settings.grace_seconds)
+    start(0)
+    return 0
+
+
+async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners) -> None:
+    """Run one process of the service: the HTTP front and the actors side by side in our own nursery.
+
+    Returns after a clean stop. What cannot be borne comes out as an exception group and ends the process.
+    """
+    stopping = trio.Event()
+    metrics = Metrics()
+    metrics.up.labels(role, __version__).set(1)
+    with serve_metrics(metrics, listeners.metrics):
+        async with open_database(dsn, max_size=settings.database_connections) as db, trio.open_nursery() as watch:
+            wakeups = Wakeups(db)
+            await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
+            for name, background in (
+                ("wakeups", wakeups.run),
+                ("heartbeat", partial(heartbeat, metrics)),
+                ("outbox watch", partial(watch_outbox, db, metrics)),
+                ("housekeeping", partial(keep_house, db, system_clock)),
+            ):
+                watch.start_soon(partial(_supervised, name, background, metrics, stopping))
+            async with trio.open_nursery() as work:
+                if vault is not None:
+                    work.start_soon(run_actors, settings, db, wakeups, metrics, vault, stopping)
+                if listeners.http is not None:
+                    app = create_app(HttpDeps.from_settings(settings, db, wakeups, system_clock, metrics))
+                    work.start_soon(partial(serve_http, app, listeners.http, settings=settings, shutdown=stopping))
+                _log.info("serving", role=role, pid=os.getpid())
+                await stopping.wait()
+                _log.info("stopping", grace=settings.grace_seconds)
+                work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds
+            watch.cancel_scope.cancel()
+    _log.info("stopped", role=role)
+
+
+async def run_actors(
+    settings: Settings, db: Database, wakeups: Wakeups, metrics: Metrics, vault: Vault, stopping: trio.Event
+) -> None:
+    """Run every stage's actor side by side, each supervised, until they have finished what is in hand."""
+    tools = Tools(
+        db,
+        wakeups,
+        system_clock,
+        metrics,
+        lease=settings.lease,
+        poll_seconds=settings.poll_seconds,
+        holder=f"{socket.gethostname()}:{os.getpid()}",
+        spread=_jitter(),
+    )
+    authority = Authority(
+        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
+        clock=system_clock,
+        timeouts=Timeouts(answer=settings.authority_timeout),
+        observe=metrics.observe_authority,
+    )
+    try:
+        async with trio.open_nursery() as actors:
+            for plan in stages(settings, tools, authority, vault):
+                actors.start_soon(_supervised, plan.stage, partial(run_stage, plan, tools, stopping), metrics, stopping)
+    finally:
+        authority.close()
+
+
+async def _supervised(name: str, run: Callable[[], Awaitable[None]], metrics: Metrics, stopping: trio.Event) -> None:
+    await keep_running(name, run, metrics=metrics, spread=_jitter(), stopping=stopping)
+
+
+async def stop_on_signal(
+    stopping: trio.Event, hard_after: float, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Set `stopping` at the first SIGTERM or SIGINT; end hard at the second, or `hard_after` seconds later.
+
+    Ending hard is safe at every moment: what was in hand falls due again when its lease ends. The timer is a thread,
+    because a client that does not read its answer can hold the event loop's own shutdown for ever.
+    """
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started()
+        async for _ in signals:
+            if stopping.is_set():
+                _log.warning("second signal: ending hard")
+                os._exit(1)
+            stopping.set()
+            last_resort = threading.Timer(hard_after, os._exit, (1,))
+            last_resort.daemon = True
+            last_resort.start()
+
+
+def _jitter() -> random.Random:
+    return random.Random()  # noqa: S311  (spreads waits; nothing secret hangs on it)

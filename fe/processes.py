@@ -1,0 +1,149 @@
+"""Several processes on one set of listeners: started, watched, started again when they die, and stopped together."""
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+import structlog
+
+from fe.config import ConfigError, Settings
+
+_log = structlog.get_logger(__name__)
+
+#: How long after the grace a process may still be closing before it is killed; safe, because every step is kill-safe.
+KILL_AFTER = 15.0
+
+#: So many deaths within so many seconds, and the whole ends non-zero.
+_MAX_DEATHS = 5
+_WITHIN_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Sockets that are open before the work begins, so that a taken port is an error message and not a restart loop."""
+
+    http: socket.socket | None
+    #: Address and port of /metrics.
+    metrics: tuple[str, int]
+
+    @classmethod
+    def open(cls, settings: Settings, role: str) -> "Listeners":
+        """Open what the role needs. Raises ConfigError when an address cannot be had."""
+        http = None if role == "actors" else _listen(settings.http_bind, "FE_HTTP_BIND")
+        return cls(http, split_bind(settings.metrics_bind, "FE_METRICS_BIND"))
+
+    def of_process(self, index: int) -> "Listeners":
+        """Share the public socket; /metrics gets a port of its own for each process."""
+        host, port = self.metrics
+        return Listeners(self.http, (host, port + index if port else 0))
+
+
+def split_bind(bind: str, name: str) -> tuple[str, int]:
+    """Split `host:port`. Raises ConfigError."""
+    host, colon, port = bind.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise ConfigError(f"{name} should be address:port, for example 127.0.0.1:8080")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104  (an operator who leaves the host out means all)
+
+
+def _listen(bind: str, name: str) -> socket.socket:
+    host, port = split_bind(bind, name)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"{name}: cannot listen on {bind}: {error.strerror}") from error
+    listener.setblocking(False)
+    return listener
+
+
+def run_processes(processes: int, start: Callable[[int], None], *, grace: float) -> int:
+    """Fork `processes` children, each calling `start(index)`; return the exit code when all have ended.
+
+    Call it from a single-threaded process. A child that dies is started again; five deaths within a minute end the
+    whole. SIGTERM and SIGINT are passed on; a second one, or the end of the grace, kills.
+    """
+    children = {_fork(start, index): index for index in range(processes)}
+    stop = _StopState()
+    signal.signal(signal.SIGTERM, stop.hear)
+    signal.signal(signal.SIGINT, stop.hear)
+    deaths: list[float] = []
+    failed = False
+    while children:
+        stop.act(children, grace)
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            time.sleep(0.05)
+            continue
+        index = children.pop(pid, None)
+        if index is None or stop.asked_at is not None:
+            continue
+        now = time.monotonic()
+        deaths = [at for at in deaths if now - at < _WITHIN_SECONDS] + [now]
+        _log.error("a process died", index=index, status=os.waitstatus_to_exitcode(status))
+        if len(deaths) >= _MAX_DEATHS:
+            failed = True
+            stop.ask()
+        else:
+            time.sleep(0.2 * len(deaths))
+            children[_fork(start, index)] = index
+    return 1 if failed or stop.killed else 0
+
+
+class _StopState:
+    def __init__(self) -> None:
+        self.asked_at: float | None = None
+        self.killed = False
+        self._hard = False
+        self._told = False
+
+    def hear(self, _: int, __: FrameType | None) -> None:
+        self._hard = self.asked_at is not None
+        self.ask()
+
+    def ask(self) -> None:
+        if self.asked_at is None:
+            self.asked_at = time.monotonic()
+
+    def act(self, children: dict[int, int], grace: float) -> None:
+        if self.asked_at is None:
+            return
+        if not self._told:
+            self._told = True
+            _signal_all(children, signal.SIGTERM)
+        if self._hard or time.monotonic() - self.asked_at > grace + KILL_AFTER:
+            self.killed = True
+            _signal_all(children, signal.SIGKILL)
+
+
+def _signal_all(children: dict[int, int], number: int) -> None:
+    for pid in children:
+        os.kill(pid, number)
+
+
+def _fork(start: Callable[[int], None], index: int) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        start(index)
+        code = 0
+    except SystemExit as leave:
+        code = int(leave.code or 0)
+    except BaseException:  # the last frame of a process: whatever it is, say it and end
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    # Not sys.exit: the parent's atexit handlers (the embedded Postgres) are the parent's.
+    sys.stderr.flush()
+    os._exit(code)

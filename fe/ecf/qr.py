@@ -1,0 +1,62 @@
+"""The address in the QR code of a printed invoice, where anybody can look its verdict up (PROTOCOL.md section 9).
+
+Values are passed as the texts of the signed XML, because the authority compares them with what it received: no number
+or date is formatted here.
+"""
+
+from urllib.parse import quote
+
+from fe.ecf.catalogue import Environment
+
+
+def qr_url(
+    host: str,
+    environment: Environment,
+    *,
+    issuer_rnc: str,
+    buyer_rnc: str | None,
+    e_ncf: str,
+    issued: str,
+    total: str,
+    signed: str,
+    security_code: str,
+) -> str:
+    """The address of an e-CF.
+
+    `host` is where the service lives, `https://ecf.dgii.gov.do`. `issued` is FechaEmision (`dd-MM-yyyy`), `total` is
+    MontoTotal, `signed` is FechaHoraFirma (`dd-MM-yyyy HH:mm:ss`), each as it stands in the XML. Without `buyer_rnc`
+    the parameter is left out: an empty one makes the page say that the document was not found.
+    """
+    return _address(
+        f"{host}/{environment.value}/ConsultaTimbre",
+        RncEmisor=issuer_rnc,
+        RncComprador=buyer_rnc,
+        ENCF=e_ncf,
+        FechaEmision=issued,
+        MontoTotal=total,
+        FechaFirma=signed,
+        CodigoSeguridad=security_code,
+    )
+
+
+def qr_url_summary(
+    host: str, environment: Environment, *, issuer_rnc: str, e_ncf: str, total: str, security_code: str
+) -> str:
+    """The address of a consumer invoice that went out as a summary (RFCE).
+
+    `host` is `https://fc.dgii.gov.do`, another one than that of e-CF. `security_code` is that of the full e-CF, which
+    the summary carries as CodigoSeguridadeCF.
+    """
+    return _address(
+        f"{host}/{environment.value}/ConsultaTimbreFC",
+        RncEmisor=issuer_rnc,
+        ENCF=e_ncf,
+        MontoTotal=total,
+        CodigoSeguridad=security_code,
+    )
+
+
+def _address(page: str, **parameters: str | None) -> str:
+    # Everything but the unreserved characters is encoded: the space as %20 (a + is not read back as one), the slash and
+    # plus of a security code, and the colons of a time, as the authority's own table of reserved characters has them.
+    return f"{page}?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items() if value)

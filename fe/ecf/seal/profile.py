@@ -1,0 +1,34 @@
+"""The signature profile of PROTOCOL.md section 7, as names."""
+
+from datetime import datetime, timedelta, timezone
+
+NAMESPACE = "http://www.w3.org/2000/09/xmldsig#"
+SIGNATURE = f"{{{NAMESPACE}}}Signature"
+
+INCLUSIVE_C14N = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"
+EXCLUSIVE_C14N = "http://www.w3.org/2001/10/xml-exc-c14n#"
+RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
+SHA256 = "http://www.w3.org/2001/04/xmlenc#sha256"
+ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
+
+#: Attributes of this namespace (`xml:lang` and the like) on the root would be inherited by a canonical SignedInfo.
+#: The authority's schemas allow none, so neither side of the profile needs to carry them.
+XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
+
+_SANTO_DOMINGO = timezone(timedelta(hours=-4))
+
+
+def security_code(signature_value: str) -> str:
+    """The first six characters of a SignatureValue without whitespace, case kept (PROTOCOL.md section 8)."""
+    return signature_value[:6]
+
+
+def signature_time(now: datetime) -> str:
+    """`now` as FechaHoraFirma wants it: `dd-MM-yyyy HH:mm:ss`, 24 hours, at -04:00 (the country has no summer time).
+
+    Fractions of a second are cut off, never rounded up: the authority refuses a time later than its own. A `now`
+    without a zone is a ValueError.
+    """
+    if now.utcoffset() is None:
+        raise ValueError("a time without a zone cannot be told at -04:00")
+    return now.astimezone(_SANTO_DOMINGO).strftime("%d-%m-%Y %H:%M:%S")

@@ -1,0 +1,97 @@
+"""What verify accepts: the profile, its allowed variants, and whatever transport does to the bytes."""
+
+from collections.abc import Callable
+
+import pytest
+from lxml import etree
+
+from fe.ecf.load import load_xml
+from fe.ecf.seal import Reason, Signer, profile, verify
+from tests.factories import certificates as made
+from tests.factories.signatures import ECF, SEED, reason_of, sealed, sign_with_xmlsec
+
+
+def test_a_signed_document_gives_its_content_certificate_and_code() -> None:
+    sealed = Signer(made.default_credential()).sign(load_xml(ECF))
+
+    verified = verify(sealed.xml)
+
+    assert verified.root.tag == "ECF"
+    assert verified.root.find(profile.SIGNATURE) is None
+    assert verified.root.findtext("Encabezado/Emisor/RNCEmisor") == "131880738"
+    assert verified.certificate == made.default_credential().certificate
+    assert verified.signature_value == sealed.signature_value
+    assert verified.security_code == sealed.security_code
+
+
+@pytest.mark.parametrize("root", ["ECF", "RFCE", "ACECF", "ANECF", "ARECF", "SemillaModel"])
+def test_every_kind_of_document_is_verified(root: str) -> None:
+    assert verify(sealed(f"<{root}><A>1</A></{root}>".encode())).root.tag == root
+
+
+def test_a_document_that_was_signed_compact_and_travels_indented_verifies() -> None:
+    root = load_xml(sealed(SEED))
+    etree.indent(root)
+    indented = etree.tostring(root, xml_declaration=True, encoding="utf-8")
+    assert indented.count(b"\n") > 10
+
+    assert verify(indented).root.findtext("valor") == "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA="
+
+
+def test_a_document_that_was_signed_with_its_indentation_does_not_verify() -> None:
+    indented = b"<ECF>\n  <A>1</A>\n</ECF>"
+
+    assert reason_of(sign_with_xmlsec(indented, made.default_credential())) is Reason.DIGEST
+
+
+def test_base64_in_lines_is_the_same_base64() -> None:
+    value = Signer(made.default_credential()).sign(load_xml(ECF)).signature_value
+    lines = "\n".join(value[at : at + 76] for at in range(0, len(value), 76))
+
+    verified = verify(sealed().replace(value.encode(), f"\n{lines}\r\n".encode()))
+
+    assert verified.signature_value == value
+
+
+def test_a_text_in_cdata_is_read_whole() -> None:
+    split = sealed().replace(b">131880738<", b">131<![CDATA[880]]>738<")
+
+    assert verify(split).root.findtext("Encabezado/Emisor/RNCEmisor") == "131880738"
+
+
+@pytest.mark.parametrize(
+    "travel",
+    [
+        lambda xml: b"\xef\xbb\xbf" + xml,
+        lambda xml: xml.partition(b"?>")[2],
+        lambda xml: xml.replace(b"\n", b"\r\n"),
+        lambda xml: xml.replace(b"\n", b"\r"),
+        lambda xml: xml + b"\r\n",
+        lambda xml: xml.replace(b"?>", b"?>\n\n"),
+        lambda xml: xml.replace(b"></Transform>", b"/>"),
+        lambda xml: (
+            xml.replace(b'"', b"'").replace(b"encoding='utf-8'", b'encoding="UTF-8"').replace(b"'A'B'", b'"A\'B"')
+        ),
+        lambda xml: xml.decode().replace("Ñ", "&#209;").encode(),
+        lambda xml: xml.replace(b"<SignedInfo>", b"<SignedInfo >").replace(b"</ECF>", b"</ECF\n>"),
+    ],
+    ids=[
+        "bom",
+        "no-declaration",
+        "crlf",
+        "cr",
+        "final-newline",
+        "newlines-before",
+        "empty-tags",
+        "quotes",
+        "references",
+        "spaces",
+    ],
+)
+def test_what_transport_does_to_the_bytes_does_not_matter(travel: Callable[[bytes], bytes]) -> None:
+    travelled = travel(sealed())
+    assert travelled != sealed()
+
+    verified = verify(travelled)
+
+    assert etree.tostring(verified.root, method="c14n") == etree.tostring(load_xml(ECF), method="c14n")

@@ -1,13 +1,29 @@
-"""A document as a value: which kind it is and what it says."""
+"""A document as a value: which kind it is and what it says; from JSON and from XML to it. `build` leads back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from fe.ecf.catalogue import EcfType, Root
-from fe.ecf.problems import Problem
+from lxml import etree
+
+from fe.ecf.catalogue import SUBMITTABLE, EcfType, Root
+from fe.ecf.load import excerpt
+from fe.ecf.problems import Problem, show
+from fe.ecf.schema import unknown_kind
+from fe.ecf.schema.kinds import SEED, SIGNATURE, Kind, kind, kind_of, names, type_of
+from fe.ecf.schema.model import Element
+from fe.ecf.schema.texts import problem
+
+#: The classes of values a payload may have where the format has text; bool, a kind of int, is none of them.
+_LEAVES = frozenset({str, int, Decimal})
+#: What a structured item may say; 0 (not billable) stays possible through `format: xml` (decisions.md).
+_INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
+_AN_OBJECT = ("an object", "un objeto")
+_A_VALUE = ("one text or number", "un texto o número")
 
 _STEP = re.compile(r"(?P<name>\w+)(?:\[(?P<number>\d+)\])?")
 
@@ -93,3 +109,209 @@ class Document:
         path = paths.get(self.root)
         value = None if path is None else self.get(path)
         return str(value) if isinstance(value, (str, int)) and value != "" else None
+
+
+# --- from JSON ------------------------------------------------------------------------------------------------------
+
+
+def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMITTABLE) -> Document:
+    """Read a structured payload (decisions.md, "format: structured").
+
+    `payload` is the content of an ECF, with `Encabezado` at its top, or has one key that names the root, of `roots`. It
+    holds what `load_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
+    stand several times, one object is a list of one, and a table may be given as the list it holds:
+    `"DetallesItems": [...]` is `{"Item": [...]}`. Nulls count as absent.
+
+    Raises NotADocument with all the reasons there are: an unknown root or type, keys the format of the type does not
+    have, values of the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion that is not 1 to 4.
+    """
+    root, given = _root_of(payload, roots)
+    the_type = _type_of(root, given)
+    the_kind = kind(root, the_type)
+    reader = _PayloadReader(the_kind)
+    content = reader.group(the_kind.root, given, "")
+    problems = reader.problems
+    if root is Root.ECF:
+        problems = [*problems, *_wrong_indicators(content)]
+    if problems:
+        raise NotADocument(tuple(problems))
+    return Document(root, the_type, content)
+
+
+def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root, Mapping[str, Any]]:
+    if Root.ECF in roots and "Encabezado" in payload:
+        return Root.ECF, payload
+    names = ", ".join(sorted(roots))
+    if len(payload) == 1:
+        ((name, content),) = payload.items()
+        if name in roots:
+            if isinstance(content, Mapping):
+                return Root(name), content
+            raise NotADocument((_wrong_shape(name, "", content, _AN_OBJECT),))
+    given = ", ".join(excerpt(str(name), 16) for name in list(payload)[:3]) or "{}"
+    raise NotADocument((problem("unknown-root", "", found=given, name=given, expected=names),))
+
+
+def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
+    if root is not Root.ECF:
+        return type_of(root, None)
+    e_ncf = Document(root, None, content).get("Encabezado.IdDoc.eNCF")
+    stated = Document(root, None, content).get("Encabezado.IdDoc.TipoeCF")
+    if isinstance(stated, (str, int, Decimal)) and stated != "":
+        path, text = "Encabezado.IdDoc.TipoeCF", str(stated)
+    elif isinstance(e_ncf, str) and e_ncf:
+        path, text = "Encabezado.IdDoc.eNCF", e_ncf[1:3] if e_ncf.startswith("E") else ""
+    else:
+        raise NotADocument((problem("missing-type", "Encabezado.IdDoc.TipoeCF"),))
+    try:
+        return type_of(root, text)
+    except ValueError:
+        found = show(stated if stated else e_ncf)
+        raise NotADocument((problem("unknown-type", path, found=found, name=found),)) from None
+
+
+class _PayloadReader:
+    def __init__(self, the_kind: Kind) -> None:
+        self._kind = the_kind
+        self.problems: list[Problem] = []
+
+    def group(self, of: Element, given: Any, path: str) -> dict[str, Any]:
+        content: dict[str, Any] = {}
+        if given.__class__ is not dict and not isinstance(given, Mapping):  # the first is ten times faster
+            listed = of.listed
+            if listed is None or not isinstance(given, list):
+                self.problems.append(shape_problem(of, given, path))
+                return content
+            given = {listed.name: given}
+        by_name = of.by_name
+        unknown = False
+        for name, value in given.items():
+            if value is None:
+                continue
+            child = by_name.get(name)
+            if child is None:
+                unknown = True
+            elif child.many > 1:
+                content[name] = self._list(child, value, f"{path}.{name}" if path else name)
+            elif child.simple is None:
+                content[name] = self.group(child, value, f"{path}.{name}" if path else name)
+            elif value.__class__ in _LEAVES:
+                content[name] = value
+            else:
+                self.problems.append(shape_problem(child, value, f"{path}.{name}" if path else name))
+        if unknown:
+            self.problems.extend(unknown_problems(self._kind, of, given, path, suggest=len(self.problems) < 20))
+        return content
+
+    def _list(self, of: Element, given: Any, path: str) -> list[Any]:
+        content: list[Any] = []
+        for number, value in enumerate(given if isinstance(given, list) else [given], 1):
+            there = f"{path}[{number}]"
+            if of.simple is None:
+                content.append(self.group(of, value, there))
+            elif value.__class__ in _LEAVES:
+                content.append(value)
+            else:
+                self.problems.append(shape_problem(of, value, there))
+        return content
+
+
+def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
+    items = content.get("DetallesItems", {}).get("Item", [])
+    for number, item in enumerate(items, 1):
+        given = item.get("IndicadorFacturacion")
+        if given is not None and given not in _INDICATORS:
+            line = item.get("NumeroLinea") or number
+            path = f"DetallesItems.Item[{number}].IndicadorFacturacion"
+            yield problem("indicador-facturacion", path, found=given, at=show(line))
+
+
+# --- what is wrong with a shape --------------------------------------------------------------------------------------
+
+
+def unknown_problems(
+    the_kind: Kind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
+) -> list[Problem]:
+    """One problem for every key of `content` that `of` has no element for."""
+    problems: list[Problem] = []
+    for name, value in content.items():
+        if name in of.by_name or value is None:
+            continue
+        shown = excerpt(str(name))
+        code = "forbidden-element" if name in names() else "unknown-element"
+        near = get_close_matches(shown, of.by_name, n=1) if suggest and len(problems) < 20 else []
+        there = f"{path}.{shown}" if path else shown
+        problems.append(problem(code, there, name=shown, kind=the_kind.name, instead=near[0] if near else None))
+    return problems
+
+
+def shape_problem(of: Element, value: Any, path: str) -> Problem:
+    """The problem that `value` is no content for `of`."""
+    return _wrong_shape(of.name, path, value, _AN_OBJECT if of.simple is None else _A_VALUE)
+
+
+def _wrong_shape(name: str, path: str, value: Any, wanted: tuple[str, str]) -> Problem:
+    if isinstance(value, Mapping):
+        found, found_es = _AN_OBJECT
+    elif isinstance(value, (list, tuple)):
+        found, found_es = "a list", "una lista"
+    elif isinstance(value, bool):
+        found, found_es = "true or false", "verdadero o falso"
+    elif value is None:
+        found, found_es = "null", "nulo"
+    elif isinstance(value, float):
+        found, found_es = "a binary float", "un flotante binario"
+    else:
+        found, found_es = "a single value", "un solo valor"
+    return problem(
+        "wrong-shape", path, found=found, found_es=found_es, expected=wanted[0], expected_es=wanted[1], name=name
+    )
+
+
+# --- from XML -------------------------------------------------------------------------------------------------------
+
+
+def read_xml(root: etree._Element) -> Document:
+    """Read the tree of an XML document; a `Signature` at its end is left aside.
+
+    For a document that `schema.validate` finds in order this is exact: `build` gives back the same XML. Of others it
+    keeps what it can for rules to look at: elements the format does not have, and those that stand there too often,
+    so that `build` refuses them. Their order, attributes, and text between elements are not kept.
+
+    Raises NotADocument for an unknown root, or an ECF whose `TipoeCF` is not one of the ten types.
+    """
+    the_kind = kind_of(root)
+    if the_kind is None or root.tag == SEED:
+        raise NotADocument((unknown_kind(root),))
+    name = Root(str(root.tag))
+    children = [child for child in root if child.tag != SIGNATURE]
+    content = _read_children(the_kind.root, children)
+    return Document(name, type_of(name, root.findtext("Encabezado/IdDoc/TipoeCF")), content)
+
+
+def _read_children(of: Element, nodes: Iterable[etree._Element]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    by_name = of.by_name
+    for node in nodes:
+        name = str(node.tag)
+        child = by_name.get(name)
+        value: Any
+        if child is None or (child.simple is not None and len(node)):
+            value = _read_unknown(node)
+        elif child.simple is not None:
+            value = node.text or ""
+        else:
+            value = _read_children(child, node)
+        if child is not None and child.many > 1:
+            content.setdefault(name, []).append(value)
+        elif name not in content:
+            content[name] = value
+        elif isinstance(content[name], list):
+            content[name].append(value)
+        else:
+            content[name] = [content[name], value]
+    return content
+
+
+def _read_unknown(node: etree._Element) -> Any:
+    return [_read_unknown(child) for child in node] if len(node) else node.text or ""

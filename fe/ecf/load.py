@@ -58,6 +58,11 @@ def excerpt(text: str, limit: int = 64) -> str:
     return shown if len(text) <= limit else shown[: limit - 1] + "…"
 
 
+def writable(text: str) -> bool:
+    """Whether XML 1.0 can carry `text`."""
+    return _NOT_XML.search(text) is None
+
+
 def _decode(raw: bytes, error: type[Malformed]) -> str:
     try:
         return raw.decode("utf-8")
@@ -73,9 +78,7 @@ _OPENING = re.compile(rb"[\[{]")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-#: An escape that may stand for a character XML cannot carry, or such a character itself (raw controls are refused by
-#: the JSON parser). Most bodies have none and are spared the walk over all their strings.
-_SUSPECT = re.compile(r"\\[ubf]|[\ufffe\uffff]")
+_SUSPECT_ESCAPE = re.compile(r"\\[ubf]")
 
 
 def load_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -98,7 +101,7 @@ def load_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
         value = _JSON.decode(text)
     except json.JSONDecodeError as wrong:
         raise MalformedJson(f"not JSON: {wrong.msg}", wrong.lineno, wrong.colno) from None
-    if _SUSPECT.search(text):
+    if _may_be_unwritable(text):
         _refuse_unwritable(value, "")
     return value
 
@@ -107,6 +110,16 @@ def _refuse_deep(raw: bytes) -> None:
     brackets = _STRING.sub(b"", raw).translate(None, _NOT_A_BRACKET)
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_JSON_DEPTH:
         raise MalformedJson(f"nested deeper than {MAX_JSON_DEPTH} levels")
+
+
+def _may_be_unwritable(text: str) -> bool:
+    """Whether the strings must be walked for characters XML cannot carry; most bodies are spared that.
+
+    Raw controls are refused by the JSON parser, so such a character is an escape or one of two raw ones.
+    """
+    if "\\" in text and _SUSPECT_ESCAPE.search(text):
+        return True
+    return "\ufffe" in text or "\uffff" in text
 
 
 def _refuse_unwritable(value: Any, path: str) -> None:
@@ -215,7 +228,7 @@ def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     if b"<!DOCTYPE" in raw:
         raise MalformedXml("a DOCTYPE is not allowed", _line_of(raw, b"<!DOCTYPE"))
     # Judged before parsing: a megabyte of empty elements costs a hundred of memory.
-    if raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
+    if raw.count(b"<") > MAX_XML_ELEMENTS and raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
         raise MalformedXml(f"more than {MAX_XML_ELEMENTS} elements")
     try:
         root = etree.fromstring(raw, _parsers.parser)
@@ -225,11 +238,23 @@ def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
         raise MalformedXml(meaning, line or None, column or None) from None
     if _TOO_DEEP(root):
         raise MalformedXml(f"nested deeper than {MAX_XML_DEPTH} levels")
-    # Compact documents without references or markup other than elements (our own, say) need no second look.
-    if b"<!" in raw or b"&#" in raw or raw.count(b"<?") > has_declaration or _BLANK_BETWEEN_TAGS.search(raw):
+    # Compact documents without references or markup other than elements (our own, say) need no second look. One byte is
+    # looked for, not two: comments have a !, instructions ?, references &.
+    if b"!" in raw or b"&" in raw or raw.count(b"?") > 2 * has_declaration or _BLANK_BETWEEN_TAGS.search(raw):
         _refuse_all_but_elements(root)
         _drop_blanks(root)
     return root
+
+
+def load_own(text: str) -> etree._Element:
+    """Make a tree of XML that this program has just written; what comes from outside goes through `load_xml`.
+
+    MalformedXml if it holds a character that XML does not allow; UnicodeEncodeError for lone surrogates.
+    """
+    try:
+        return etree.fromstring(text.encode(), _parsers.parser)
+    except etree.XMLSyntaxError as wrong:
+        raise MalformedXml("a character that XML does not allow") from wrong
 
 
 def _code_of(wrong: etree.XMLSyntaxError) -> int | None:

@@ -12,7 +12,7 @@ from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import compiled
 
-__all__ = ["validate"]
+__all__ = ["unknown_kind", "validate"]
 
 
 def validate(element: etree._Element) -> list[Problem]:
@@ -25,14 +25,15 @@ def validate(element: etree._Element) -> list[Problem]:
     """
     kind = kind_of(element)
     if kind is None:
-        return [_unknown(element)]
+        return [unknown_kind(element)]
     schema = compiled(kind)
     if schema(element) and not _has_empty(kind, element) and _ends_well(element):
         return []
     return walk(kind, element) or [problem("schema", "")]
 
 
-def _unknown(element: etree._Element) -> Problem:
+def unknown_kind(element: etree._Element) -> Problem:
+    """Say that a root, or the type of an ECF, is none that the format knows."""
     if element.tag != "ECF":
         name = show(element.tag)
         return problem("unknown-root", "", found=name, name=name, expected="ECF, RFCE, ACECF or ANECF")

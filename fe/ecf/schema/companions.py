@@ -57,6 +57,7 @@ DATE_FROM_2000 = Simple(
     "a date dd-MM-yyyy from the year 2000 on",
     "una fecha dd-MM-aaaa desde el año 2000",
     Form.DATE,
+    dated=True,
     pattern=r"(3[01]|[12][0-9]|0?[1-9])\-(1[012]|0?[1-9])\-((20|20)\d{2})",
 )
 TIMESTAMP = Simple(
@@ -65,6 +66,7 @@ TIMESTAMP = Simple(
     "a date and time dd-MM-yyyy HH:mm:ss",
     "una fecha y hora dd-MM-aaaa HH:mm:ss",
     Form.TIMESTAMP,
+    dated=True,
     pattern="(3[01]|[12][0-9]|0[1-9])-(1[0-2]|0[1-9])-[0-9]{4} (2[0-3]|[01]?[0-9]):([0-5]?[0-9]):([0-5]?[0-9])",
 )
 SECURITY_CODE = Simple("security-code", Base.STRING, "6 characters", "6 caracteres", pattern=".{6}")

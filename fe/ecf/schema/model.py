@@ -55,6 +55,8 @@ class Simple:
     digits: int | None = None
     decimals: int | None = None
     pad: int = 0
+    #: Whether an ISO date given in it is written in the format's way.
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class Element:
     by_name: "Mapping[str, Element]"
     #: The place of each child in the sequence.
     order: Mapping[str, int]
+    #: The children that are there even when they say nothing: required, and allowed to be empty.
+    always: tuple[str, ...]
 
     @property
     def listed(self) -> "Element | None":
@@ -129,4 +133,5 @@ def element(of: Row, column: int, document: str, may_be_empty: frozenset[str] = 
         may_be_empty=of.name in may_be_empty,
         by_name={child.name: child for child in children},
         order={child.name: place for place, child in enumerate(children)},
+        always=tuple(child.name for child in children if child.required and child.may_be_empty),
     )

@@ -134,6 +134,7 @@ DATE = Simple(
     "una fecha dd-MM-aaaa",
     Form.DATE,
     pattern=r"(3[01]|[12][0-9]|0?[1-9])\-(1[012]|0?[1-9])\-((19|20)\d{2})",
+    dated=True,
 )
 TIMESTAMP = Simple(
     "timestamp",
@@ -142,6 +143,7 @@ TIMESTAMP = Simple(
     "una fecha y hora dd-MM-aaaa HH:mm:ss",
     Form.TIMESTAMP,
     longest=19,
+    dated=True,
     pattern=(
         r"(3[01]|[12][0-9]|0[1-9])-(1[0-2]|0[1-9])-((19|20)\d{2}) (2[0-3]|[01]?[0-9]):([0-5]?[0-9]):([0-5]?[0-9])"
     ),

@@ -34,8 +34,8 @@ TEXTS = {
         "envíe TipoeCF, o un eNCF que comience con E y el tipo",
     ),
     "indicador-facturacion": Text(
-        'invalid IndicadorFacturacion "{found}" on line {line}',
-        'IndicadorFacturacion inválido "{found}" en la línea {line}',
+        'invalid IndicadorFacturacion "{found}" on line {at}',
+        'IndicadorFacturacion inválido "{found}" en la línea {at}',
         "use 1 (ITBIS 18%), 2 (16%), 3 (0%) or 4 (exempt)",
         "use 1 (ITBIS 18%), 2 (16%), 3 (0%) o 4 (exento)",
     ),
@@ -156,8 +156,13 @@ TEXTS = {
 }
 
 
-def problem(code: str, path: str, line: int | None = None, *, found: object = None, **words: str) -> Problem:
-    """Say that `code` is so at `path`. `name` is the last part of the path unless it is given."""
+def problem(
+    code: str, path: str, line: int | None = None, *, found: object = None, instead: str | None = None, **words: str
+) -> Problem:
+    """Say that `code` is so at `path`. `name` is the last part of the path unless it is given.
+
+    `instead` is the name that was probably meant.
+    """
     text = TEXTS[code]
     shown = None if found is None else show(found)
     words.setdefault("name", path.rpartition(".")[2])
@@ -170,6 +175,6 @@ def problem(code: str, path: str, line: int | None = None, *, found: object = No
         line=line,
         found=shown,
         expected=words.get("expected"),
-        fix=text.fix.format_map(words),
-        fix_es=text.fix_es.format_map(words),
+        fix=f"did you mean {instead}?" if instead else text.fix.format_map(words),
+        fix_es=f"¿quiso decir {instead}?" if instead else text.fix_es.format_map(words),
     )

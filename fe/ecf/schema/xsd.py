@@ -8,9 +8,10 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.schema.kinds import DS, Kind, kinds
-from fe.ecf.schema.model import Element, Simple
+from fe.ecf.schema.model import Base, Element, Simple
 
 XS = "http://www.w3.org/2001/XMLSchema"
+_LONG_LIST = 30
 _SIMPLE_FACETS = (
     ("minInclusive", "least"),
     ("minExclusive", "above"),
@@ -35,8 +36,33 @@ def xsd(kind: Kind) -> etree._Element:
 
 @cache
 def compiled(kind: Kind) -> etree.XMLSchema:
-    """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's."""
-    return etree.XMLSchema(xsd(kind))
+    """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's.
+
+    libxml2 compares a value with each code of a list in turn. The 582 places would cost a fifth of the whole judgement,
+    so long lists of text are put as one pattern.
+    """
+    schema = xsd(kind)
+    for simple in set(_simples(kind.root)):
+        if simple.base is Base.STRING and len(simple.codes) > _LONG_LIST:
+            restriction = schema.find(f"{{{XS}}}simpleType[@name='{simple.name}']/{{{XS}}}restriction")
+            assert restriction is not None
+            del restriction[:]
+            etree.SubElement(restriction, f"{{{XS}}}pattern", value=_one_of([code.value for code in simple.codes]))
+    return etree.XMLSchema(schema)
+
+
+def _one_of(words: list[str]) -> str:
+    """A pattern of letters and digits for exactly these words, with common beginnings once: `1(0|1[01])`."""
+    after: dict[str, list[str]] = {}
+    for word in words:
+        if word:
+            after.setdefault(word[0], []).append(word[1:])
+    starts: dict[str, list[str]] = {}
+    for start, rests in after.items():
+        starts.setdefault(_one_of(rests), []).append(start)
+    ways = [f"[{''.join(some)}]{rest}" for rest, some in starts.items()]
+    pattern = ways[0] if len(ways) == 1 else f"({'|'.join(ways)})"
+    return f"({pattern})?" if "" in words and ways else pattern if ways else ""
 
 
 def _schema(simples: Iterable[Simple]) -> etree._Element:

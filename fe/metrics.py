@@ -79,6 +79,10 @@ class Metrics:
             buckets=_FAST,
             registry=own,
         )
+        self.circuit_open = Gauge(
+            "fe_authority_circuit_open", "1 while a host is left alone", ("environment", "host"), registry=own
+        )
+        self.rescued = Counter("fe_rows_rescued_total", "Rows freed from silent workers", ("stage",), registry=own)
         self.sign_seconds = Histogram(
             "fe_sign_seconds", "Making, checking and signing one document", buckets=_FAST, registry=own
         )

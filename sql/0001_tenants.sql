@@ -10,11 +10,14 @@ CREATE TABLE tenants (
     issuer jsonb NOT NULL,
     -- 'automatic': a type 32 under the threshold is sent as its summary; 'off': the root element alone decides.
     consumer_summary text NOT NULL DEFAULT 'automatic',
+    -- How many rows of this tenant a claim takes for each row of a tenant of weight 1.
+    weight int NOT NULL DEFAULT 1,
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT tenants_pk PRIMARY KEY (tenant_id),
     CONSTRAINT tenants_name_unique UNIQUE (name),
     CONSTRAINT tenants_name_given CHECK (length(name) BETWEEN 1 AND 200),
     CONSTRAINT tenants_issuer_is_object CHECK (jsonb_typeof(issuer) = 'object'),
+    CONSTRAINT tenants_weight_sane CHECK (weight BETWEEN 1 AND 100),
     CONSTRAINT tenants_consumer_summary_known CHECK (consumer_summary IN ('automatic', 'off'))
 );
 

@@ -1,6 +1,6 @@
 -- A submission, the bytes that belong to it, and the story of its life.
 --
--- The three tables are partitioned by month. The key is a version-7 UUID made by the application from the moment of
+-- The tables are partitioned by month. The key is a version-7 UUID made by the application from the moment of
 -- acceptance, so the month lies in the id itself: looking a submission up by id reads one partition, the newest-first
 -- list walks partitions in order, and no key needs a date beside the id.
 
@@ -86,12 +86,33 @@ CREATE TABLE submission_events (
     CONSTRAINT submission_events_pk PRIMARY KEY (tenant_id, submission_id, seq)
 ) PARTITION BY RANGE (submission_id);
 
+-- Every time a document's bytes were about to leave the house. Written and committed before the first byte goes out;
+-- `outcome` stays 'intended' when we died before we learned what became of it; 'unknown' when we lived and did not learn;
+-- 'not_known' when the authority was asked and did not know it; 'not_sent' when certainly no byte was processed.
+CREATE TABLE sends (
+    tenant_id bigint NOT NULL,
+    submission_id uuid NOT NULL,
+    epoch bigint NOT NULL,
+    digest bytea NOT NULL,
+    intended_at timestamptz NOT NULL,
+    outcome text NOT NULL DEFAULT 'intended',
+    answered_at timestamptz,
+    track_id text,
+    CONSTRAINT sends_pk PRIMARY KEY (tenant_id, submission_id, epoch),
+    CONSTRAINT sends_outcome_known CHECK (
+        outcome IN ('intended', 'received', 'refused', 'not_sent', 'unknown', 'not_known')
+    ),
+    CONSTRAINT sends_digest_length CHECK (octet_length(digest) = 32)
+) PARTITION BY RANGE (submission_id);
+
 -- Rows whose month has no partition yet (a clock far ahead) still find a home.
 CREATE TABLE submissions_default PARTITION OF submissions DEFAULT;
 
 CREATE TABLE submission_documents_default PARTITION OF submission_documents DEFAULT;
 
 CREATE TABLE submission_events_default PARTITION OF submission_events DEFAULT;
+
+CREATE TABLE sends_default PARTITION OF sends DEFAULT;
 
 -- The smallest version-7 UUID of a moment: its first 48 bits are the milliseconds since 1970.
 CREATE FUNCTION uuid_floor(moment timestamptz) RETURNS uuid
@@ -107,7 +128,7 @@ DECLARE
     suffix text := to_char(first_day AT TIME ZONE 'UTC', 'YYYY_MM');
     parent text;
 BEGIN
-    FOREACH parent IN ARRAY ARRAY['submissions', 'submission_documents', 'submission_events'] LOOP
+    FOREACH parent IN ARRAY ARRAY['submissions', 'submission_documents', 'submission_events', 'sends'] LOOP
         IF to_regclass(parent || '_' || suffix) IS NULL THEN
             EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
                            parent || '_' || suffix, parent, uuid_floor(first_day), uuid_floor(next_first));

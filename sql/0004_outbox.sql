@@ -8,6 +8,9 @@ CREATE TABLE outbox (
     subject uuid NOT NULL,
     stage text NOT NULL,
     environment text NOT NULL,
+    -- Which of the authority's hosts the step needs; '' before that is known. Environment and host are the lane: while
+    -- one host of one environment is away, the rows of that lane are left alone and the others flow.
+    host text NOT NULL DEFAULT '',
     run_at timestamptz NOT NULL,
     -- Failed or unfinished tries of this stage, counted when claimed.
     attempt int NOT NULL DEFAULT 0,
@@ -21,7 +24,8 @@ CREATE TABLE outbox (
     CONSTRAINT outbox_pk PRIMARY KEY (tenant_id, subject),
     CONSTRAINT outbox_tenant_fk FOREIGN KEY (tenant_id) REFERENCES tenants (tenant_id),
     CONSTRAINT outbox_stage_known CHECK (stage IN ('sign', 'send', 'track', 'reconcile')),
-    CONSTRAINT outbox_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf'))
+    CONSTRAINT outbox_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
+    CONSTRAINT outbox_host_known CHECK (host IN ('', 'ecf', 'fc'))
 ) WITH (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0.02,
@@ -29,7 +33,7 @@ CREATE TABLE outbox (
     autovacuum_vacuum_cost_delay = 0
 );
 
-CREATE INDEX outbox_due ON outbox (stage, environment, tenant_id, run_at);
+CREATE INDEX outbox_due ON outbox (stage, environment, host, tenant_id, run_at);
 
 -- Rows that gave up. Everything a replay needs, out of the way of the hot table.
 CREATE TABLE dead_letters (
@@ -37,6 +41,7 @@ CREATE TABLE dead_letters (
     subject uuid NOT NULL,
     stage text NOT NULL,
     environment text NOT NULL,
+    host text NOT NULL,
     attempt int NOT NULL,
     epoch bigint NOT NULL,
     deaths int NOT NULL,
@@ -47,21 +52,38 @@ CREATE TABLE dead_letters (
     CONSTRAINT dead_letters_tenant_fk FOREIGN KEY (tenant_id) REFERENCES tenants (tenant_id)
 );
 
--- Every time a document's bytes were about to leave the house. Written and committed before the first byte goes out;
--- `outcome` stays 'intended' when we died before we learned what became of it; 'unknown' when we lived and did not learn;
--- 'not_known' when the authority was asked and did not know it; 'not_sent' when certainly no byte was processed.
-CREATE TABLE sends (
+-- Who works. A process says here every few seconds that it lives, so that the hot rows need no sign of life of their own:
+-- when one falls silent, what it held is due again long before the leases end.
+CREATE TABLE workers (
+    holder text NOT NULL,
+    started_at timestamptz NOT NULL,
+    seen_at timestamptz NOT NULL,
+    CONSTRAINT workers_pk PRIMARY KEY (holder)
+) WITH (fillfactor = 50);
+
+-- Whether a host of the authority can be worked with, one row per host and environment, shared by all processes.
+CREATE TABLE circuits (
+    environment text NOT NULL,
+    host text NOT NULL,
+    is_open boolean NOT NULL DEFAULT false,
+    -- Since when it is as it is: after closing, the load is let back little by little.
+    since timestamptz NOT NULL,
+    reason text NOT NULL DEFAULT '',
+    -- When the next probe may be made, and how many failed since it opened.
+    probe_at timestamptz NOT NULL,
+    failed_probes int NOT NULL DEFAULT 0,
+    CONSTRAINT circuits_pk PRIMARY KEY (environment, host),
+    CONSTRAINT circuits_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
+    CONSTRAINT circuits_host_known CHECK (host IN ('ecf', 'fc'))
+) WITH (fillfactor = 50);
+
+-- What an operator has stopped: one tenant (or, with tenant_id 0, all) in one environment (or, with '', all).
+CREATE TABLE pauses (
     tenant_id bigint NOT NULL,
-    submission_id uuid NOT NULL,
-    epoch bigint NOT NULL,
-    digest bytea NOT NULL,
-    intended_at timestamptz NOT NULL,
-    outcome text NOT NULL DEFAULT 'intended',
-    answered_at timestamptz,
-    track_id text,
-    CONSTRAINT sends_pk PRIMARY KEY (tenant_id, submission_id, epoch),
-    CONSTRAINT sends_outcome_known CHECK (
-        outcome IN ('intended', 'received', 'refused', 'not_sent', 'unknown', 'not_known')
-    ),
-    CONSTRAINT sends_digest_length CHECK (octet_length(digest) = 32)
+    environment text NOT NULL,
+    paused_at timestamptz NOT NULL,
+    paused_by text NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT pauses_pk PRIMARY KEY (tenant_id, environment),
+    CONSTRAINT pauses_environment_known CHECK (environment IN ('', 'ecf', 'certecf', 'testecf'))
 );

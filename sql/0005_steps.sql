@@ -116,15 +116,16 @@ BEGIN
 END
 $$;
 
--- Move a claimed row on to its next stage; false when the claim is no longer ours.
-CREATE FUNCTION step_on(p_tenant bigint, p_subject uuid, p_epoch bigint, p_stage text, p_after interval)
-RETURNS boolean LANGUAGE plpgsql AS $$
+-- Move a claimed row on to its next stage (and to another host, when p_host names one); false: the claim is not ours.
+CREATE FUNCTION step_on(
+    p_tenant bigint, p_subject uuid, p_epoch bigint, p_stage text, p_host text, p_after interval
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     moment timestamptz := clock_timestamp();
 BEGIN
     UPDATE outbox AS o
-       SET stage = p_stage, run_at = moment + p_after, attempt = 0, deaths = 0, holder = NULL,
-           entered_at = moment, last_error = NULL
+       SET stage = p_stage, host = coalesce(p_host, o.host), run_at = moment + p_after, attempt = 0, deaths = 0,
+           holder = NULL, entered_at = moment, last_error = NULL
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
     RETURN FOUND;
 END
@@ -173,12 +174,13 @@ DECLARE
 BEGIN
     DELETE FROM outbox AS o
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL
-    RETURNING o.stage, o.environment, o.attempt, o.epoch, o.deaths, o.entered_at INTO dead;
+    RETURNING o.stage, o.environment, o.host, o.attempt, o.epoch, o.deaths, o.entered_at INTO dead;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    INSERT INTO dead_letters (tenant_id, subject, stage, environment, attempt, epoch, deaths, entered_at, died_at, error)
-    VALUES (p_tenant, p_subject, dead.stage, dead.environment, dead.attempt, dead.epoch, dead.deaths,
+    INSERT INTO dead_letters (tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at, died_at,
+                              error)
+    VALUES (p_tenant, p_subject, dead.stage, dead.environment, dead.host, dead.attempt, dead.epoch, dead.deaths,
             dead.entered_at, p_at, p_error);
     UPDATE submissions AS s
        SET updated_at = p_at,
@@ -214,11 +216,11 @@ $$;
 -- The document exists: signed once, for ever. From here on these bytes are what is sent, whatever happens.
 CREATE FUNCTION book_signed(
     p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_certificate uuid, p_signed bytea,
-    p_sent bytea, p_type text, p_issuer text, p_buyer text, p_security_code text, p_qr_code_url text,
+    p_sent bytea, p_host text, p_type text, p_issuer text, p_buyer text, p_security_code text, p_qr_code_url text,
     p_ncf_expiration date, p_signed_at timestamptz
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT step_on(p_tenant, p_subject, p_epoch, 'send', interval '0') THEN
+    IF NOT step_on(p_tenant, p_subject, p_epoch, 'send', p_host, interval '0') THEN
         RETURN false;
     END IF;
     INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
@@ -302,7 +304,7 @@ CREATE FUNCTION book_received(
     p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_track_id text, p_after interval, p_reply jsonb
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT step_on(p_tenant, p_subject, p_epoch, 'track', p_after) THEN
+    IF NOT step_on(p_tenant, p_subject, p_epoch, 'track', NULL, p_after) THEN
         RETURN false;
     END IF;
     PERFORM close_sends(p_tenant, p_subject, p_at, 'received', p_track_id);

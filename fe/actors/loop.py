@@ -1,7 +1,7 @@
 """How work moves, for every actor: claim a batch, try each row with no transaction open, book what came of it."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,16 +19,17 @@ from fe.metrics import Metrics
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable, LeaseLost
-from fe.store.outbox import Work
+from fe.store.outbox import Lane, Turn, Work
 from fe.store.wakeups import Wakeups
 
 _log = structlog.get_logger(__name__)
 
 Handler = Callable[[Work], Awaitable[Booking]]
 
-#: Production first; the test environments take what is left, and never the last quarter of the slots.
-_LANES = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
+#: The test environments take what production leaves, and never the last quarter of the slots.
 _RESERVED_SHARE = 4
+
+_ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
@@ -44,21 +45,28 @@ class Plan:
     stage: Stage
     handle: Handler
     slots: int
+    #: The authority's hosts its rows are for; a lane is one of them in one environment.
+    hosts: tuple[str, ...]
     #: Shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
     budget: float
     #: When to try again after the try of this number (from 1).
     gap: Callable[[int, random.Random], timedelta] = retry_gap
-    #: After so many failed tries, or so long in this stage, the row is an operator's matter.
+    #: After so many failed tries (None: after so long in this stage) the row is an operator's matter.
     max_attempts: int | None = MAX_ATTEMPTS
-    patience: timedelta | None = None
+    patience: timedelta = timedelta(0)
     #: After this the authority may have acted, so a try that ends without an answer leaves a doubt, not a retry.
     may_have_acted: bool = False
 
+    def lanes(self) -> list[Lane]:
+        """In the order of service: production first."""
+        return [Lane(environment, host) for environment in _ORDER for host in self.hosts]
+
     def exhausted(self, work: Work, now: datetime) -> bool:
         """Tell whether a try that fails now was the last one."""
-        if self.max_attempts is not None and work.attempt >= self.max_attempts:
-            return True
-        return self.patience is not None and now - work.entered_at >= self.patience
+        if self.max_attempts is not None:
+            return work.attempt >= self.max_attempts
+        # Both, because no tries are made while the authority's circuit is open, and that is nobody's failure.
+        return work.attempt >= MAX_ATTEMPTS and now - work.entered_at >= self.patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,8 @@ class Tools:
     poll_seconds: float
     holder: str
     spread: random.Random = field(default_factory=random.Random)
+    #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
+    gate: Callable[[Lane, int], int] = field(default=lambda _, slots: slots)
 
 
 class TryLater(Exception):
@@ -91,7 +101,7 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
     its own), so that a peer can go on at once.
     """
     slots = trio.CapacityLimiter(plan.slots)
-    cursors = dict.fromkeys(_LANES, 0)
+    cursors = dict.fromkeys(plan.lanes(), 0)
     async with trio.open_nursery() as in_flight:
         while not stopping.is_set():
             bell = tools.wakeups.bell(plan.stage)
@@ -126,7 +136,7 @@ async def _slot_freed(slots: trio.CapacityLimiter) -> None:
         pass
 
 
-async def _claim(plan: Plan, tools: Tools, cursors: dict[Environment, int], free: int) -> list[Work]:
+async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> list[Work]:
     try:
         return await tools.db.run(find_and_claim, plan, tools, cursors, free)
     except DatabaseUnavailable as error:
@@ -135,32 +145,49 @@ async def _claim(plan: Plan, tools: Tools, cursors: dict[Environment, int], free
         return []
 
 
-async def find_and_claim(
-    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Environment, int], free: int
-) -> list[Work]:
-    """Claim up to `free` rows, production first, the tenants in turn. Moves the cursors past the tenants served."""
+async def find_and_claim(conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> list[Work]:
+    """Claim up to `free` rows, production first, the tenants in turn by their weights. Moves the cursors on.
+
+    A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once round
+    all tenants that have work due: at most their number divided by the scope of a claim.
+    """
     claimed: list[Work] = []
-    for lane in _LANES:
-        room = free - len(claimed)
-        if lane is not Environment.ECF:
+    for lane in plan.lanes():
+        room = min(free - len(claimed), tools.gate(lane, plan.slots))
+        if lane.environment is not Environment.ECF:
             room -= plan.slots // _RESERVED_SHARE
         if room <= 0:
-            break
-        scope = await outbox.due_tenants(conn, plan.stage, lane, cursors[lane], min(_SCOPE, room))
-        if not scope and cursors[lane]:
-            scope = await outbox.due_tenants(conn, plan.stage, lane, 0, min(_SCOPE, room))
-        cursors[lane] = scope[-1] if scope else 0
+            continue
+        most = min(_SCOPE, room)
+        turns = await outbox.due_tenants(conn, plan.stage, lane, cursors[lane], most)
+        if len(turns) < most and cursors[lane]:
+            seen = {turn.tenant_id for turn in turns}
+            around = await outbox.due_tenants(conn, plan.stage, lane, 0, most - len(turns))
+            turns += [turn for turn in around if turn.tenant_id not in seen]
+        if not turns:
+            cursors[lane] = 0
+            continue
+        cursors[lane] = turns[-1].tenant_id
         claimed += await outbox.claim(
             conn,
             plan.stage,
             lane,
-            scope,
-            each=max(1, room // max(1, len(scope))),
-            most=room,
+            [turn.tenant_id for turn in turns],
+            _shares(turns, room),
             lease=tools.lease,
             holder=tools.holder,
         )
     return claimed
+
+
+def _shares(turns: Sequence[Turn], room: int) -> list[int]:
+    """Divide the room by weight, at least one each; what rounding leaves goes to the first."""
+    total = sum(turn.weight for turn in turns)
+    spare = room - len(turns)
+    shares = [1 + spare * turn.weight // total for turn in turns]
+    for index in range(room - sum(shares)):
+        shares[index % len(shares)] += 1
+    return shares
 
 
 async def _carry(plan: Plan, tools: Tools, work: Work, slots: trio.CapacityLimiter) -> None:

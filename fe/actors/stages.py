@@ -14,9 +14,13 @@ from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
 from fe.authority.client import Authority
 from fe.config import Settings
+from fe.ecf.catalogue import Host
 from fe.ecf.states import Stage
 from fe.flows.signing import QrHosts
 from fe.vault import Vault
+
+_NO_HOST = ("",)
+_ANY_HOST = (Host.ECF, Host.FC)
 
 #: A cancelled query over a dead link takes 10.5 s to come back, so a try must end that much before its lease does.
 _SLACK = timedelta(seconds=15)
@@ -34,12 +38,13 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
     tracker = Tracker(db, authority, credentials, reconciler, clock, random.Random())  # noqa: S311  (jitter)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     return [
-        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, budget),
-        Plan(Stage.SEND, sender.send, settings.send_slots, budget, may_have_acted=True),
+        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget),
+        Plan(Stage.SEND, sender.send, settings.send_slots, _ANY_HOST, budget, may_have_acted=True),
         Plan(
             Stage.TRACK,
             tracker.track,
             settings.track_slots,
+            (Host.ECF,),
             budget,
             gap=poll_gap,
             max_attempts=None,
@@ -49,6 +54,7 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
             Stage.RECONCILE,
             reconciler.reconcile,
             settings.track_slots,
+            _ANY_HOST,
             budget,
             gap=poll_gap,
             max_attempts=None,

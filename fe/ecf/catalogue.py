@@ -86,6 +86,21 @@ class Service(StrEnum):
     RANGE_VOIDING = "anulacionrangos"
 
 
+class Host(StrEnum):
+    """The authority's hosts that a document may need; they fail and are maintained apart (PROTOCOL.md section 1)."""
+
+    ECF = "ecf"
+    FC = "fc"
+
+
+#: Which host serves each service.
+HOST_OF = {
+    Service.RECEPTION: Host.ECF,
+    Service.SUMMARY_RECEPTION: Host.FC,
+    Service.COMMERCIAL_APPROVAL: Host.ECF,
+    Service.RANGE_VOIDING: Host.ECF,
+}
+
 #: Where each root goes by default (interface.md). ANECF can be pointed at RANGE_VOIDING by a setting: the interface
 #: names the approval service, PROTOCOL.md section 6 says that technically only range voiding accepts it.
 DESTINATIONS = {

@@ -10,7 +10,7 @@ from lxml import etree
 from fe.ecf import qr
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
-from fe.ecf.catalogue import Environment, Root
+from fe.ecf.catalogue import Environment, Host, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.load import load_json, load_xml
 from fe.ecf.problems import Problem, Severity
@@ -80,6 +80,7 @@ def make_signed(
         certificate_id=chosen.certificate_id,
         signed=sealed.xml,
         sent=summary,
+        host=Host.FC if summary is not None or document.root is Root.RFCE else Host.ECF,
         ecf_type=document.type,
         issuer_rnc=document.issuer_rnc,
         buyer_rnc=document.buyer_rnc,

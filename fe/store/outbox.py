@@ -16,6 +16,14 @@ from fe.store.errors import LeaseLost
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """Rows that stand or fall together: one environment, and one of the authority's hosts ('' before it is known)."""
+
+    environment: Environment
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
 
@@ -23,6 +31,7 @@ class Work:
     subject: UUID
     stage: Stage
     environment: Environment
+    host: str
     attempt: int
     epoch: int
     deaths: int
@@ -34,79 +43,96 @@ class Work:
         object.__setattr__(self, "environment", Environment(self.environment))
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
+
+    tenant_id: int
+    weight: int
+
+
 # Walks the index from tenant to tenant instead of over all due rows, so that one tenant's million rows cost one step.
 # It takes no locks and may be wrong: the claim looks again.
 _DUE_TENANTS = """
-    WITH RECURSIVE turn (tenant_id) AS (
-        (SELECT o.tenant_id
+    WITH RECURSIVE turn (tenant_id, n) AS (
+        (SELECT o.tenant_id, 1
            FROM outbox AS o
-          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.tenant_id > %(after)s
+          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
+            AND o.tenant_id > %(after)s
           ORDER BY o.tenant_id
           LIMIT 1)
         UNION ALL
         SELECT (SELECT o.tenant_id
                   FROM outbox AS o
-                 WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.tenant_id > turn.tenant_id
+                 WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
+                   AND o.tenant_id > turn.tenant_id
                  ORDER BY o.tenant_id
-                 LIMIT 1)
+                 LIMIT 1), turn.n + 1
           FROM turn
          WHERE turn.tenant_id IS NOT NULL
     )
-    SELECT turn.tenant_id
+    SELECT turn.tenant_id, t.weight
       FROM turn
-     WHERE turn.tenant_id IS NOT NULL
-       AND EXISTS (SELECT 1
+      JOIN tenants AS t ON t.tenant_id = turn.tenant_id
+     WHERE EXISTS (SELECT 1
                      FROM outbox AS o
-                    WHERE o.stage = %(stage)s AND o.environment = %(environment)s
+                    WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
                       AND o.tenant_id = turn.tenant_id AND o.run_at <= clock_timestamp())
+       AND NOT EXISTS (SELECT 1
+                         FROM pauses AS p
+                        WHERE p.tenant_id IN (0, turn.tenant_id) AND p.environment IN ('', %(environment)s))
+     ORDER BY turn.n
      LIMIT %(limit)s
 """
 
 
-async def due_tenants(conn: Conn, stage: Stage, environment: Environment, after: int, limit: int) -> list[int]:
-    """Name up to `limit` tenants that have work due, in the order of their ids, beginning past `after`."""
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_DUE_TENANTS, {"stage": stage, "environment": environment, "after": after, "limit": limit})
+async def due_tenants(conn: Conn, stage: Stage, lane: Lane, after: int, limit: int) -> list[Turn]:
+    """Name up to `limit` tenants that have work due and are not paused, by their ids, beginning past `after`."""
+    cursor = conn.cursor(row_factory=class_row(Turn))
+    await cursor.execute(
+        _DUE_TENANTS,
+        {"stage": stage, "environment": lane.environment, "host": lane.host, "after": after, "limit": limit},
+    )
     return await cursor.fetchall()
 
 
 _CLAIM = """
     WITH due AS (
         SELECT o.tenant_id, o.subject
-          FROM unnest(%(scope)s::bigint[]) AS turn (tenant_id)
+          FROM unnest(%(scope)s::bigint[], %(shares)s::int[]) AS turn (tenant_id, share)
          CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
                                FROM outbox AS w
                               WHERE w.tenant_id = turn.tenant_id AND w.stage = %(stage)s
-                                AND w.environment = %(environment)s AND w.run_at <= clock_timestamp()
+                                AND w.environment = %(environment)s AND w.host = %(host)s
+                                AND w.run_at <= clock_timestamp()
                               ORDER BY w.run_at
-                              LIMIT %(each)s
+                              LIMIT turn.share
                                 FOR UPDATE SKIP LOCKED) AS o
-         LIMIT %(most)s
     )
     UPDATE outbox AS o
        SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = %(holder)s,
            deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = now() + %(lease)s
       FROM due
      WHERE o.tenant_id = ANY (%(scope)s::bigint[]) AND o.tenant_id = due.tenant_id AND o.subject = due.subject
-    RETURNING o.tenant_id, o.subject, o.stage, o.environment, o.attempt, o.epoch, o.deaths, o.entered_at, o.last_error
+    RETURNING o.tenant_id, o.subject, o.stage, o.environment, o.host, o.attempt, o.epoch, o.deaths, o.entered_at,
+              o.last_error
 """
 
 
 async def claim(
     conn: Conn,
     stage: Stage,
-    environment: Environment,
+    lane: Lane,
     scope: Sequence[int],
+    shares: Sequence[int],
     *,
-    each: int,
-    most: int,
     lease: timedelta,
     holder: str,
 ) -> list[Work]:
-    """Take up to `each` due rows of every tenant in `scope`, `most` in all.
+    """Take due rows of every tenant in `scope`, of each at most its share.
 
     The attempt and the epoch are raised with the claim, so a try that dies has been counted. If we die, the rows fall
-    due again when the lease ends.
+    due again when the lease ends, or when somebody notices that `holder` is silent.
     """
     if not scope:
         return []
@@ -115,10 +141,10 @@ async def claim(
         _CLAIM,
         {
             "stage": stage,
-            "environment": environment,
+            "environment": lane.environment,
+            "host": lane.host,
             "scope": list(scope),
-            "each": each,
-            "most": most,
+            "shares": list(shares),
             "lease": lease,
             "holder": holder,
         },

@@ -157,6 +157,8 @@ class SignedDocument:
     certificate_id: UUID
     signed: bytes
     sent: bytes | None
+    #: Which of the authority's hosts takes it.
+    host: str
     ecf_type: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
@@ -171,13 +173,14 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
     await book(
         conn,
         """SELECT book_signed(
-             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(type)s, %(issuer)s,
-             %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)""",
+             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(host)s, %(type)s,
+             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)""",
         work,
         at=at,
         certificate=document.certificate_id,
         signed=document.signed,
         sent=document.sent,
+        host=document.host,
         type=document.ecf_type,
         issuer=document.issuer_rnc,
         buyer=document.buyer_rnc,

@@ -5,7 +5,9 @@ processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any t
 would serialise commits). A hint may be lost; polling gives correctness.
 """
 
+import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import timedelta
 
 import structlog
@@ -17,6 +19,7 @@ from fe.store.errors import DatabaseUnavailable
 
 CHANNEL = "fe_due"
 THROTTLE = 0.02
+_PROBE_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
 
@@ -30,6 +33,10 @@ class Wakeups:
         self._to_tell: set[Stage] = set()
         self._something_to_tell = trio.Event()
         self._timers: trio.Nursery | None = None
+        self._probe_word = ""
+        self._probe_heard = trio.Event()
+        #: Whether notifications arrive; None until that is known.
+        self.heard: bool | None = None
 
     def ring(self, *stages: Stage) -> None:
         """Say that these stages have due work. Call it after the commit."""
@@ -60,6 +67,7 @@ class Wakeups:
             self._timers = nursery
             try:
                 nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+                nursery.start_soon(self._probe)
                 await self._tell()
             finally:
                 self._timers = None
@@ -70,9 +78,26 @@ class Wakeups:
 
     def _heard(self, payload: str) -> None:
         # Runs inside the asyncio loop, which trio-asyncio keeps on this very thread: setting a Trio event is safe here.
+        if payload == self._probe_word:
+            self._probe_heard.set()
+            return
         for name in payload.split(","):
             if name in Stage.__members__.values():
                 self._wake(Stage(name))
+
+    async def _probe(self) -> None:
+        """Find out whether a notification sent over the pool reaches us: a pooler in between may swallow them all."""
+        word = f"probe:{secrets.token_hex(8)}"
+        self._probe_word, self._probe_heard = word, trio.Event()
+        with trio.move_on_after(_PROBE_SECONDS):
+            while not self._probe_heard.is_set():
+                with suppress(DatabaseUnavailable):  # said elsewhere; the probe goes on until its time is over
+                    await self._db.run(_notify, [word])
+                with trio.move_on_after(0.5):
+                    await self._probe_heard.wait()
+        self.heard = self._probe_heard.is_set()
+        if not self.heard:
+            _log.warning("notifications do not arrive (a pooler in between?): work is found by polling alone, later")
 
     async def _tell(self) -> None:
         while True:
@@ -86,5 +111,5 @@ class Wakeups:
             await trio.sleep(THROTTLE)
 
 
-async def _notify(conn: Conn, stages: Iterable[Stage]) -> None:
-    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(sorted(stages))))
+async def _notify(conn: Conn, words: Iterable[str]) -> None:
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(sorted(words))))

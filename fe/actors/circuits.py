@@ -1,0 +1,119 @@
+"""One circuit breaker per host and environment of the authority, shared by all processes.
+
+While a circuit is open nothing of its lane is claimed, so an outage burns no attempts; one process at a time probes
+with a question that changes nothing; and when the host is back the load returns little by little.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import structlog
+import trio
+
+from fe.ecf.catalogue import Environment, Host
+from fe.metrics import Metrics
+from fe.store import circuits
+from fe.store.circuits import Circuit
+from fe.store.db import Database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.outbox import Lane
+
+_log = structlog.get_logger(__name__)
+
+#: So many failed exchanges in a row open a circuit; a small number, because each costs its document an attempt. Just
+#: after closing, one is enough: the probe may have asked a service that works beside one that does not.
+FAILURES_TO_OPEN = 5
+_TRIAL_SECONDS = 10.0
+
+_LOOK_SECONDS = 1.0
+_FIRST_PROBE = timedelta(seconds=3)
+_LONGEST_PROBE_GAP = 60.0
+_PROBE_SECONDS = 10.0
+
+#: After closing, a lane may use one slot, and twice as many every so often, until it has them all.
+_RAMP_SECONDS = 2.0
+
+#: Answers `None` when the host is there, else says what is wrong.
+Probe = Callable[[Environment, Host], Awaitable[str | None]]
+
+
+class Circuits:
+    """What this process knows of the circuits. Give `note` to the client and `gate` to the loops; run `run`."""
+
+    def __init__(self, db: Database, probe: Probe, metrics: Metrics) -> None:
+        self._db = db
+        self._probe = probe
+        self._metrics = metrics
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._known: dict[tuple[str, str], Circuit] = {}
+        self._known_at = 0.0
+        self._alarm = trio.Event()
+
+    def note(self, environment: str, host: str, outcome: str) -> None:
+        """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not."""
+        if outcome in ("unavailable", "unknown"):
+            self._failures[environment, host] += 1
+            if self._failures[environment, host] >= self._enough(environment, host):
+                self._alarm.set()
+        elif outcome != "cancelled":
+            self._failures[environment, host] = 0
+
+    def gate(self, lane: Lane, slots: int) -> int:
+        """How many rows of a lane may be in hand now."""
+        circuit = self._known.get((lane.environment, lane.host))
+        if circuit is None:
+            return slots
+        if circuit.is_open:
+            return 0
+        doublings = int(self._age(circuit) / _RAMP_SECONDS)
+        return slots if doublings >= slots.bit_length() else min(slots, 1 << doublings)
+
+    def _enough(self, environment: str, host: str) -> int:
+        known = self._known.get((environment, host))
+        return 1 if known is not None and self._age(known) < _TRIAL_SECONDS else FAILURES_TO_OPEN
+
+    def _age(self, circuit: Circuit) -> float:
+        return circuit.age.total_seconds() + trio.current_time() - self._known_at
+
+    async def run(self) -> None:
+        """Keep what is known current, open what fails, probe what is open; until cancelled."""
+        while True:
+            try:
+                await self._look()
+            except DatabaseUnavailable as error:
+                _log.warning("the circuits could not be looked at", error=error)
+            with trio.move_on_after(_LOOK_SECONDS):
+                await self._alarm.wait()
+            self._alarm = trio.Event()
+
+    async def _look(self) -> None:
+        for (environment, host), failures in list(self._failures.items()):
+            known = self._known.get((environment, host))
+            if failures >= self._enough(environment, host) and not (known and known.is_open):
+                reason = f"{failures} exchanges in a row failed"
+                if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE):
+                    _log.error("a circuit opened", environment=environment, host=host, reason=reason)
+                self._failures[environment, host] = 0
+        rows = await self._db.run(circuits.everything)
+        self._known = {(row.environment, row.host): row for row in rows}
+        self._known_at = trio.current_time()
+        for row in rows:
+            self._metrics.circuit_open.labels(row.environment, row.host).set(row.is_open)
+            if row.probe_due:
+                await self._probe_one(row)
+
+    async def _probe_one(self, row: Circuit) -> None:
+        hold = timedelta(seconds=2 * _PROBE_SECONDS)
+        if not await self._db.run(circuits.claim_probe, row.environment, row.host, hold):
+            return
+        trouble: str | None = f"no answer within {_PROBE_SECONDS:g} s"
+        with trio.move_on_after(_PROBE_SECONDS):
+            trouble = await self._probe(Environment(row.environment), Host(row.host))
+        if trouble is None:
+            _log.info("a circuit closed", environment=row.environment, host=row.host)
+            await self._db.run(circuits.close_circuit, row.environment, row.host)
+            self._alarm.set()
+            return
+        after = min(_FIRST_PROBE.total_seconds() * 2 ** min(row.failed_probes, 10), _LONGEST_PROBE_GAP)
+        await self._db.run(circuits.probe_failed, row.environment, row.host, trouble, timedelta(seconds=after))

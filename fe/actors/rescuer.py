@@ -1,0 +1,44 @@
+"""The rescuer: says that we live, and frees what silent workers held."""
+
+from datetime import timedelta
+
+import structlog
+import trio
+
+from fe.ecf.states import Stage
+from fe.metrics import Metrics
+from fe.store import workers
+from fe.store.db import Database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.wakeups import Wakeups
+
+_log = structlog.get_logger(__name__)
+
+BEAT_SECONDS = 5.0
+
+#: A worker that missed this much is taken for dead. Being wrong costs a question to the authority, never a document.
+SILENCE = timedelta(seconds=30)
+
+
+async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: str) -> None:
+    """Beat and look, until cancelled; then take leave."""
+    try:
+        while True:
+            try:
+                await db.run(workers.seen, holder)
+                rescued = await db.run(workers.rescue, SILENCE)
+            except DatabaseUnavailable as error:
+                _log.warning("no sign of life could be given", error=error)
+            else:
+                for stage in rescued:
+                    metrics.rescued.labels(stage).inc()
+                if rescued:
+                    _log.warning("rows of silent workers are due again", rows=len(rescued))
+                    wakeups.ring(*(Stage(stage) for stage in set(rescued)))
+            await trio.sleep(BEAT_SECONDS)
+    finally:
+        with trio.move_on_after(2, shield=True):
+            try:
+                await db.run(workers.gone, holder)
+            except DatabaseUnavailable:
+                _log.warning("leave could not be taken; the silence will tell")

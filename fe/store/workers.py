@@ -1,0 +1,51 @@
+"""Who works: signs of life apart from the hot rows, and the rescue of what silent workers held."""
+
+from datetime import timedelta
+
+from psycopg.rows import scalar_row
+
+from fe.store.db import Conn
+
+_SEEN = """
+    INSERT INTO workers (holder, started_at, seen_at)
+    VALUES (%(holder)s, clock_timestamp(), clock_timestamp())
+    ON CONFLICT (holder) DO UPDATE SET seen_at = EXCLUDED.seen_at
+"""
+
+
+async def seen(conn: Conn, holder: str) -> None:
+    """Say that `holder` lives."""
+    await conn.execute(_SEEN, {"holder": holder})
+
+
+_RESCUE = """
+    WITH silent AS (
+        DELETE FROM workers WHERE seen_at < clock_timestamp() - %(silence)s RETURNING holder
+    )
+    UPDATE outbox AS o
+       SET run_at = now()
+      FROM silent
+     WHERE o.holder = silent.holder AND o.run_at > now()
+    RETURNING o.stage
+"""
+
+
+async def rescue(conn: Conn, silence: timedelta) -> list[str]:
+    """Make due at once what workers held that were silent for longer; return the stages, one per row.
+
+    A worker that was only asleep finds its claims fenced off when it wakes, and says again that it lives.
+    """
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_RESCUE, {"silence": silence})
+    return await cursor.fetchall()
+
+
+_GONE = """
+    WITH gone AS (DELETE FROM workers WHERE holder = %(holder)s RETURNING holder)
+    UPDATE outbox AS o SET run_at = now() FROM gone WHERE o.holder = gone.holder AND o.run_at > now()
+"""
+
+
+async def gone(conn: Conn, holder: str) -> None:
+    """Take leave: whatever is still held is due at once."""
+    await conn.execute(_GONE, {"holder": holder})

@@ -1,0 +1,118 @@
+"""Who is calling: the bearer token, and whether its key is still active."""
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.flows.keys import REVOKED_CHANNEL
+from fe.http.errors import RETRY_WHEN_DOWN, ApiError
+from fe.http.tokens import BadToken, Tokens
+from fe.http.wire import Caller
+from fe.store import keys
+from fe.store.db import Database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.keys import ApiKey
+
+#: How old an answer of the database about a key may be before it is asked again, and before we rather answer 503 than
+#: believe it: a revocation works within 30 s also when its notification is lost (interface.md, "Authentication").
+FRESH_FOR = 15.0
+BELIEVED_FOR = 29.0
+#: How long one question may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
+ASKED_FOR = 5.0
+
+_MOST_KEYS = 10_000
+
+_BEARER = "bearer "
+
+_log = structlog.get_logger(__name__)
+
+
+class KeyStates:
+    """The state of API keys, remembered for a few seconds. One per process."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._known: dict[str, tuple[ApiKey, float]] = {}
+        self._asking: dict[str, trio.Event] = {}
+
+    async def find(self, api_key_id: str) -> ApiKey | None:
+        """Find a key as it was at most 29 s ago; None when there is no such key.
+
+        Raises DatabaseUnavailable when nobody can tell: closed rather than open.
+        """
+        while True:
+            known = self._known.get(api_key_id)
+            if known is not None and trio.current_time() - known[1] < FRESH_FOR:
+                return known[0]
+            other = self._asking.get(api_key_id)
+            if other is None:
+                return await self._ask(api_key_id)
+            await other.wait()
+
+    async def _ask(self, api_key_id: str) -> ApiKey | None:
+        done = self._asking[api_key_id] = trio.Event()
+        asked_at = trio.current_time()
+        try:
+            with trio.move_on_after(ASKED_FOR):
+                found = await self._db.run(keys.find, api_key_id)
+                self._learn(api_key_id, found, asked_at)
+                return found
+            raise DatabaseUnavailable("no answer in time")
+        except DatabaseUnavailable:
+            known = self._known.get(api_key_id)
+            if known is not None and trio.current_time() - known[1] < BELIEVED_FOR:
+                return known[0]
+            raise
+        finally:
+            del self._asking[api_key_id]
+            done.set()
+
+    def _learn(self, api_key_id: str, found: ApiKey | None, asked_at: float) -> None:
+        if found is None:
+            self._known.pop(api_key_id, None)
+            return
+        if len(self._known) >= _MOST_KEYS:
+            self._known.pop(next(iter(self._known)))
+        self._known[api_key_id] = (found, asked_at)
+
+    def forget(self, api_key_id: str) -> None:
+        """Ask again at the next use."""
+        self._known.pop(api_key_id, None)
+
+    async def listen(self) -> None:
+        """Hear of revocations until cancelled."""
+        await self._db.listen(REVOKED_CHANNEL, self.forget)
+
+
+class Authenticator:
+    """Tells who is calling, or refuses with the words of interface.md, "Authentication failures"."""
+
+    def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
+        self._tokens = tokens
+        self._states = states
+        self._clock = clock
+
+    async def authenticate(self, authorization: str | None, scope: str) -> Caller:
+        """Identify the caller and see that its token permits `scope`. Raises ApiError (401, 403, 503)."""
+        now = self._clock()
+        if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+            raise _unauthorized("Missing bearer token")
+        try:
+            grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
+        except BadToken:
+            raise _unauthorized("Invalid or expired token") from None
+        # The scope is judged before the key's state: a token that lacks it learns nothing more.
+        if scope not in grant.scopes:
+            raise ApiError(403, f"Missing required scope(s): {scope}")
+        try:
+            key = await self._states.find(grant.api_key_id)
+        except DatabaseUnavailable as error:
+            _log.warning("the state of a key cannot be asked: refusing", error=error)
+            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
+        if key is None or not key.active(now):
+            raise _unauthorized("API key has been revoked")
+        return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
+
+
+def _unauthorized(message: str) -> ApiError:
+    return ApiError(401, message, (("WWW-Authenticate", "Bearer"),))

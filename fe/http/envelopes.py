@@ -1,0 +1,78 @@
+"""The bodies that clients send about submissions."""
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import Field, field_validator, model_validator
+
+from fe.flows.accept import Draft
+from fe.http.reading import Envelope
+
+_FORMAT = "format must be one of: xml, structured"
+_UUID_LENGTH = 36
+
+
+class NewInvoice(Envelope):
+    """The body of POST /invoices."""
+
+    format: Annotated[Literal["xml", "structured"], Field(description="shape of the document")]
+    xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
+    payload: Annotated[
+        dict[str, Any] | None,
+        Field(description="the document as JSON, in the authority's element names; required when format is structured"),
+    ] = None
+    clientRequestId: Annotated[str | None, Field(min_length=1, max_length=120, description="idempotency key")] = None
+    asUser: Annotated[
+        str | None,
+        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
+    ] = None
+    asUserId: Annotated[
+        str | None,
+        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
+    ] = None
+
+    @classmethod
+    def words(cls) -> dict[str, str]:
+        """The interface's own messages."""
+        return {"format": _FORMAT, "clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
+
+    @field_validator("asUser")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and "@" not in value[1:-1]:
+            raise ValueError("must be an e-mail address")
+        return value
+
+    @field_validator("asUserId")
+    @classmethod
+    def _is_a_uuid(cls, value: str | None) -> str | None:
+        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
+        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
+            raise ValueError("must be a UUID")
+        return value
+
+    @model_validator(mode="after")
+    def _has_its_document(self) -> Self:
+        if self.format == "xml" and not (self.xml or "").strip():
+            raise ValueError("xml is required when format is xml")
+        if self.format == "structured" and self.payload is None:
+            raise ValueError("payload is required when format is structured")
+        return self
+
+    def as_draft(self) -> Draft:
+        """What the accepting flow needs."""
+        return Draft(
+            format=self.format,
+            xml=self.xml,
+            payload=self.payload,
+            client_request_id=self.clientRequestId,
+            as_user=self.asUser,
+            as_user_id=UUID(self.asUserId) if self.asUserId is not None else None,
+        )
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,91 @@
+"""One table from what can go wrong to the {message, statusCode} that clients see. Nothing else becomes an answer."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import structlog
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from fe.ecf.document import NotADocument
+from fe.ecf.load import Malformed, MalformedJson, excerpt
+from fe.store.errors import DatabaseUnavailable, NoNumber
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds after which a client may try again when we are overloaded, or our database is away.
+RETRY_WHEN_SHED = 1
+RETRY_WHEN_DOWN = 5
+
+#: As many problems of a document as fit a message that a person reads.
+_MOST_PROBLEMS = 5
+
+_NO_NUMBER = {
+    "none": "no active NCF sequence for {prefix}: configure one with POST /ncf, or send eNCF",
+    "expired": "the NCF sequence for {prefix} has expired",
+    "used up": "the NCF sequence for {prefix} is exhausted",
+}
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class ApiError(Exception):
+    """An answer other than the one asked for, with the very words the client reads."""
+
+    def __init__(self, status: int, message: str, headers: Headers = ()) -> None:
+        super().__init__(status, message)
+        self.status = status
+        self.message = message
+        self.headers = headers
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswer:
+    """What an error becomes on the wire."""
+
+    status: int
+    message: str
+    headers: Headers = ()
+
+    @property
+    def body(self) -> dict[str, object]:
+        """The body every error has (interface.md, "HTTP errors of the API")."""
+        return {"message": self.message, "statusCode": self.status}
+
+
+def describe(error: Exception) -> ErrorAnswer:
+    """Tell what a client is told about `error`. What is not in the table is a bug: 500, and it is logged."""
+    match error:
+        case ApiError():
+            return ErrorAnswer(error.status, error.message, error.headers)
+        case MalformedJson():
+            return ErrorAnswer(
+                400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"
+            )
+        case Malformed():
+            return ErrorAnswer(400, f"xml: {error}")
+        case NotADocument():
+            return ErrorAnswer(400, _name_problems(error))
+        case NoNumber():
+            return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
+        case DatabaseUnavailable():
+            _log.warning("the database cannot be asked", error=error)
+            return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
+        case HTTPException():
+            return _of_framework(error)
+    _log.error("a request failed by a fault of ours", error=error, exc_info=error)
+    return ErrorAnswer(500, "Internal Server Error")
+
+
+def _name_problems(error: NotADocument) -> str:
+    named = [f"{excerpt(p.path, 120)}: {p.message}" if p.path else p.message for p in error.problems[:_MOST_PROBLEMS]]
+    more = len(error.problems) - len(named)
+    return "; ".join(named) + (f"; and {more} more" if more else "")
+
+
+def _of_framework(error: HTTPException) -> ErrorAnswer:
+    """Say in our form what the router found: its own texts and pages never reach a client."""
+    status = error.code or 500
+    headers: Headers = ()
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        headers = (("Allow", ", ".join(sorted(error.valid_methods))),)
+    return ErrorAnswer(status, HTTPStatus(status).phrase, headers)

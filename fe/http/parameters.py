@@ -1,0 +1,97 @@
+"""Path and query parameters: text to values, or a 400 that names the parameter and its range."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from uuid import UUID
+
+from fe.http.errors import ApiError
+
+_TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+
+PAGE_DEFAULT, PAGE_MOST = 1, 999_999_999
+LIMIT_DEFAULT, LIMIT_MOST = 50, 200
+_DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
+
+
+def read_track_or_id(text: str) -> UUID | str | None:
+    """Read a taxLogId or trackId; None for what can be neither, which matches nothing."""
+    if not _TRACK_OR_ID.fullmatch(text):
+        return None
+    return UUID(text) if _UUID.fullmatch(text) else text
+
+
+def read_number(query: Mapping[str, str], name: str, *, default: int, least: int, most: int) -> int:
+    """Read a whole number. Raises ApiError (400) when it is none, or out of range."""
+    text = query.get(name)
+    if text is None:
+        return default
+    if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
+        raise ApiError(400, f"{name} must be a whole number from {least} to {most}")
+    return int(text)
+
+
+def read_moment(query: Mapping[str, str], name: str, *, end_of_day: bool) -> datetime | None:
+    """Read a date or timestamp; a date alone means that day's start, or its end, in UTC. Raises ApiError (400).
+
+    A timestamp without a zone is in UTC.
+    """
+    text = query.get(name)
+    if text is None:
+        return None
+    moment = parse_moment(text, end_of_day=end_of_day)
+    if moment is None:
+        raise ApiError(400, f"{name} must be {_DATE_WORDS} between the years 1 and 9999")
+    return moment
+
+
+def parse_moment(text: str, *, end_of_day: bool = False) -> datetime | None:
+    """Read a date (its start or end in UTC) or a timestamp; None when it is neither."""
+    try:
+        if _DATE.fullmatch(text):
+            day = date.fromisoformat(text)
+            return datetime.combine(day, time.max if end_of_day else time.min, UTC)
+        # A plus sign in a query string that was not escaped arrives as a blank.
+        text = re.sub(r" (?=[0-9]{2}:?[0-9]{2}$)", "+", text) if text.count(" ") == 1 and "T" in text else text
+        if not _MOMENT.fullmatch(text):
+            return None
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery:
+    """What GET /invoices was asked."""
+
+    page: int
+    limit: int
+    since: datetime | None
+    until: datetime | None
+
+
+def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
+    """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
+    since = read_moment(query, "from", end_of_day=False)
+    until = read_moment(query, "to", end_of_day=True)
+    if since is not None and until is not None and since > until:
+        raise ApiError(400, "from must not be later than to")
+    return HistoryQuery(
+        page=read_number(query, "page", default=PAGE_DEFAULT, least=1, most=PAGE_MOST),
+        limit=read_number(query, "limit", default=LIMIT_DEFAULT, least=1, most=LIMIT_MOST),
+        since=since,
+        until=until,
+    )
+
+
+def iso(moment: datetime) -> str:
+    """Write a moment as the interface shows it: ISO 8601 in UTC with milliseconds and Z."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,53 @@
+"""Submissions as clients see them: the fields of interface.md, "Submission", in its order."""
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from fe.http.parameters import iso
+from fe.store.submissions import Record
+
+#: Santo Domingo, where receipts are signed: four hours behind UTC, all year.
+_SANTO_DOMINGO = timezone(timedelta(hours=-4))
+
+
+def show_record(record: Record) -> dict[str, Any]:
+    """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known."""
+    shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
+    if record.track_id is not None:
+        shown["trackId"] = record.track_id
+    shown |= {
+        "environment": record.environment,
+        "status": record.status,
+        "qrCodeUrl": record.qr_code_url,
+        "securityCode": record.security_code,
+        "ncfExpiration": record.ncf_expiration.strftime("%d-%m-%Y") if record.ncf_expiration else None,
+        "fechaHoraFirma": _local(record.signed_at),
+        "response": record.response,
+        "submittedAt": iso(record.submitted_at),
+        "updatedAt": iso(record.updated_at),
+        "clientRequestId": record.client_request_id,
+        "numberFate": record.number_fate,
+    }
+    if record.e_ncf is not None:
+        shown["eNCF"] = record.e_ncf
+    return shown
+
+
+def show_item(record: Record) -> dict[str, Any]:
+    """Show one line of the history."""
+    shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
+    if record.track_id is not None:
+        shown["trackId"] = record.track_id
+    return shown | {
+        "environment": record.environment,
+        "status": record.status,
+        "qrCodeUrl": record.qr_code_url,
+        "submittedAt": iso(record.submitted_at),
+        "updatedAt": iso(record.updated_at),
+        "clientRequestId": record.client_request_id,
+    }
+
+
+def _local(moment: datetime | None) -> str | None:
+    """The moment of signing as the document says it: in local time, to the second."""
+    return moment.astimezone(_SANTO_DOMINGO).isoformat(timespec="seconds") if moment is not None else None

@@ -1,0 +1,97 @@
+"""What a handler is given and what it gives back. Handlers know nothing of the framework that carries them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fe.ecf.catalogue import Environment
+from fe.http.errors import ApiError
+
+MAX_QUERY_FIELDS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: a key that is active, and what its token permits."""
+
+    api_key_id: str
+    tenant_id: int
+    environment: Environment
+    scopes: frozenset[str]
+
+
+@dataclass(slots=True)
+class Call:
+    """One request. Header names are in lower case; `read_body` gives the whole body, within its limits, once."""
+
+    headers: Mapping[str, str]
+    query_string: bytes
+    params: Mapping[str, str]
+    peer: str
+    request_id: str
+    read_body: Callable[[], Awaitable[bytes]]
+    caller: Caller | None = None
+    #: Bytes of the body that were read.
+    bytes_in: int = 0
+
+    @property
+    def identity(self) -> Caller:
+        """The caller of a route that has a scope."""
+        assert self.caller is not None
+        return self.caller
+
+    def query(self) -> dict[str, str]:
+        """Read the query string. Raises ApiError (400) when it is not UTF-8, too long, or names a field twice."""
+        if not self.query_string:
+            return {}
+        try:
+            pairs = parse_qsl(
+                self.query_string.decode("ascii"),
+                keep_blank_values=True,
+                errors="strict",
+                max_num_fields=MAX_QUERY_FIELDS,
+            )
+        except ValueError:
+            raise ApiError(400, "the query string cannot be read") from None
+        fields = dict(pairs)
+        if len(fields) != len(pairs):
+            raise ApiError(400, "the query string names a parameter twice")
+        return fields
+
+    async def body(self) -> bytes:
+        """Read the body of a request that should carry JSON. Raises ApiError (408, 413, 415)."""
+        refuse_foreign_media_type(self.headers.get("content-type"))
+        body = await self.read_body()
+        self.bytes_in = len(body)
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: `body` becomes JSON, except bytes, which go out as they are with the content type in `headers`."""
+
+    status: int
+    body: Any
+    headers: tuple[tuple[str, str], ...] = field(default=())
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+def refuse_foreign_media_type(content_type: str | None) -> None:
+    """Raise ApiError (415) when a body announces itself as something other than JSON in UTF-8.
+
+    A request that says nothing is taken at its word: the parser will tell.
+    """
+    if content_type is None or content_type == "application/json":
+        return
+    media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        raise ApiError(415, "Content-Type must be application/json")
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "charset" and value.strip('"') not in ("utf-8", "utf8"):
+            raise ApiError(415, "the charset of application/json must be utf-8")

@@ -1,0 +1,30 @@
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import trio
+
+from fe.store.db import Database
+from tests.http.front import Key, Running, make_key, make_tenant, start_front
+
+
+@pytest.fixture
+async def front(db: Database, nursery: trio.Nursery) -> Running:
+    return await start_front(nursery, db)
+
+
+@pytest.fixture
+async def tenant(db: Database) -> int:
+    return await make_tenant(db)
+
+
+@pytest.fixture
+async def key(db: Database, tenant: int) -> Key:
+    return await make_key(db, tenant)
+
+
+@pytest.fixture
+async def api(front: Running, key: Key) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that has logged in with all scopes."""
+    async with front.client(await front.token(key)) as client:
+        yield client

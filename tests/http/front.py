@@ -1,0 +1,183 @@
+"""A front on a real socket, over a real database, and clients of it."""
+
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import trio
+
+from fe.config import Settings, load_settings
+from fe.ecf.catalogue import Environment
+from fe.flows.keys import SCOPES, hash_secret, new_api_key
+from fe.http.app import PREFIX, HttpDeps, create_app
+from fe.http.server import serve_http
+from fe.metrics import Metrics
+from fe.store import keys, tenants
+from fe.store.db import Database
+from fe.store.wakeups import Wakeups
+
+PEPPER = bytes(range(32))
+JWT_KEYS = {"k1": b"\x01" * 32}
+ISSUER = {
+    "RNCEmisor": "131880681",
+    "RazonSocialEmisor": "Empresa de Prueba SRL",
+    "DireccionEmisor": "Calle Primera 1",
+}
+
+
+class HandClock:
+    """The machine's clock, and hands to move it with."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+@dataclass(frozen=True)
+class Key:
+    """An API key as its holder knows it."""
+
+    tenant_id: int
+    api_key_id: str
+    secret: str
+    environment: Environment
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        return {"apiKeyId": self.api_key_id, "apiSecret": self.secret}
+
+
+@dataclass
+class Running:
+    """A front that serves."""
+
+    db: Database
+    clock: HandClock
+    metrics: Metrics
+    port: int
+    shutdown: trio.Event
+    deps: HttpDeps
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}{PREFIX}"
+
+    @asynccontextmanager
+    async def client(self, token: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with httpx.AsyncClient(base_url=self.base_url, headers=headers, timeout=40, trust_env=False) as client:
+            yield client
+
+    async def token(self, key: Key) -> str:
+        async with self.client() as client:
+            answer = await client.post("/login", json=key.credentials)
+        assert answer.status_code == 200, answer.text
+        token: str = answer.json()["accessToken"]
+        return token
+
+    async def raw(self, data: bytes, *, seconds: float = 5.0, half_close: bool = False) -> bytes:
+        """Send these very bytes and give back everything that comes until the end, or until it takes too long."""
+        stream = await trio.open_tcp_stream("127.0.0.1", self.port)
+        got = b""
+        async with stream:
+            try:
+                await stream.send_all(data)
+                if half_close:
+                    await stream.send_eof()
+                with trio.move_on_after(seconds):
+                    while chunk := await stream.receive_some(65536):
+                        got += chunk
+            except trio.BrokenResourceError:
+                pass
+        return got
+
+
+Start = Callable[..., Awaitable[Running]]
+
+
+async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | None = None, **deps: Any) -> Running:
+    clock, metrics = HandClock(), Metrics()
+    built = HttpDeps(
+        **{
+            "db": db,
+            "wakeups": Wakeups(db),
+            "clock": clock,
+            "metrics": metrics,
+            "jwt_keys": JWT_KEYS,
+            "pepper": PEPPER,
+            **deps,
+        }
+    )
+    shutdown = trio.Event()
+
+    async def serve(task_status: trio.TaskStatus[list[socket.socket]]) -> None:
+        await serve_http(
+            create_app(built),
+            "127.0.0.1:0",
+            settings=settings or load_settings(grace_seconds=2),
+            shutdown=shutdown,
+            task_status=task_status,
+        )
+
+    sockets = await nursery.start(serve)
+    return Running(db, clock, metrics, sockets[0].getsockname()[1], shutdown, built)
+
+
+async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> int:
+    tenant = await db.run(tenants.create, name, ISSUER)
+    assert tenant is not None
+    return tenant.tenant_id
+
+
+async def make_key(
+    db: Database,
+    tenant_id: int,
+    environment: Environment = Environment.TESTECF,
+    scopes: tuple[str, ...] = SCOPES,
+    **more: Any,
+) -> Key:
+    api_key_id, secret = new_api_key()
+    await db.run(keys.create, api_key_id, tenant_id, environment, hash_secret(PEPPER, secret), scopes, **more)
+    return Key(tenant_id, api_key_id, secret, environment)
+
+
+def invoice_payload(e_ncf: str | None = "E310000000001", **head: Any) -> dict[str, Any]:
+    """A small structured credit invoice in Mode A."""
+    id_doc: dict[str, Any] = {"IndicadorMontoGravado": "0", "TipoIngresos": "01", "TipoPago": "1", **head}
+    if e_ncf is not None:
+        id_doc["eNCF"] = e_ncf
+    return {
+        "Encabezado": {
+            "IdDoc": id_doc,
+            "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NumeroLinea": 1,
+                    "IndicadorFacturacion": "1",
+                    "NombreItem": "Servicio",
+                    "IndicadorBienoServicio": "2",
+                    "CantidadItem": 1,
+                    "PrecioUnitarioItem": 100,
+                    "MontoItem": 100,
+                }
+            ]
+        },
+    }
+
+
+def structured(payload: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return {"format": "structured", "payload": payload or invoice_payload(), **more}
+
+
+def body_of(raw: bytes) -> Any:
+    """The JSON body of a raw HTTP answer."""
+    return json.loads(raw.partition(b"\r\n\r\n")[2])

@@ -2,6 +2,7 @@
 
 import os
 import random
+import secrets
 import signal
 import socket
 import threading
@@ -12,12 +13,14 @@ import structlog
 import trio
 
 from fe import __version__
+from fe.actors.circuits import Circuits
 from fe.actors.loop import Tools, run_stage
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
+from fe.actors.rescuer import watch_over
 from fe.actors.stages import stages
 from fe.actors.supervisor import keep_running
 from fe.authority.client import Authority, Timeouts
-from fe.authority.hosts import Hosts
+from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf import libxml
@@ -50,7 +53,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
 
     Raises LibxmlMismatch, ConfigError, MigrationError or DatabaseUnavailable before anything is started.
     """
-    libxml.check()
+    libxml.require_one_libxml2()
     configure_logging(settings.log_level)
     dsn = database_dsn(settings)
     verify(dsn)
@@ -88,9 +91,10 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             async with trio.open_nursery() as work:
                 if vault is not None:
                     work.start_soon(run_actors, settings, db, wakeups, metrics, vault, stopping)
-                if listeners.http is not None:
-                    app = create_app(HttpDeps.from_settings(settings, db, wakeups, system_clock, metrics))
-                    work.start_soon(partial(serve_http, app, listeners.http, settings=settings, shutdown=stopping))
+                if listeners.http:
+                    deps = HttpDeps.from_settings(settings, db=db, wakeups=wakeups, clock=system_clock, metrics=metrics)
+                    front = create_app(deps)
+                    work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
                 _log.info("serving", role=role, pid=os.getpid())
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)
@@ -103,6 +107,19 @@ async def run_actors(
     settings: Settings, db: Database, wakeups: Wakeups, metrics: Metrics, vault: Vault, stopping: trio.Event
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished what is in hand."""
+    holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
+        metrics.observe_authority(operation, host, outcome, seconds)
+        circuits.note(environment, host, outcome)
+
+    authority = Authority(
+        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
+        clock=system_clock,
+        timeouts=Timeouts(answer=settings.authority_timeout),
+        observe=observe,
+    )
+    circuits = Circuits(db, authority.probe, metrics)
     tools = Tools(
         db,
         wakeups,
@@ -110,19 +127,20 @@ async def run_actors(
         metrics,
         lease=settings.lease,
         poll_seconds=settings.poll_seconds,
-        holder=f"{socket.gethostname()}:{os.getpid()}",
+        holder=holder,
         spread=_jitter(),
-    )
-    authority = Authority(
-        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
-        clock=system_clock,
-        timeouts=Timeouts(answer=settings.authority_timeout),
-        observe=metrics.observe_authority,
+        gate=circuits.gate,
     )
     try:
-        async with trio.open_nursery() as actors:
-            for plan in stages(settings, tools, authority, vault):
-                actors.start_soon(_supervised, plan.stage, partial(run_stage, plan, tools, stopping), metrics, stopping)
+        async with trio.open_nursery() as watch:
+            watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
+            rescue = partial(watch_over, db, wakeups, metrics, holder)
+            watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
+            async with trio.open_nursery() as actors:
+                for plan in stages(settings, tools, authority, vault):
+                    run = partial(run_stage, plan, tools, stopping)
+                    actors.start_soon(_supervised, plan.stage, run, metrics, stopping)
+            watch.cancel_scope.cancel()
     finally:
         authority.close()
 

@@ -12,6 +12,7 @@ from types import FrameType
 import structlog
 
 from fe.config import ConfigError, Settings
+from fe.http.server import BindError, open_sockets
 
 _log = structlog.get_logger(__name__)
 
@@ -27,14 +28,17 @@ _WITHIN_SECONDS = 60.0
 class Listeners:
     """Sockets that are open before the work begins, so that a taken port is an error message and not a restart loop."""
 
-    http: socket.socket | None
+    http: list[socket.socket]
     #: Address and port of /metrics.
     metrics: tuple[str, int]
 
     @classmethod
     def open(cls, settings: Settings, role: str) -> "Listeners":
         """Open what the role needs. Raises ConfigError when an address cannot be had."""
-        http = None if role == "actors" else _listen(settings.http_bind, "FE_HTTP_BIND")
+        try:
+            http = [] if role == "actors" else open_sockets(settings.http_bind)
+        except BindError as error:
+            raise ConfigError(f"FE_HTTP_BIND: {error}") from error
         return cls(http, split_bind(settings.metrics_bind, "FE_METRICS_BIND"))
 
     def of_process(self, index: int) -> "Listeners":
@@ -49,21 +53,6 @@ def split_bind(bind: str, name: str) -> tuple[str, int]:
     if not colon or not port.isdigit() or int(port) > 65535:
         raise ConfigError(f"{name} should be address:port, for example 127.0.0.1:8080")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104  (an operator who leaves the host out means all)
-
-
-def _listen(bind: str, name: str) -> socket.socket:
-    host, port = split_bind(bind, name)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(1024)
-    except OSError as error:
-        listener.close()
-        raise ConfigError(f"{name}: cannot listen on {bind}: {error.strerror}") from error
-    listener.setblocking(False)
-    return listener
 
 
 def run_processes(processes: int, start: Callable[[int], None], *, grace: float) -> int:

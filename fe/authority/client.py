@@ -15,7 +15,8 @@ from typing import TypeVar
 import trio
 
 from fe.authority.bodies import Body, Message
-from fe.authority.hosts import AMBIENTE, SUBMIT, Hosts, Operation
+from fe.authority.errors import Unavailable
+from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
 from fe.authority.judge import judge_query, judge_submission
 from fe.authority.line import Line, Observe, Unauthorised
 from fe.authority.multipart import xml_form
@@ -117,7 +118,7 @@ class Authority:
         location = self._line.hosts.locate(operation, outgoing.environment)
 
         async def send(authorization: str) -> Receipt | Verdict:
-            with self._line.observed(operation, location.host):
+            with self._line.observed(operation, outgoing.environment, location.host):
                 reply = await self._line.submit(
                     location, outgoing.environment, authorization=authorization, form=form, before_send=before_send
                 )
@@ -192,6 +193,22 @@ class Authority:
         """Ask whether an environment is up (row 15)."""
         return await self._status(Operation.IS_UP, api_key, {"ambiente": AMBIENTE[environment]}, read_up)
 
+    async def probe(self, environment: Environment, host: Host) -> str | None:
+        """Ask a host for something that anybody may ask for and that changes nothing; None when it is there.
+
+        Otherwise says what is wrong. The seed stands for the main host, the page of the QR code for that of summaries.
+        """
+        operation = Operation.SEED if host is Host.ECF else Operation.SUMMARY_PAGE
+        location = self._line.hosts.locate(operation, environment)
+        try:
+            with self._line.observed(operation, environment, location.host):
+                reply = await self._line.ask(location, environment, accept="*/*")
+                if reply.status >= 500:
+                    raise Unavailable(f"{operation} answered with status {reply.status}")
+        except Unavailable as error:
+            return error.reason
+        return None
+
     async def _in_session(
         self, environment: Environment, credential: Signing, call: Callable[[str], Awaitable[T]]
     ) -> T:
@@ -214,7 +231,7 @@ class Authority:
         location = self._line.hosts.locate(operation, environment, query)
 
         async def ask(authorization: str) -> T:
-            with self._line.observed(operation, location.host):
+            with self._line.observed(operation, environment, location.host):
                 reply = await self._line.ask(location, environment, authorization=authorization)
                 return judge_query(reply, self._clock(), read, absent)
 
@@ -224,7 +241,7 @@ class Authority:
         if not re.fullmatch(r"[!-~]{1,512}", api_key):
             raise ValueError("the key of the status service is not one word of visible ASCII")
         location = self._line.hosts.locate(operation, None, query)
-        with self._line.observed(operation, location.host):
+        with self._line.observed(operation, None, location.host):
             reply = await self._line.ask(location, _STATUS_LANE, authorization=f"Apikey {api_key}")
             return judge_query(reply, self._clock(), read, read)
 

@@ -7,15 +7,9 @@ from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
-from fe.ecf.catalogue import Environment, Service
+from fe.ecf.catalogue import Environment, Host, Service
 
-
-class Host(StrEnum):
-    """The authority's three hosts; the values label metrics."""
-
-    ECF = "ecf"
-    FC = "fc"
-    STATUS = "statusecf"
+__all__ = ["AMBIENTE", "SUBMIT", "Host", "Hosts", "Location", "Operation", "Origin"]
 
 
 class Operation(StrEnum):
@@ -31,6 +25,7 @@ class Operation(StrEnum):
     STATE = "state"
     TRACK_IDS = "track_ids"
     SUMMARY_STATE = "summary_state"
+    SUMMARY_PAGE = "summary_page"
     SERVICES = "services"
     WINDOWS = "windows"
     IS_UP = "is_up"
@@ -55,6 +50,7 @@ _ROUTES = {
     Operation.STATE: (Host.ECF, "consultaestado/api/consultas/estado"),
     Operation.TRACK_IDS: (Host.ECF, "consultatrackids/api/trackids/consulta"),
     Operation.SUMMARY_STATE: (Host.FC, "consultarfce/api/Consultas/Consulta"),
+    Operation.SUMMARY_PAGE: (Host.FC, "consultatimbrefc"),
     Operation.SERVICES: (Host.STATUS, "api/estatusservicios/obtenerestatus"),
     Operation.WINDOWS: (Host.STATUS, "api/estatusservicios/obtenerventanasmantenimiento"),
     Operation.IS_UP: (Host.STATUS, "api/estatusservicios/verificarestado"),
@@ -127,17 +123,25 @@ class Hosts:
 
 @lru_cache(maxsize=64)
 def _split(base: str) -> tuple[Origin, str]:
-    parts = urlsplit(base)
+    try:
+        parts = urlsplit(base)
+        port = parts.port
+    except ValueError:
+        raise _not_a_base(base) from None
     path = parts.path.rstrip("/")
     host = parts.hostname or ""
+    plain = not (parts.query or parts.fragment) and parts.username is None and "\\" not in base
     if (
         parts.scheme not in ("http", "https")
-        or parts.username is not None
-        or parts.query
-        or parts.fragment
+        or not plain
+        or not base.isprintable()
         or not (_HOSTNAME.fullmatch(host) or ":" in host)
         or not _PREFIX.fullmatch(path)
     ):
-        raise ValueError(f"not the base URL of a host of the authority: {base[:100]!r}")
+        raise _not_a_base(base)
     tls = parts.scheme == "https"
-    return Origin(tls, host, parts.port or (443 if tls else 80)), path
+    return Origin(tls, host, port or (443 if tls else 80)), path
+
+
+def _not_a_base(base: str) -> ValueError:
+    return ValueError(f"not the base URL of a host of the authority: {base[:100]!r}")

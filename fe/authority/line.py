@@ -10,9 +10,11 @@ from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import Form
 from fe.authority.transport import NotSent, Transport
+from fe.ecf.catalogue import Environment
 
-#: Told of every exchange: operation, host, outcome (one of OUTCOMES), seconds. Must not raise.
-Observe = Callable[[Operation, Host, str, float], None]
+#: Told of every exchange: operation, environment ('' for the status service), host, outcome (one of OUTCOMES), seconds.
+#: Must not raise.
+Observe = Callable[[Operation, str, Host, str, float], None]
 
 OUTCOMES = ("ok", "unauthorised", "refused", "unavailable", "unknown", "cancelled")
 
@@ -32,7 +34,7 @@ class Line:
         self._observe = observe
 
     @contextmanager
-    def observed(self, operation: Operation, host: Host) -> Iterator[None]:
+    def observed(self, operation: Operation, environment: Environment | None, host: Host) -> Iterator[None]:
         """Report the exchange and its judgement made inside, by how they end."""
         started = trio.current_time()
         outcome = "cancelled"  # or an error that is none of ours, from the caller's last check before sending
@@ -53,7 +55,7 @@ class Line:
             raise
         finally:
             if self._observe is not None:
-                self._observe(operation, host, outcome, trio.current_time() - started)
+                self._observe(operation, environment or "", host, outcome, trio.current_time() - started)
 
     async def ask(
         self,

@@ -119,7 +119,7 @@ class Sessions:
     async def _log_in(self, session: _Session, environment: Environment, signing: Signing) -> str:
         asked = trio.current_time()
         location = self._line.hosts.locate(Operation.SEED, environment)
-        with self._line.observed(Operation.SEED, location.host):
+        with self._line.observed(Operation.SEED, environment, location.host):
             reply = await self._line.ask(location, environment, accept="application/xml")
             seed = judge_seed(reply, self._clock())
         try:
@@ -128,7 +128,7 @@ class Sessions:
         except _NotASeed as error:
             raise Unavailable(f"the token service did not give a seed: {error}") from error
         location = self._line.hosts.locate(Operation.VALIDATE_SEED, environment)
-        with self._line.observed(Operation.VALIDATE_SEED, location.host):
+        with self._line.observed(Operation.VALIDATE_SEED, environment, location.host):
             reply = await self._line.ask(location, environment, form=xml_form("semilla.xml", signed))
             granted = judge_token(reply, self._clock())
         lifetime = granted.lifetime.total_seconds()

@@ -87,10 +87,11 @@ class Service(StrEnum):
 
 
 class Host(StrEnum):
-    """The authority's hosts that a document may need; they fail and are maintained apart (PROTOCOL.md section 1)."""
+    """The authority's hosts; they fail and are maintained apart (PROTOCOL.md section 1). The values label metrics."""
 
     ECF = "ecf"
     FC = "fc"
+    STATUS = "statusecf"
 
 
 #: Which host serves each service.

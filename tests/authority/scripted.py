@@ -231,11 +231,18 @@ def client(
     hosts: Hosts | None = None,
     timeouts: Timeouts = QUICK,
     connections: int = 8,
-    **more: Any,
+    now: datetime = NOW,
+    observe: Observe | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> Authority:
     """A client of this server, closed with it."""
     authority = Authority(
-        hosts or Hosts.all_at(server.url), clock=lambda: NOW, timeouts=timeouts, connections=connections, **more
+        hosts or Hosts.all_at(server.url),
+        clock=lambda: now,
+        timeouts=timeouts,
+        connections=connections,
+        observe=observe,
+        tls=tls,
     )
     server.clients.append(authority)
     return authority
@@ -256,7 +263,7 @@ def collector() -> tuple[list[tuple[str, str, str]], Observe]:
     """A list, and the hook that fills it with operation, host and outcome of each exchange."""
     seen: list[tuple[str, str, str]] = []
 
-    def observe(operation: str, host: str, outcome: str, seconds: float) -> None:
+    def observe(operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
         assert seconds >= 0
         seen.append((str(operation), str(host), outcome))
 

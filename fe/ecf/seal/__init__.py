@@ -1,8 +1,8 @@
 """The electronic signature of a document: written by `Signer`, judged by `verify` (PROTOCOL.md sections 7 and 8)."""
 
 from fe.ecf.seal.profile import security_code, signature_time
-from fe.ecf.seal.sign import NotSignable, Sealed, Signer
-from fe.ecf.seal.verify import BadSignature, Reason, Verified, verify
+from fe.ecf.seal.signer import NotSignable, Sealed, Signer
+from fe.ecf.seal.verifier import BadSignature, Reason, Verified, verify
 
 __all__ = [
     "BadSignature",

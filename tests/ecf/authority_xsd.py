@@ -92,3 +92,17 @@ def _facets(simple_type: etree._Element) -> Facets:
     if codes:
         facets["enumeration"] = tuple(codes)
     return facets
+
+
+def compiled(name: str) -> etree.XMLSchema:
+    """The authority's XSD of that name as libxml2 runs it.
+
+    With one change: in 33 and 34 the pattern of `ResponsablePago` has `^` and `$`, which .NET reads as anchors and XSD,
+    libxml2 with it, as characters that must stand there.
+    """
+    schema = read(name)
+    for pattern in schema.iter(f"{XS}pattern"):
+        value = str(pattern.get("value"))
+        if value.startswith("^"):
+            pattern.set("value", value.removeprefix("^").removesuffix("$"))
+    return etree.XMLSchema(schema)

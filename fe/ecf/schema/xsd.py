@@ -36,19 +36,27 @@ def xsd(kind: Kind) -> etree._Element:
 
 @cache
 def compiled(kind: Kind) -> etree.XMLSchema:
-    """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's.
+    """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's."""
+    return etree.XMLSchema(quick_xsd(kind))
 
-    libxml2 compares a value with each code of a list in turn. The 582 places would cost a fifth of the whole judgement,
-    so long lists of text are put as one pattern.
+
+def quick_xsd(kind: Kind) -> etree._Element:
+    """The same XSD with long lists of codes put as one pattern.
+
+    libxml2 compares a value with each code of a list in turn; the 582 places would cost a fifth of the whole judgement.
     """
     schema = xsd(kind)
-    for simple in set(_simples(kind.root)):
-        if simple.base is Base.STRING and len(simple.codes) > _LONG_LIST:
-            restriction = schema.find(f"{{{XS}}}simpleType[@name='{simple.name}']/{{{XS}}}restriction")
-            assert restriction is not None
-            del restriction[:]
-            etree.SubElement(restriction, f"{{{XS}}}pattern", value=_one_of([code.value for code in simple.codes]))
-    return etree.XMLSchema(schema)
+    long = {
+        simple.name: [code.value for code in simple.codes]
+        for simple in _simples(kind.root)
+        if simple.base is Base.STRING and len(simple.codes) > _LONG_LIST
+    }
+    for declaration in schema.iterfind(f"{{{XS}}}simpleType"):
+        codes = long.get(str(declaration.get("name")))
+        if codes is not None:
+            del declaration[0][:]
+            etree.SubElement(declaration[0], f"{{{XS}}}pattern", value=_one_of(codes))
+    return schema
 
 
 def _one_of(words: list[str]) -> str:

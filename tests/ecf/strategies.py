@@ -1,0 +1,104 @@
+"""Documents that follow the format, drawn from our own tables. Their arithmetic need not hold."""
+
+import re
+import string
+from typing import Any
+
+from hypothesis import strategies as st
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.document import Document
+from fe.ecf.schema.kinds import SEED, Kind, kinds, type_of
+from fe.ecf.schema.model import Base, Element, Form, Simple
+
+#: All kinds but the seed, which is no document of anybody's.
+DOCUMENT_KINDS = tuple(kind for kind in kinds() if kind.root.name != SEED)
+
+_LETTERS = string.ascii_letters + "ñÑáéíóúÁÉÍÓÚ"
+#: What may stand in a text: letters of any script, signs, quotes, line ends; everything XML can carry.
+_TEXT = st.characters(exclude_categories=["Cs", "Cc", "Cn"], include_characters="\t\n\r&<>\"'") | st.sampled_from(
+    _LETTERS
+)
+_PATTERNS: dict[str, st.SearchStrategy[str]] = {}
+
+
+def values(simple: Simple) -> st.SearchStrategy[str]:
+    """Texts a simple type takes, none of them blank."""
+    if simple.name not in _PATTERNS:
+        _PATTERNS[simple.name] = _values(simple)
+    return _PATTERNS[simple.name]
+
+
+def _values(simple: Simple) -> st.SearchStrategy[str]:
+    if simple.codes:
+        return st.sampled_from([code.value for code in simple.codes])
+    if simple.base is Base.DATE_TIME:
+        return st.datetimes().map(lambda moment: moment.isoformat())
+    if simple.form is Form.NUMBER:
+        return _numbers(simple)
+    if simple.name == "e-mail":
+        word = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
+        return st.builds("{}.{}@{}.example".format, word, word, word)
+    if simple.pattern is None:
+        texts = st.text(_TEXT, min_size=simple.shortest or 1, max_size=min(simple.longest or 40, 40))
+        longest = st.sampled_from(_LETTERS).map(lambda letter: letter * (simple.longest or 40))
+        return st.one_of(texts, longest).filter(lambda text: bool(text.strip()))
+    # Python reads \d and \w more widely than XSD does, or less; the plain letters and digits both agree on will do.
+    pattern = simple.pattern.replace(r"\w", "[a-zA-Z0-9]").replace(r"[\s\d[a-zA-Z0-9]]", r"[ 0-9a-zA-Z]")
+    alphabet = st.sampled_from(_LETTERS + string.digits + string.punctuation + " ")
+    return st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True, alphabet=alphabet).filter(
+        lambda text: bool(text.strip()) and len(text) <= (simple.longest or 1000)
+    )
+
+
+@st.composite
+def _numbers(draw: st.DrawFn, simple: Simple) -> str:
+    assert simple.digits is not None
+    decimals = simple.decimals or 0
+    whole = simple.digits - decimals
+    least = simple.least if simple.least is not None else 0 if simple.above is None else simple.above + 1
+    most = simple.most or 10**whole - 1
+    text = str(draw(st.integers(least, most) | st.integers(least, min(most, 20))))
+    assert simple.pattern is not None
+    exactly, optional = f"{{{decimals}}}" in simple.pattern, simple.pattern.endswith("?")
+    if decimals and (not optional or draw(st.booleans())):
+        places = decimals if exactly else draw(st.integers(1, decimals))
+        text += "." + draw(st.text(string.digits, min_size=places, max_size=places))
+    if simple.pattern.startswith("[+-]?"):
+        text = draw(st.sampled_from(["", "-"])) + text
+    return text
+
+
+@st.composite
+def contents(draw: st.DrawFn, of: Element, *, chance: int = 3) -> Any:
+    """The content of an element: what is required, and of the rest one in `chance` (all of it, if that is 1)."""
+    if of.simple is not None:
+        return draw(values(of.simple))
+    chosen = [child for child in of.children if child.required or draw(st.integers(1, chance)) == 1]
+    if not chosen and not of.may_be_empty:
+        chosen = [draw(st.sampled_from(of.children))]
+    content = {}
+    for child in chosen:
+        inside = contents(child, chance=chance)
+        content[child.name] = draw(st.lists(inside, min_size=1, max_size=2) if child.many > 1 else inside)
+    return content
+
+
+@st.composite
+def documents(draw: st.DrawFn, kind: Kind, *, chance: int = 3) -> Document:
+    """A document of that kind which follows the format."""
+    content = draw(contents(kind.root, chance=chance))
+    root = Root(kind.root.name)
+    if root is Root.ECF:
+        ecf_type = kind.name.removeprefix("e-CF ")
+        content["Encabezado"]["IdDoc"]["TipoeCF"] = ecf_type
+        return Document(root, EcfType(ecf_type), content)
+    return Document(root, type_of(root, None), content)
+
+
+#: What a JSON body may hold after `load_json`.
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.decimals(allow_nan=False, places=3) | st.text(),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=20), inside, max_size=4),
+    max_leaves=20,
+)

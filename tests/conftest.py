@@ -1,6 +1,9 @@
 """Fixtures shared by all tests: a real Postgres, migrated once, and a fresh copy of it for each test."""
 
+import atexit
 import secrets
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,10 +18,15 @@ from fe.store.migrate import migrate
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """DSN of a server of our own, which ends with the test run."""
-    folder: Path = tmp_path_factory.mktemp("postgres") / "data"
-    return start_embedded(folder, keep=False)
+def postgres() -> str:
+    """DSN of a server of our own, which ends with the test run.
+
+    Not under pytest's own temporary folder: as root the server runs as another user, and a second pytest that starts
+    closes that folder to everybody else.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="fe-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
+    return start_embedded(folder / "data", keep=False)
 
 
 @pytest.fixture(scope="session")

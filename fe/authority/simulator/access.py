@@ -1,0 +1,54 @@
+"""The handshake: a seed, and a token for its signature (PROTOCOL.md section 3)."""
+
+import trio
+
+from fe.authority.simulator.exchange import Answer
+from fe.authority.simulator.multipart import Part
+from fe.authority.simulator.office import Call, Office
+from fe.authority.simulator.replies import JSON, TEXT, XML, Reply, to_json, utc_time
+from fe.authority.simulator.settings import Shapes
+from fe.ecf.certificate import holder_id
+from fe.ecf.load import MalformedXml
+from fe.ecf.seal import BadSignature, verify
+from fe.ecf.trust import check_certificate
+
+
+async def give_seed(office: Office, call: Call) -> Answer:
+    """Row 1: always XML."""
+    return Answer(200, office.sessions.new_seed(call.environment, call.now), XML)
+
+
+async def validate_seed(office: Office, call: Call) -> Reply | Answer:
+    """Row 2: a token, or 400 with a bare string."""
+    part = call.part
+    if not isinstance(part, Part) or not part.file_name.lower().endswith(".xml"):
+        return _refused(office, f"Archivo inválido: {part}" if isinstance(part, str) else "El archivo no es un XML.")
+    try:
+        verified = await trio.to_thread.run_sync(verify, part.content, limiter=office.verifiers)
+    except MalformedXml:
+        return _refused(office, "El archivo no es un XML válido.")
+    except BadSignature:
+        return _refused(office, "Firma del certificado invalida")
+    value = verified.root.findtext("valor") if verified.root.tag == "SemillaModel" else None
+    if not office.sessions.spend_seed(call.environment, value or "", call.now):
+        return _refused(office, "La semilla es inválida o ha expirado.")
+    if check_certificate(verified.certificate, roots=office.registry.trusted, at=call.now):
+        return _refused(office, "El certificado es inválido o ha expirado.")
+    holder = holder_id(verified.certificate) or ""
+    if office.registry.delegations and not office.registry.delegates(holder):
+        # The authority's own spelling.
+        return _refused(office, f"El RNC {holder} del certificado no está delegado para realizar transaciones.")
+    granted = office.sessions.grant(call.environment, holder, call.now)
+    content = {
+        "token": granted.token,
+        "expira": utc_time(granted.expires),
+        "expedido": utc_time(granted.issued),
+    }
+    return Reply(content, "RespuestaAutenticacion")
+
+
+def _refused(office: Office, told: str) -> Answer:
+    """A bare string; live sometimes as JSON, sometimes as text."""
+    if office.settings.shapes is Shapes.LIVE:
+        return Answer(400, to_json(told).encode(), JSON)
+    return Answer(400, told.encode(), TEXT)

@@ -1,0 +1,60 @@
+"""Reading a submitted document: what can be said of it without knowing the world, so it can be done in a thread."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from cryptography import x509
+from lxml import etree
+
+from fe.authority.simulator.facts import Facts, read_facts, unverified_code
+from fe.authority.simulator.settings import CheckLevel
+from fe.ecf.document import NotADocument, read_xml
+from fe.ecf.load import load_xml
+from fe.ecf.problems import Problem
+from fe.ecf.rules import RULES, check
+from fe.ecf.schema import validate
+from fe.ecf.seal import BadSignature, verify
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A well-formed document and what is wrong with it by itself.
+
+    `root` is the tree without its Signature when that is good. `bad_signature` says why the signature is not accepted.
+    The problems are those of the schema and those of the rules; none below CheckLevel.FULL.
+    """
+
+    root: etree._Element
+    facts: Facts
+    certificate: x509.Certificate | None
+    bad_signature: str | None
+    schema_problems: tuple[Problem, ...]
+    rule_problems: tuple[Problem, ...]
+
+
+def examine(raw: bytes, level: CheckLevel, now: datetime) -> Examined:
+    """Read `raw`; raises MalformedXml when it is not well-formed."""
+    certificate = bad_signature = None
+    if level is CheckLevel.NONE:
+        root = load_xml(raw)
+        code = unverified_code(root)
+    else:
+        try:
+            verified = verify(raw)
+        except BadSignature as bad:
+            root = load_xml(raw)
+            code, bad_signature = unverified_code(root), bad.message
+        else:
+            root, code, certificate = verified.root, verified.security_code, verified.certificate
+    problems = _problems(root, now) if level is CheckLevel.FULL else []
+    by_rule = tuple(problem for problem in problems if problem.code in RULES)
+    by_schema = tuple(problem for problem in problems if problem.code not in RULES)
+    return Examined(root, read_facts(root, code), certificate, bad_signature, by_schema, by_rule)
+
+
+def _problems(root: etree._Element, now: datetime) -> list[Problem]:
+    try:
+        document = read_xml(root)
+    except NotADocument as wrong:
+        return validate(root) or list(wrong.problems)
+    return check(document, now=now, element=root)

@@ -1,0 +1,89 @@
+"""What a document says about itself, read also from documents that are wrong."""
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from lxml import etree
+
+from fe.ecf import money
+from fe.ecf.seal import profile, security_code
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The values that queries answer and rules compare, as the document writes them; None where it has none."""
+
+    root: str
+    issuer: str | None = None
+    e_ncf: str | None = None
+    buyer: str | None = None
+    foreign_id: str | None = None
+    total: str | None = None
+    total_itbis: str | None = None
+    issued_on: str | None = None
+    signed_at: str | None = None
+    expires: str | None = None
+    #: The number that a note modifies.
+    modified: str | None = None
+    #: That of the e-CF: for a summary the one it names, not the one of its own signature.
+    security_code: str | None = None
+
+    @property
+    def amount(self) -> Decimal | None:
+        """`total` as a number."""
+        return money.number(self.total)
+
+    def to_record(self) -> dict[str, str]:
+        """For the journal: without what is missing."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Facts":
+        """The inverse of `to_record`."""
+        return cls(**record)
+
+
+def read_facts(root: etree._Element, code: str | None) -> Facts:
+    """Read the facts of a document of any root; `code` is the security code of its own signature."""
+
+    def text(*paths: str) -> str | None:
+        for path in paths:
+            found = root.findtext(path)
+            if found:
+                return found.strip()
+        return None
+
+    tag = str(root.tag)
+    if tag == "ACECF":
+        detail = "DetalleAprobacionComercial"
+        return Facts(
+            tag,
+            issuer=text(f"{detail}/RNCEmisor"),
+            e_ncf=text(f"{detail}/eNCF"),
+            buyer=text(f"{detail}/RNCComprador"),
+            total=text(f"{detail}/MontoTotal"),
+            issued_on=text(f"{detail}/FechaEmision"),
+        )
+    if tag == "ANECF":
+        return Facts(tag, issuer=text("Encabezado/RncEmisor"))
+    return Facts(
+        tag,
+        issuer=text("Encabezado/Emisor/RNCEmisor"),
+        e_ncf=text("Encabezado/IdDoc/eNCF"),
+        buyer=text("Encabezado/Comprador/RNCComprador"),
+        foreign_id=text("Encabezado/Comprador/IdentificadorExtranjero"),
+        total=text("Encabezado/Totales/MontoTotal"),
+        total_itbis=text("Encabezado/Totales/TotalITBIS"),
+        issued_on=text("Encabezado/Emisor/FechaEmision"),
+        signed_at=text("FechaHoraFirma"),
+        expires=text("Encabezado/IdDoc/FechaVencimientoSecuencia"),
+        modified=text("InformacionReferencia/NCFModificado"),
+        security_code=text("Encabezado/CodigoSeguridadeCF") or code,
+    )
+
+
+def unverified_code(root: etree._Element) -> str | None:
+    """The security code that the Signature would give, without looking whether it is any good."""
+    value = root.findtext(f"{profile.SIGNATURE}/{{{profile.NAMESPACE}}}SignatureValue")
+    return security_code("".join(value.split())) if value else None

@@ -1,0 +1,193 @@
+"""The management port: what the simulator has seen, what it is to believe, and what is to go wrong. JSON throughout."""
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+from fe.authority.simulator.exchange import Answer, Receive, Request, Send, TooLarge, read_request, write_answer
+from fe.authority.simulator.faults import Script, Window
+from fe.authority.simulator.fields import BadRecord
+from fe.authority.simulator.office import Office
+from fe.authority.simulator.orders import read_order, show_plan, show_script, show_window
+from fe.authority.simulator.registry import KINDS
+from fe.authority.simulator.replies import JSON
+from fe.ecf.catalogue import Environment
+from fe.ecf.identity import e_ncf
+from fe.ecf.load import MalformedJson, load_json
+
+_MOST_RECORDS = 10_000
+
+
+class Wrong(ValueError):
+    """A management request that cannot be done; `status` is the answer's."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Management:
+    """The ASGI app of the management port."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._routes: dict[tuple[str, str], Callable[[Request], Any]] = {
+            ("GET", ""): self._index,
+            ("GET", "healthz"): lambda _: {"status": "ok"},
+            ("GET", "journal"): self._journal,
+            ("GET", "stats"): self._stats,
+            ("GET", "faults"): lambda _: self._show_faults(),
+            ("POST", "faults"): self._order_fault,
+            ("DELETE", "faults"): self._clear_faults,
+            ("POST", "reset"): self._reset,
+            **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
+        }
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request; errors are `{message, statusCode}`."""
+        if scope["type"] != "http":
+            return
+        try:
+            request = await read_request(scope, receive)
+            if request is None:
+                return
+            status, content = 200, self._do(request)
+        except TooLarge:
+            status, content = 413, {"message": "the body is too large", "statusCode": 413}
+        except Wrong as wrong:
+            status, content = wrong.status, {"message": str(wrong), "statusCode": wrong.status}
+        except (BadRecord, MalformedJson) as wrong:
+            status, content = 400, {"message": str(wrong), "statusCode": 400}
+        await write_answer(Answer(status, json.dumps(content, ensure_ascii=False).encode(), JSON), send)
+
+    def _do(self, request: Request) -> Any:
+        path = request.path.strip("/")
+        route = self._routes.get((request.method, path))
+        if route is not None:
+            return route(request)
+        if request.method == "GET" and path.startswith("documents/"):
+            return self._documents(path)
+        if any(path == known for _, known in self._routes):
+            raise Wrong(f"{request.method} is not for /{path}", 405)
+        raise Wrong(f"there is nothing at /{path}; see GET /", 404)
+
+    def _index(self, _: Request) -> Any:
+        return {
+            "what": "a simulator of the tax authority; not the tax authority",
+            "routes": [f"{method} /{path}" for method, path in sorted(self._routes, key=lambda r: r[::-1])]
+            + ["GET /documents/{environment}/{issuer}/{eNCF}"],
+        }
+
+    # --- What happened ---
+
+    def _journal(self, request: Request) -> Any:
+        """Records after `since`, filtered by any of their fields; ask again from `next` for more."""
+        wanted = dict(request.query)
+        since = _number(wanted.pop("since", "0"), "since")
+        limit = min(_number(wanted.pop("limit", str(_MOST_RECORDS)), "limit"), _MOST_RECORDS)
+        chosen = (
+            record
+            for record in self._office.journal.records()
+            if record["seq"] > since
+            and record["kind"] != "opened"  # it holds the secret behind the tokens
+            and all(_says(record, name, value) for name, value in wanted.items())
+        )
+        records = list(islice(chosen, limit))
+        return {"records": records, "next": records[-1]["seq"] if records else since}
+
+    def _documents(self, path: str) -> Any:
+        parts = path.split("/")[1:]
+        number = e_ncf(parts[-1].upper())
+        if len(parts) != 3 or number is None or parts[0].lower() not in list(Environment):
+            raise Wrong("give /documents/{environment}/{issuer}/{eNCF}", 404)
+        environment, issuer = Environment(parts[0].lower()), parts[1]
+        ledger = self._office.ledger
+        filed = ledger.of_number(environment, issuer, str(number))
+        return {
+            "environment": environment,
+            "issuer": issuer,
+            "eNCF": str(number),
+            "used": ledger.is_used(environment, issuer, str(number)),
+            "voided": ledger.is_void(environment, issuer, number.type, number.number),
+            "distinctBytes": len({document.sha256 for document in filed}),
+            "documents": [document.to_record() for document in filed],
+        }
+
+    def _stats(self, _: Request) -> Any:
+        office = self._office
+        requests: dict[str, dict[str, int]] = {}
+        for (operation, status), count in sorted(office.requests.items()):
+            requests.setdefault(operation, {})[status] = count
+        verdicts: dict[str, dict[str, int]] = {}
+        for filed in office.ledger:
+            counts = verdicts.setdefault(filed.environment, {})
+            counts[filed.verdict.estado] = counts.get(filed.verdict.estado, 0) + 1
+        return {
+            "startedAt": office.started_at.isoformat(),
+            "requests": requests,
+            "verdicts": verdicts,
+            "faults": dict(sorted(office.faults.applied.items())),
+        }
+
+    # --- What is to go wrong ---
+
+    def _show_faults(self) -> Any:
+        faults = self._office.faults
+        return {
+            "plan": faults.plan and show_plan(faults.plan),
+            "scripts": [show_script(script) for script in faults.scripts],
+            "windows": [show_window(window) for window in faults.windows],
+        }
+
+    def _order_fault(self, request: Request) -> Any:
+        faults = self._office.faults
+        match read_order(_object(request), self._office.now()):
+            case Script() as script:
+                faults.order(script)
+                return show_script(script)
+            case Window() as window:
+                faults.windows.append(window)
+            case plan:
+                faults.plan = plan
+        return self._show_faults()
+
+    def _clear_faults(self, _: Request) -> Any:
+        self._office.faults.clear()
+        return self._show_faults()
+
+    # --- What to believe ---
+
+    def _registering(self, kind: str) -> Callable[[Request], Any]:
+        def register(request: Request) -> Any:
+            record = _object(request)
+            self._office.register(kind, record)
+            return {kind: record}
+
+        return register
+
+    def _reset(self, _: Request) -> Any:
+        self._office.reset()
+        return {"status": "forgotten"}
+
+
+def _object(request: Request) -> dict[str, Any]:
+    body = load_json(request.body)
+    if not isinstance(body, dict):
+        raise Wrong("the body must be a JSON object")
+    return body
+
+
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise Wrong(f"{name} must be a whole number")
+    return int(text)
+
+
+def _says(record: Mapping[str, Any], name: str, value: str) -> bool:
+    """Whether a record has `value` in the field called `name` in any case; a fault goes by its kind."""
+    for field, found in record.items():
+        if field.lower() == name:
+            shown = found["kind"] if field == "fault" and found else found
+            return str(shown).lower() == value.lower()
+    return False

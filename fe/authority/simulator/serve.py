@@ -1,0 +1,57 @@
+"""Starting a simulator: binding its ports and serving them until it is cancelled."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import trio
+
+from fe.authority.simulator.connection import serving
+from fe.authority.simulator.front import Front
+from fe.authority.simulator.management import Management
+from fe.authority.simulator.office import Office
+from fe.authority.simulator.operations import Host
+from fe.authority.simulator.settings import Addresses, SimulatorSettings
+
+App = Callable[..., Awaitable[Any]]
+
+_BACKLOG = 1024
+
+
+async def simulate(
+    settings: SimulatorSettings, *, task_status: trio.TaskStatus[Addresses] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Run a simulated authority; reports its Addresses once every port listens, and returns only by cancellation.
+
+    `await nursery.start(simulate, settings)` gives the addresses. Cancelling drops the connections at once; what was
+    answered is in the journal by then. Raises OSError for a port that cannot be had, BadRecord and MalformedJson for a
+    world that cannot be read, JournalInUse and JournalDamaged.
+    """
+    office = Office(settings)
+    try:
+        async with trio.open_nursery() as nursery:
+            listen = partial(_listen, nursery)
+            shared = {Host.ECF}
+            if settings.summary_port is None:
+                shared.add(Host.FC)
+            if settings.status_port is None:
+                shared.add(Host.STATUS)
+            ecf = await listen(settings.host, settings.port, Front(office, frozenset(shared)))
+            fc = status = ecf
+            if settings.summary_port is not None:
+                fc = await listen(settings.host, settings.summary_port, Front(office, frozenset({Host.FC})))
+            if settings.status_port is not None:
+                status = await listen(settings.host, settings.status_port, Front(office, frozenset({Host.STATUS})))
+            management = await listen("127.0.0.1", settings.management_port, Management(office))
+            task_status.started(Addresses(ecf, fc, status, management))
+    finally:
+        office.close()
+
+
+async def _listen(nursery: trio.Nursery, host: str, port: int, app: App) -> str:
+    """Serve `app` in `nursery` and return the URL it is reached under."""
+    listeners = await trio.open_tcp_listeners(port, host=host, backlog=_BACKLOG)
+    nursery.start_soon(trio.serve_listeners, serving(app), listeners)
+    bound = listeners[0].socket.getsockname()[1]
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{bound}"

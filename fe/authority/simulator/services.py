@@ -1,0 +1,121 @@
+"""The directory, the state of the services and the announced maintenance (PROTOCOL.md section 6, rows 11 to 15)."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from fe.authority.simulator.faults import Window
+from fe.authority.simulator.office import Call, Office
+from fe.authority.simulator.registry import Taxpayer
+from fe.authority.simulator.replies import Reply
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local, show_day
+
+_NAMES = {
+    Environment.TESTECF: "PreCertificacion",
+    Environment.ECF: "Produccion",
+    Environment.CERTECF: "Certificacion",
+}
+_NUMBERS = {"1": Environment.TESTECF, "2": Environment.ECF, "3": Environment.CERTECF}
+_SERVICES = (
+    "Autenticación",
+    "Recepción",
+    "Consulta Resultado",
+    "Consulta Estado",
+    "Consulta Directorio",
+    "Consulta TrackIds",
+    "Aprobación Comercial",
+    "Anulación Rangos",
+    "Recepción FC",
+)
+#: What an open-ended window is announced to last.
+_UNKNOWN_END = timedelta(hours=4)
+
+
+async def directory(office: Office, call: Call) -> Reply:
+    """Row 11: every electronic taxpayer; some clients filter it with `?rnc=`."""
+    rnc = call.query("rnc")
+    if rnc:
+        return Reply(_entries(office, call, rnc))
+    return Reply([_entry(taxpayer) for taxpayer in office.registry.taxpayers.values() if taxpayer.electronic])
+
+
+async def directory_entry(office: Office, call: Call) -> Reply:
+    """Row 12: an array with one taxpayer, or an empty one."""
+    rnc = call.query("rnc")
+    if not rnc:
+        return Reply("El campo RNC es requerido.", status=400)
+    return Reply(_entries(office, call, rnc))
+
+
+def _entries(office: Office, call: Call, rnc: str) -> list[dict[str, Any]]:
+    taxpayer = office.registry.taxpayers.get(rnc)
+    if taxpayer is not None and taxpayer.electronic:
+        return [_entry(taxpayer)]
+    if call.environment is Environment.TESTECF:
+        # The simulated counterparty, whom testecf gives for any RNC; never at the real authority's address.
+        base = f"{call.request.base}/testecf"
+        return [_entry(Taxpayer("131880681", "DGII", True, True, f"{base}/emisorreceptor", f"{base}/emisorreceptor"))]
+    return []
+
+
+def _entry(taxpayer: Taxpayer) -> dict[str, Any]:
+    return {
+        "nombre": taxpayer.name,
+        "rnc": taxpayer.rnc,
+        "urlRecepcion": taxpayer.reception_url,
+        "urlAceptacion": taxpayer.approval_url,
+        "urlOpcional": taxpayer.optional_url,
+    }
+
+
+def _up(office: Office, environment: Environment, now: datetime) -> str:
+    return "No Disponible" if office.faults.under_maintenance(environment, now) else "Disponible"
+
+
+async def services(office: Office, call: Call) -> Reply:
+    """Row 13: each service in each environment."""
+    return Reply(
+        [
+            {"servicio": service, "estatus": _up(office, environment, call.now), "ambiente": name}
+            for environment, name in _NAMES.items()
+            for service in _SERVICES
+        ]
+    )
+
+
+async def windows(office: Office, call: Call) -> Reply:
+    """Row 14: the windows that are open or to come, in local time, one entry a day."""
+    shown = [
+        {"ambiente": _NAMES[environment], **day}
+        for window in office.faults.windows
+        if window.end is None or window.end > call.now
+        for environment in ([window.environment] if window.environment else _NAMES)
+        for day in _days(window)
+    ]
+    return Reply({"ventanaMantenimientos": shown})
+
+
+def _days(window: Window) -> list[dict[str, Any]]:
+    start, end = local(window.start), local(window.end or window.start + _UNKNOWN_END)
+    # Whole minutes, rounded outwards, as that is all the form can say.
+    start = start.replace(second=0)
+    end = (end + timedelta(seconds=59)).replace(second=0)
+    days = []
+    while start < end:
+        midnight = (start + timedelta(days=1)).replace(hour=0, minute=0)
+        last = min(end, midnight - timedelta(minutes=1))
+        days.append({"horaInicio": _hour(start), "horaFin": _hour(max(last, start)), "dias": [show_day(start)]})
+        start = midnight
+    return days
+
+
+def _hour(moment: datetime) -> str:
+    return f"{(moment.hour - 1) % 12 + 1}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
+
+
+async def is_up(office: Office, call: Call) -> Reply:
+    """Row 15: whether an environment is up."""
+    environment = _NUMBERS.get(call.query("ambiente"))
+    if environment is None:
+        return Reply("El ambiente no es válido.", status=400)
+    return Reply({"estado": _up(office, environment, call.now)})

@@ -1,0 +1,64 @@
+"""Voiding of number ranges (PROTOCOL.md section 6, row 10)."""
+
+from lxml import etree
+
+from fe.authority.simulator.approval import check_signed
+from fe.authority.simulator.intake import Refusal, journal, take_document
+from fe.authority.simulator.ledger import Voided
+from fe.authority.simulator.office import Call, Office
+from fe.authority.simulator.replies import Reply
+from fe.ecf.catalogue import Root
+from fe.ecf.identity import ENcf, e_ncf
+
+#: The values of `codigo` are not published; these are read like those of the approvals.
+_VOIDED = "01"
+_REFUSED = "02"
+
+
+async def void_ranges(office: Office, call: Call) -> Reply:
+    """Row 10: the numbers are out of use, but for those already used; refused when none could be voided."""
+    try:
+        _, examined = await take_document(office, call)
+        issuer = examined.facts.issuer or ""
+        check_signed(office, call, examined, Root.ANECF, issuer)
+        asked = _read_ranges(examined.root, call, issuer)
+        used = [e_ncf for voided in asked for e_ncf in office.ledger.used_within(voided)]
+        if used and len(used) == sum(voided.last - voided.first + 1 for voided in asked):
+            raise Refusal("Las secuencias ya fueron utilizadas.")
+    except Refusal as refusal:
+        journal(office, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
+        return _reply(None, _REFUSED, "Anulación rechazada.", [refusal.text])
+    done = {"codigo": 1, "estado": "Aceptado"}
+    records = [voided.to_record() for voided in asked]
+    journal(office, call, status=200, verdict=done, issuer=issuer, voided=records)
+    for voided in asked:
+        office.ledger.void(voided)
+    name = "Secuencias anuladas excepto las detalladas." if used else "Secuencias anuladas."
+    return _reply(issuer, _VOIDED, name, used)
+
+
+def _reply(rnc: str | None, code: str, name: str, told: list[str]) -> Reply:
+    content = {"rnc": rnc, "codigo": code, "nombre": name, "mensajes": told}
+    return Reply(content, "RespuestaAnulacionRango", 200 if code == _VOIDED else 400)
+
+
+def _read_ranges(root: etree._Element, call: Call, issuer: str) -> list[Voided]:
+    found = []
+    for line, block in enumerate(root.iterfind("DetalleAnulacion/Anulacion"), 1):
+        if block.findtext("NoLinea") != str(line):
+            raise Refusal("El NoLinea no está en orden.")
+        for pair in block.iterfind("TablaRangoSecuenciasAnuladaseNCF/Secuencias"):
+            first, last = _number(pair, "SecuenciaeNCFDesde"), _number(pair, "SecuenciaeNCFHasta")
+            if not first.type == last.type == block.findtext("TipoeCF"):
+                raise Refusal("El tipo de las secuencias es inválido.")
+            if first.number > last.number:
+                raise Refusal("La secuencia desde es mayor que la secuencia hasta.")
+            found.append(Voided(call.environment, issuer, first.type, first.number, last.number))
+    return found
+
+
+def _number(pair: etree._Element, name: str) -> ENcf:
+    number = e_ncf((pair.findtext(name) or "").strip())
+    if number is None:
+        raise Refusal(f"El campo {name} no es válido.")
+    return number

@@ -1,0 +1,68 @@
+"""The plan of chances is decided by its seed alone."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+
+from fe.authority.simulator import Fault, FaultKind, FaultPlan, Operation
+from fe.authority.simulator.faults import Faults, Occasion, applies
+from fe.ecf.catalogue import Environment
+
+NOW = datetime(2026, 11, 6, tzinfo=UTC)
+
+
+def occasions(count: int, operation: Operation = Operation.RECEPTION) -> list[Occasion]:
+    return [Occasion(operation, Environment.TESTECF, "131880738", f"E31{n:010d}") for n in range(count)]
+
+
+def run(plan: FaultPlan, calls: list[Occasion]) -> dict[str, list[Fault | None]]:
+    faults = Faults(plan)
+    met: dict[str, list[Fault | None]] = {}
+    for occasion in calls:
+        met.setdefault(occasion.e_ncf, []).append(faults.choose(occasion, NOW))
+    return met
+
+
+def test_a_document_meets_the_same_faults_whatever_comes_between() -> None:
+    one_after_the_other = [occasion for occasion in occasions(200) for _ in range(3)]
+    interleaved = [occasion for _ in range(3) for occasion in reversed(occasions(200))]
+
+    first, second = run(FaultPlan.mild(7), one_after_the_other), run(FaultPlan.mild(7), interleaved)
+
+    assert first == second
+    assert first != run(FaultPlan.mild(8), one_after_the_other)
+
+
+def test_a_mild_plan_keeps_its_promised_shares() -> None:
+    met = run(FaultPlan.mild(1), occasions(20_000))
+
+    counts = Counter(fault.kind for (fault,) in met.values() if fault)
+    shares = {kind: round(100 * count / 20_000) for kind, count in counts.items()}
+    assert shares == {
+        FaultKind.UNAVAILABLE: 5,
+        FaultKind.RESET_AFTER: 2,
+        FaultKind.DUPLICATE_REPLY: 2,
+        FaultKind.GARBAGE: 1,
+    }
+
+
+def test_a_wild_plan_has_every_kind_and_nothing_for_ever() -> None:
+    met = run(FaultPlan.wild(1), occasions(3_000))
+
+    faults = [fault for (fault,) in met.values() if fault]
+    assert {fault.kind for fault in faults} == {kind for kind in FaultKind if applies(kind, Operation.RECEPTION)} - {
+        FaultKind.MAINTENANCE
+    }
+    assert all(fault.seconds for fault in faults if fault.kind in (FaultKind.STUCK, FaultKind.NOT_FOUND))
+
+
+def test_a_kind_that_means_nothing_to_an_operation_does_not_happen() -> None:
+    plan = FaultPlan(1, {FaultKind.STUCK: 1.0})
+
+    assert run(plan, occasions(5, Operation.SEED)) == {f"E31{n:010d}": [None] for n in range(5)}
+
+
+def test_a_preset_that_is_not_there_is_told() -> None:
+    with pytest.raises(ValueError, match="mild, wild"):
+        FaultPlan.named("wicked", 1)

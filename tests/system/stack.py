@@ -1,0 +1,129 @@
+"""The whole service in one process for a test: simulator, front and actors over real sockets and a real Postgres."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import trio
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from fe.authority.simulator import Addresses, SimulatorSettings, simulate
+from fe.config import Settings, load_settings
+from fe.ecf.catalogue import PREFIXES, Environment
+from fe.ecf.certificate import Credential
+from fe.ecf.selfmade import self_made, to_p12
+from fe.flows.provision import add_certificate, create_key, create_tenant, put_sequence
+from fe.http.app import PREFIX
+from fe.main import serve
+from fe.processes import Listeners
+from fe.store.db import Database, open_database
+from fe.store.tenants import Tenant
+from fe.vault import Vault
+
+ISSUER = {
+    "RNCEmisor": "131880738",
+    "RazonSocialEmisor": "Ferretería La Esquina SRL",
+    "DireccionEmisor": "Calle El Conde 12",
+}
+_PASSPHRASE = "correct horse"
+
+
+@dataclass
+class Stack:
+    """A running service and what a test needs of it."""
+
+    base_url: str
+    simulator: Addresses
+    db: Database
+    tenant: Tenant
+    credential: Credential
+    client: httpx.AsyncClient
+    settings: Settings
+
+    async def submit(self, payload: dict[str, Any] | None = None, *, xml: str | None = None, **more: Any) -> Any:
+        """POST a receipt; return the body of the 202."""
+        form = {"format": "xml", "xml": xml} if xml is not None else {"format": "structured", "payload": payload}
+        answer = await self.client.post("/invoices", json={**form, **more})
+        assert answer.status_code == 202, answer.text
+        return answer.json()
+
+    async def until_final(self, tax_log_id: str, *, seconds: float = 30) -> Any:
+        """Poll until the submission has come to its end."""
+        with trio.fail_after(seconds):
+            while True:
+                record = (await self.client.get(f"/invoices/{tax_log_id}")).json()
+                if record["status"] not in ("queued", "En Proceso"):
+                    return record
+                await trio.sleep(0.05)
+
+
+async def provision(db: Database, vault: Vault, pepper: bytes, *, environment: Environment) -> tuple[Tenant, Any, Any]:
+    """Make a tenant with a certificate, every sequence and a key."""
+    now = datetime.now(UTC)
+    tenant = await db.transact(create_tenant, f"t-{secrets.token_hex(4)}", ISSUER, today=now.date())
+    credential = self_made(
+        rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        holder="Ana Prueba",
+        holder_id="00112345678",
+        not_before=now - timedelta(days=1),
+        not_after=now + timedelta(days=365),
+    )
+    await db.transact(
+        add_certificate,
+        vault,
+        tenant,
+        None,
+        p12=to_p12(credential, _PASSPHRASE),
+        passphrase=_PASSPHRASE,
+        opened=credential,
+        now=now,
+    )
+    for prefix in PREFIXES:
+        await db.transact(put_sequence, tenant, environment, prefix, expires=datetime(2028, 12, 31).date(), now=now)
+    key = await db.transact(create_key, tenant, environment, pepper=pepper)
+    return tenant, credential, key
+
+
+@asynccontextmanager
+async def running_stack(
+    dsn: str,
+    data_dir: Path,
+    *,
+    simulator: SimulatorSettings | None = None,
+    environment: Environment = Environment.TESTECF,
+    **overrides: Any,
+) -> AsyncIterator[Stack]:
+    """Run everything for as long as the block lasts."""
+    async with trio.open_nursery() as nursery:
+        addresses: Addresses = await nursery.start(simulate, simulator or SimulatorSettings())
+        settings = load_settings(
+            database_url=dsn,
+            data_dir=data_dir,
+            development=True,
+            http_bind="127.0.0.1:0",
+            metrics_bind="127.0.0.1:0",
+            authority_ecf_url=addresses.ecf,
+            authority_fc_url=addresses.fc,
+            authority_status_url=addresses.status,
+            **{"poll_seconds": 0.5, **overrides},
+        )
+        vault = Vault(settings.keks())
+        listeners = Listeners.open(settings, "all")
+        port = listeners.http[0].getsockname()[1]
+        assert settings.api_key_pepper is not None
+        pepper = bytes.fromhex(settings.api_key_pepper.get_secret_value())
+        nursery.start_soon(serve, settings, dsn, "all", vault, listeners)
+        async with open_database(dsn) as db:
+            tenant, credential, key = await provision(db, vault, pepper, environment=environment)
+            base_url = f"http://127.0.0.1:{port}{PREFIX}"
+            async with httpx.AsyncClient(base_url=base_url, timeout=30, trust_env=False) as client:
+                login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
+                assert login.status_code == 200, login.text
+                client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
+                yield Stack(base_url, addresses, db, tenant, credential, client, settings)
+        nursery.cancel_scope.cancel()

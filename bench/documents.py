@@ -1,0 +1,226 @@
+"""What one document costs on one core: read, fill, build, check, sign, verify, beside the RSA that nobody can avoid.
+
+    python -m bench.documents [--seconds 30] [--documents 20000]
+
+Prints documents per second and microseconds each, and every figure as a ratio of `openssl speed rsa2048` measured in
+the same run, because only ratios mean anything on another machine. Then runs many documents through the whole chain
+and prints the memory at start, middle and end. Ends with 1 when a target is missed.
+"""
+
+import argparse
+import gc
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build, to_bytes
+from fe.ecf.document import read_payload
+from fe.ecf.load import load_xml
+from fe.ecf.rules import check
+from fe.ecf.seal import Signer, verify
+from fe.ecf.selfmade import self_made
+
+NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
+EXPIRY = date(2028, 12, 31)
+ISSUER = {
+    "RNCEmisor": "131880738",
+    "RazonSocialEmisor": "DOCUMENTOS ELECTRONICOS DE PRUEBA SRL",
+    "NombreComercial": "PRUEBA",
+    "DireccionEmisor": "AVE. ISABEL AGUIAR NO. 269, ZONA INDUSTRIAL DE HERRERA",
+    "CorreoEmisor": "facturas@example.com",
+}
+
+SIGN_TARGET = 0.8
+ROUNDS = 5
+#: Growth that is noise: a few pages of the allocator's, for thousands of documents.
+FLAT_MIB = 4.0
+
+
+def payload(lines: int) -> dict[str, Any]:
+    """A credit invoice as a client sends it: everything that can be filled is left out."""
+    return {
+        "Encabezado": {
+            "IdDoc": {"TipoeCF": "31", "eNCF": "E310005000201", "TipoIngresos": "01", "TipoPago": "1"},
+            "Comprador": {
+                "RNCComprador": "131880681",
+                "RazonSocialComprador": "COMERCIAL PEÑA & HIJOS SRL",
+                "CorreoComprador": "compras@example.com",
+                "DireccionComprador": "CALLE JACINTO DE LA CONCHA FELIZ ESQUINA 27 DE FEBRERO",
+            },
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "IndicadorFacturacion": "1" if number % 3 else "4",
+                    "NombreItem": f"ARTICULO DE PRUEBA NUMERO {number}",
+                    "IndicadorBienoServicio": "1",
+                    "DescripcionItem": "Descripción del artículo, como la escribe el sistema del cliente",
+                    "CantidadItem": "2.00",
+                    "UnidadMedida": "43",
+                    "PrecioUnitarioItem": "1250.5000",
+                }
+                for number in range(1, lines + 1)
+            ]
+        },
+    }
+
+
+def rate(work: Callable[[], object], seconds: float) -> float:
+    """How often `work` runs in a second of processor time, which is what `openssl speed` counts too."""
+    work()
+    count, batch = 0, 1
+    start = time.process_time()
+    while True:
+        for _ in range(batch):
+            work()
+        count += batch
+        spent = time.process_time() - start
+        if spent >= seconds:
+            return count / spent
+        batch = max(1, min(500, int(count / spent * seconds / 10)))
+
+
+def openssl_rate(openssl: str) -> float:
+    """RSA-2048 signatures a second by `openssl speed`, which runs for one second."""
+    done = subprocess.run([openssl, "speed", "-seconds", "1", "rsa2048"], capture_output=True, text=True, check=True)
+    found = re.search(r"^rsa\s+2048 bits\s+\S+s\s+\S+s\s+([\d.]+)", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return float(found[1])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One document of some size, at every stage, and the work that leads from each stage to the next."""
+
+    lines: int
+    size: int
+    work: dict[str, Callable[[], object]]
+
+
+def make_chain(lines: int, signer: Signer) -> Chain:
+    sent = payload(lines)
+    document = autofill(read_payload(sent), issuer=ISSUER, expiry=EXPIRY, now=NOW)
+    tree = build(document)
+    problems = check(document, now=NOW, element=tree)
+    assert not problems, problems
+    signed = signer.sign(tree).xml
+    verify(signed)
+    return Chain(
+        lines,
+        len(to_bytes(tree)),
+        {
+            "read and fill": lambda: autofill(read_payload(sent), issuer=ISSUER, expiry=EXPIRY, now=NOW),
+            "build": lambda: build(document),
+            "check": lambda: check(document, now=NOW, element=tree),
+            "build and check": lambda: check(document, now=NOW, element=build(document)),
+            "sign": lambda: signer.sign(tree),
+            "parse": lambda: load_xml(signed),
+            "verify": lambda: verify(signed),
+        },
+    )
+
+
+def measure(chains: list[Chain], key: rsa.RSAPrivateKey, seconds: float) -> dict[tuple[int, str], float]:
+    """Medians of rounds in which all kinds take turns, so that a busy moment of the machine spoils none alone."""
+    openssl = shutil.which("openssl")
+    kinds: dict[tuple[int, str], Callable[[], object]] = {
+        (chain.lines, name): work for chain in chains for name, work in chain.work.items()
+    }
+    kinds[0, "rsa, cryptography"] = lambda: key.sign(b"x" * 900, PKCS1v15(), SHA256())
+    slice_ = max(0.05, (seconds - ROUNDS * bool(openssl)) / ROUNDS / len(kinds))
+    rates: dict[tuple[int, str], list[float]] = {}
+    for _ in range(ROUNDS):
+        if openssl:
+            rates.setdefault((0, "rsa, openssl speed"), []).append(openssl_rate(openssl))
+        for kind, work in kinds.items():
+            rates.setdefault(kind, []).append(rate(work, slice_))
+    if not openssl:
+        print("NOT MEASURED: openssl is not installed; ratios are to cryptography's RSA instead")
+    return {kind: statistics.median(measured) for kind, measured in rates.items()}
+
+
+def show(chains: list[Chain], rates: dict[tuple[int, str], float]) -> bool:
+    """Print the table; True when every target is met."""
+    limit = rates.get((0, "rsa, openssl speed"), rates[0, "rsa, cryptography"])
+    print(f"{'':32} {'per second':>12} {'us each':>10} {'of RSA':>8}")
+    for (lines, name), measured in sorted(rates.items(), key=lambda item: item[0][0]):
+        label = f"{lines:>5} lines  {name}" if lines else name
+        print(f"{label:32} {measured:12.0f} {1e6 / measured:10.1f} {measured / limit:8.2f}")
+    small = chains[0].lines
+    signing = rates[small, "sign"] / limit
+    share = rates[small, "sign"] / rates[small, "build and check"]
+    print(f"\nsigning {small} lines:          {signing:.2f} of raw RSA        (target: at least {SIGN_TARGET})")
+    print(f"building and checking them: {share:.2f} of one signature    (target: at most 1.00)")
+    return signing >= SIGN_TARGET and share <= 1
+
+
+def resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def memory(signer: Signer, documents: int) -> bool:
+    """Run `documents` through the whole chain and print what memory they leave behind; True when it is flat."""
+    sent = payload(5)
+
+    def whole_chain(number: int) -> None:
+        sent["Encabezado"]["IdDoc"]["eNCF"] = f"E31{number:010}"
+        document = autofill(read_payload(sent), issuer=ISSUER, expiry=EXPIRY, now=NOW)
+        tree = build(document)
+        assert not check(document, now=NOW, element=tree)
+        verify(signer.sign(tree).xml)
+
+    for number in range(1, 501):  # what is made once, is made
+        whole_chain(number)
+    gc.collect()
+    seen = [resident_mib()]
+    start = time.process_time()
+    for number in range(1, documents + 1):
+        whole_chain(number)
+        if number in (documents // 2, documents):
+            gc.collect()
+            seen.append(resident_mib())
+    spent = time.process_time() - start
+    print(
+        f"\n{documents} documents of 5 lines, the whole chain and verified: {documents / spent:.0f} a second"
+        f"\nresident memory at start, middle, end: {', '.join(f'{mib:.1f}' for mib in seen)} MiB"
+        f"   (target: at most {FLAT_MIB:.0f} more at the end)"
+    )
+    return seen[-1] - seen[0] <= FLAT_MIB
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=30, help="time for the rates, about (default 30)")
+    parser.add_argument("--documents", type=int, default=20_000, help="documents of the memory run (default 20000)")
+    arguments = parser.parse_args()
+
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # openssl, started from here, runs there too
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    valid = {"not_before": datetime(2026, 1, 1, tzinfo=UTC), "not_after": datetime(2028, 1, 1, tzinfo=UTC)}
+    signer = Signer(self_made(key, holder="BANCO DE PRUEBAS", holder_id="00112233445", **valid))
+
+    chains = [make_chain(5, signer), make_chain(1_000, signer)]
+    print("one core; unsigned: " + ", ".join(f"{chain.lines} lines {chain.size / 1000:.1f} kB" for chain in chains))
+    fast = show(chains, measure(chains, key, arguments.seconds))
+    flat = memory(signer, arguments.documents)
+    return 0 if fast and flat else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

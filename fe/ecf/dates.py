@@ -1,0 +1,74 @@
+"""Dates and times as the formats write them: dd-MM-yyyy and dd-MM-yyyy HH:mm:ss, Dominican time (-04:00, no DST).
+
+A payload may also carry ISO dates, which `build` rewrites: both readers take them too.
+"""
+
+from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
+
+#: America/Santo_Domingo has been at this offset, without daylight saving, since long before the first e-CF.
+ZONE = timezone(timedelta(hours=-4), "-04:00")
+
+
+def local(now: datetime) -> datetime:
+    """Give `now` as Dominican time, to the second. ValueError when it does not know its own zone."""
+    if now.tzinfo is None:
+        raise ValueError("a moment without a time zone cannot be dated in a fiscal document")
+    return now.astimezone(ZONE).replace(microsecond=0)
+
+
+def show_day(day: date) -> str:
+    """Write a date the way every document does: dd-MM-yyyy."""
+    return f"{day.day:02d}-{day.month:02d}-{day.year:04d}"
+
+
+def show_moment(now: datetime) -> str:
+    """Write a moment the way every document does: dd-MM-yyyy HH:mm:ss at -04:00."""
+    here = local(now)
+    return f"{show_day(here)} {here.hour:02d}:{here.minute:02d}:{here.second:02d}"
+
+
+# The same few days fill a batch of documents, so both readers remember; only texts of a sane length are remembered.
+_LONGEST = 32
+
+
+def read_day(text: str) -> date | None:
+    """Read dd-MM-yyyy (the authority's patterns take one-digit days and months too); None when there is no such day."""
+    return _read_day(text) if len(text) <= _LONGEST else None
+
+
+def read_moment(text: str) -> datetime | None:
+    """Read dd-MM-yyyy HH:mm:ss as Dominican time; None when there is no such moment."""
+    return _read_moment(text) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=2048)
+def _read_day(text: str) -> date | None:
+    parts = text.strip().split("-")
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+        return None
+    if len(parts[0]) == 4:
+        parts.reverse()
+    try:
+        return date(int(parts[2]), int(parts[1]), int(parts[0]))
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=2048)
+def _read_moment(text: str) -> datetime | None:
+    if text[4:5] == "-":
+        try:
+            moment = datetime.fromisoformat(text)
+            return moment.astimezone(ZONE) if moment.tzinfo else moment.replace(tzinfo=ZONE)
+        except (ValueError, OverflowError):
+            return None
+    head, _, tail = text.strip().partition(" ")
+    day = _read_day(head)
+    clock = tail.split(":")
+    if day is None or len(clock) != 3 or not all(p.isascii() and p.isdigit() and len(p) <= 2 for p in clock):
+        return None
+    try:
+        return datetime(day.year, day.month, day.day, int(clock[0]), int(clock[1]), int(clock[2]), tzinfo=ZONE)
+    except ValueError:
+        return None

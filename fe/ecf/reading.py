@@ -1,0 +1,52 @@
+"""Reading the content of a document whose shape nobody has checked yet: what is not there, or not what it should be,
+reads as empty, so that the callers' rules need no guards of their own. The schema says what is missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fe.ecf.money import number
+
+Fields = Mapping[str, Any]
+
+EMPTY: Fields = {}
+
+
+def section(parent: Fields, name: str) -> Fields:
+    """Give the fields under `name`, or none."""
+    value = parent.get(name)
+    return value if isinstance(value, dict) else EMPTY
+
+
+def rows(parent: Fields, table: str, name: str) -> list[Fields]:
+    """Give the repeated `name` in `table` (`SubDescuento`, `TablaSubDescuento`), each as fields; one alone is a row."""
+    holder = parent.get(table)
+    if not isinstance(holder, dict):
+        return []
+    value = holder.get(name)
+    if isinstance(value, list):
+        return [row if isinstance(row, dict) else EMPTY for row in value]
+    return [value] if isinstance(value, dict) else []
+
+
+def text(parent: Fields, name: str) -> str | None:
+    """Give the text of a leaf without the blanks around it; None when it is absent, empty, or no leaf."""
+    value = parent.get(name)
+    if type(value) is str:
+        return value.strip() or None
+    return _written(value)
+
+
+def coded(parent: Fields, name: str, width: int) -> str | None:
+    """Give the text of a code; one given as a number is filled up with zeros, as `build` will write it."""
+    value = parent.get(name)
+    if isinstance(value, str):
+        return value.strip() or None
+    written = _written(value)
+    return None if written is None else written.zfill(width)
+
+
+def _written(value: object) -> str | None:
+    amount = number(value)
+    if amount is None:
+        return None
+    return str(int(amount)) if amount == amount.to_integral_value() else str(amount)

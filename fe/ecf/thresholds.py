@@ -1,0 +1,15 @@
+"""Amounts the rules turn on, as dated data."""
+
+from datetime import date
+from decimal import Decimal
+
+from fe.ecf.taxes import Period
+
+#: Pesos of MontoTotal from which a consumer invoice (type 32) goes to the authority in full and must name its buyer;
+#: below it only the summary goes (PROTOCOL.md sections 4 and 11). Earliest first; a change is a new row.
+CONSUMER_IN_FULL = (Period(Decimal("250000.00"), date.min),)
+
+
+def consumer_in_full(on: date) -> Decimal:
+    """Give the threshold in force on the day of issue."""
+    return next(period.rate for period in reversed(CONSUMER_IN_FULL) if period.since <= on)

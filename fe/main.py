@@ -12,7 +12,7 @@ from functools import partial
 import structlog
 import trio
 
-from fe import __version__
+from fe import __version__, kill_points
 from fe.actors.circuits import Circuits
 from fe.actors.loop import Tools, run_stage
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
@@ -55,6 +55,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """
     libxml.require_one_libxml2()
     configure_logging(settings.log_level)
+    kill_points.arm(settings.kill_point)
     dsn = database_dsn(settings)
     verify(dsn)
     vault = None if role == "http" else Vault(settings.keks())

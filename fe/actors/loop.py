@@ -9,6 +9,7 @@ from functools import partial
 import structlog
 import trio
 
+from fe import kill_points
 from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import CannotOpen
 from fe.actors.schedule import MAX_ATTEMPTS, retry_gap
@@ -107,6 +108,8 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
             bell = tools.wakeups.bell(plan.stage)
             free = int(slots.available_tokens)
             works = await _claim(plan, tools, cursors, free) if free else []
+            if works:
+                kill_points.reached("claimed")
             for work in works:
                 slots.acquire_on_behalf_of_nowait(work)
                 in_flight.start_soon(_carry, plan, tools, work, slots)
@@ -215,7 +218,9 @@ async def attempt(plan: Plan, tools: Tools, work: Work) -> Booking:
         return _dead(tools, work, f"{work.deaths} workers in a row died over it")
     try:
         with trio.fail_after(plan.budget):
-            return await plan.handle(work)
+            booking = await plan.handle(work)
+            kill_points.reached("worked")
+            return booking
     except LeaseLost as lost:
         return Booking("lease lost", partial(_raise, lost))
     except TryLater as later:
@@ -280,6 +285,7 @@ async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> None:
     with trio.move_on_after(_BOOKING_SECONDS, shield=True) as deadline:
         try:
             await tools.db.run(booking.write)
+            kill_points.reached("booked")
         except LeaseLost:
             outcome = "lease lost"
             tools.metrics.leases_lost.labels(plan.stage).inc()

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
 
+from fe import kill_points
 from fe.actors import outcomes
 from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
@@ -55,9 +56,11 @@ class Sender:
 
         async def announce() -> None:
             await self.db.run(submissions.intend_to_send, work, at=self.clock(), lease=self.lease, digest=digest)
+            kill_points.reached("intended")
 
         try:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
+            kill_points.reached("answered")
         except InDoubt:
             return outcomes.in_doubt(work, "an earlier send was never resolved", clock=self.clock, after=AT_ONCE)
         except Unavailable as outage:

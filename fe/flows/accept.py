@@ -14,6 +14,7 @@ from uuid import UUID
 
 from lxml import etree
 
+from fe import kill_points
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.ids import new_id
@@ -77,7 +78,9 @@ async def accept(db: Database, wakeups: Wakeups, new: NewSubmission, now: dateti
     One statement, one round trip, one commit. A client that leaves cancels the caller: before the commit nothing has
     happened, after it the submission goes its way and a repeat with the same clientRequestId finds it.
     """
+    kill_points.reached("accepting")
     accepted = await db.run(submissions.accept, new, now)
+    kill_points.reached("accepted")
     if accepted.outcome == "accepted":
         wakeups.ring(Stage.SIGN)
     return accepted

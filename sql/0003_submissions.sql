@@ -34,6 +34,8 @@ CREATE TABLE submissions (
     -- When the authority first said anything about this document: the end of the latency that /usage reports.
     first_answer_at timestamptz,
     verdict_at timestamptz,
+    -- When an operator last set it going again: its sends before that do not count against its attempts.
+    replayed_at timestamptz,
     CONSTRAINT submissions_pk PRIMARY KEY (tenant_id, submission_id),
     CONSTRAINT submissions_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
     CONSTRAINT submissions_format_known CHECK (format IN ('xml', 'structured')),

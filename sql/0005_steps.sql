@@ -75,7 +75,7 @@ BEGIN
             PERFORM refuse_to_draw(p_tenant, p_environment, p_draw_prefix, p_at);
         END IF;
         number_text := p_draw_prefix || lpad(number::text, 10, '0');
-    ELSIF p_e_ncf IS NOT NULL AND p_root = 'ECF' THEN
+    ELSIF p_e_ncf IS NOT NULL AND p_root IN ('ECF', 'RFCE') THEN
         number := substr(p_e_ncf, 4)::bigint;
         UPDATE sequences AS q
            SET current_number = number + 1, updated_at = p_at
@@ -356,7 +356,9 @@ BEGIN
     -- Being in doubt does not earn a document eight fresh tries: it goes on counting where its sends had got to.
     SELECT count(*) INTO sends_so_far
       FROM sends AS d
-     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject;
+      JOIN submissions AS s ON s.tenant_id = p_tenant AND s.submission_id = p_subject
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject
+       AND d.intended_at > coalesce(s.replayed_at, '-infinity');
     UPDATE outbox AS o
        SET stage = 'send', run_at = due, holder = NULL, deaths = 0, attempt = sends_so_far, entered_at = moment
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;

@@ -272,7 +272,7 @@ class Question:
     security_code: str | None
     track_id: str | None
     is_summary: bool
-    #: How many times its bytes may have reached the authority.
+    #: How many times its bytes may have reached the authority, since an operator last set it going.
     sends: int
     #: TrackIds of this number that belong to other submissions: a number may be used again after a rejection.
     foreign_track_ids: list[str]
@@ -285,6 +285,7 @@ _QUESTION = """
                 WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
            (SELECT count(*) FROM sends AS x
              WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
+               AND x.intended_at > coalesce(s.replayed_at, '-infinity')
            )::int AS sends,
            ARRAY(SELECT other.track_id FROM submissions AS other
                   WHERE other.tenant_id = %(tenant)s AND other.e_ncf = s.e_ncf

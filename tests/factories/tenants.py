@@ -1,0 +1,195 @@
+"""Tenants, submissions and claimed rows, made through the real store and the real booking functions."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row, dict_row
+
+from fe.ecf.catalogue import Environment, Host
+from fe.ecf.ids import new_id
+from fe.ecf.states import Stage
+from fe.store import outbox, submissions, tenants
+from fe.store.db import Conn, Database
+from fe.store.outbox import Lane, Work
+from fe.store.submissions import NewSubmission, SignedDocument
+
+ISSUER = {
+    "RNCEmisor": "131880738",
+    "RazonSocialEmisor": "DOCUMENTOS ELECTRONICOS DE 02",
+    "DireccionEmisor": "AVE. ISABEL AGUIAR NO. 269",
+}
+
+#: The moment at which made submissions were accepted, unless another is given.
+ACCEPTED_AT = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
+LEASE = timedelta(seconds=60)
+SIGNED = b'<?xml version="1.0" encoding="utf-8"?><ECF>signed</ECF>'
+SECURITY_CODE = "AbC1+/"
+
+
+async def make_tenant(
+    db: Database, *, issuer: dict[str, str] | None = None, consumer_summary: str = "automatic", weight: int = 1
+) -> int:
+    """A tenant of its own name; its number."""
+    tenant = await db.run(
+        tenants.create, f"tenant {secrets.token_hex(6)}", issuer or ISSUER, consumer_summary=consumer_summary
+    )
+    assert tenant is not None
+    if weight != 1:
+        await rows(
+            db, "UPDATE tenants SET weight = %(weight)s WHERE tenant_id = %(id)s", weight=weight, id=tenant.tenant_id
+        )
+    return tenant.tenant_id
+
+
+def new_submission(tenant_id: int, at: datetime = ACCEPTED_AT, **changes: Any) -> NewSubmission:
+    """What the door hands over for a small credit invoice."""
+    plain = NewSubmission(
+        tenant_id=tenant_id,
+        submission_id=new_id(at),
+        environment=Environment.ECF,
+        api_key_id="fak_000000000001",
+        client_request_id=None,
+        body_digest=hashlib.sha256(b"body").digest(),
+        format="structured",
+        root="ECF",
+        ecf_type="31",
+        e_ncf="E310000000001",
+        issuer_rnc="131880738",
+        buyer_rnc="131880681",
+        as_user=None,
+        as_user_id=None,
+        original=b"{}",
+    )
+    return replace(plain, **changes)
+
+
+async def make_submission(
+    db: Database,
+    tenant_id: int,
+    *,
+    stage: Stage = Stage.SIGN,
+    at: datetime = ACCEPTED_AT,
+    summary: bool = False,
+    track_id: str = "track-1",
+    certificate_id: UUID | None = None,
+    signed: bytes = SIGNED,
+    security_code: str | None = SECURITY_CODE,
+    **changes: Any,
+) -> UUID:
+    """A submission whose row waits, due, in `stage`, brought there by the bookings that bring it there in life."""
+    new = new_submission(tenant_id, at, **changes)
+    await db.run(submissions.accept, new, at)
+    if stage is Stage.SIGN:
+        return new.submission_id
+    document = SignedDocument(
+        certificate_id=certificate_id or UUID(int=1),
+        signed=signed,
+        sent=b"<RFCE>signed</RFCE>" if summary else None,
+        host=Host.FC if summary or new.root == "RFCE" else Host.ECF,
+        ecf_type=new.ecf_type,
+        issuer_rnc=new.issuer_rnc,
+        buyer_rnc=new.buyer_rnc,
+        security_code=security_code,
+        qr_code_url=None,
+        ncf_expiration=None,
+        signed_at=at,
+    )
+    await db.run(submissions.signed, await take(db, new.submission_id), document, at=at)
+    if stage is Stage.SEND:
+        return new.submission_id
+    work = await take(db, new.submission_id)
+    await db.run(submissions.intend_to_send, work, at=at, lease=LEASE, digest=digest_of(signed))
+    if stage is Stage.TRACK:
+        await db.run(outbox.received, work, at=at, track_id=track_id, after=timedelta(0), reply={"trackId": track_id})
+    else:
+        await db.run(outbox.doubt, work, at=at, after=timedelta(0), error="timeout")
+    return new.submission_id
+
+
+def digest_of(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+_TAKE = """
+    UPDATE outbox
+       SET attempt = attempt + 1, epoch = epoch + 1, deaths = deaths + (holder IS NOT NULL)::int, holder = 'test',
+           run_at = clock_timestamp() + interval '60 s'
+     WHERE subject = %s
+    RETURNING tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at, last_error
+"""
+
+
+async def take(db: Database, subject: UUID) -> Work:
+    """Claim this very row, due or not, whoever holds it."""
+
+    async def claim(conn: Conn) -> Work:
+        cursor = conn.cursor(row_factory=class_row(Work))
+        await cursor.execute(_TAKE, (subject,))
+        work = await cursor.fetchone()
+        assert work is not None, "nothing waits"
+        return work
+
+    return await db.run(claim)
+
+
+async def claim_all(
+    db: Database,
+    stage: Stage,
+    scope: Sequence[int],
+    lane: Lane = Lane(Environment.ECF),  # noqa: B008  (frozen)
+    *,
+    share: int = 1000,
+    lease: timedelta = LEASE,
+    holder: str = "test",
+) -> list[Work]:
+    """The real claim, of all that is due."""
+    shares = [share] * len(scope)
+    return await db.run(outbox.claim, stage, lane, scope, shares, lease=lease, holder=holder)
+
+
+async def rows(db: Database, statement: str, **values: Any) -> list[dict[str, Any]]:
+    """What a statement gives back, for looking behind the curtain."""
+
+    async def look(conn: Conn) -> list[dict[str, Any]]:
+        cursor = conn.cursor(row_factory=dict_row)
+        await cursor.execute(statement.encode(), values)
+        return await cursor.fetchall() if cursor.description else []
+
+    return await db.run(look)
+
+
+async def row(db: Database, statement: str, **values: Any) -> dict[str, Any]:
+    """The one row that a statement gives back."""
+    (only,) = await rows(db, statement, **values)
+    return only
+
+
+async def waiting(db: Database, subject: UUID) -> dict[str, Any]:
+    """The outbox row of a submission, with `due_in`: seconds from now."""
+    return await row(
+        db,
+        "SELECT *, extract(EPOCH FROM run_at - clock_timestamp())::float8 AS due_in FROM outbox WHERE subject = %(id)s",
+        id=subject,
+    )
+
+
+async def submission(db: Database, subject: UUID) -> dict[str, Any]:
+    """The row of a submission."""
+    return await row(db, "SELECT * FROM submissions WHERE submission_id = %(id)s", id=subject)
+
+
+async def sends_of(db: Database, subject: UUID) -> list[tuple[int, str]]:
+    """Epoch and outcome of each send of a submission."""
+    found = await rows(db, "SELECT epoch, outcome FROM sends WHERE submission_id = %(id)s ORDER BY epoch", id=subject)
+    return [(each["epoch"], each["outcome"]) for each in found]
+
+
+async def story(db: Database, subject: UUID) -> list[str]:
+    """The kinds of a submission's events, oldest first."""
+    found = await rows(db, "SELECT kind FROM submission_events WHERE submission_id = %(id)s ORDER BY seq", id=subject)
+    return [each["kind"] for each in found]

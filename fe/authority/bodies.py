@@ -223,7 +223,7 @@ def _remarks(value: Any, level: int) -> Iterator[Message]:
 def _storable(value: Any) -> dict[str, Any]:
     safe = _safe(value, 0)
     if not isinstance(safe, dict):
-        safe = {"items": safe} if isinstance(safe, list) else {"text": safe}
+        safe = {} if safe is None else {"items": safe} if isinstance(safe, list) else {"text": safe}
     shown = json.dumps(safe, ensure_ascii=False)
     if len(shown.encode()) <= MAX_RAW_BYTES:
         return safe

@@ -12,7 +12,7 @@ from fe.authority.hosts import Origin
 
 MAX_BODY = 64 * 1024
 #: Beyond the body: head, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
-MAX_ANSWER = 512 * 1024
+MAX_ANSWER = 192 * 1024
 _CHUNK: Final = 16 * 1024
 
 

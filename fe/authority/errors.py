@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, Self
 
 from fe.authority.bodies import Message
+from fe.authority.replies import says_duplicate
 
 
 class AuthorityError(Exception):
@@ -46,6 +47,11 @@ class Refused(AuthorityError):
         super().__init__(reason, raw=raw)
         self.status = status
         self.messages = messages
+
+    @property
+    def duplicate(self) -> bool:
+        """Whether the number is said to be used already: perhaps by the first sending of this very document."""
+        return says_duplicate(self.messages)
 
 
 class NotDelegated(Refused):

@@ -9,6 +9,7 @@ and the authority is asked again by issuer and e-NCF before anything is re-sent.
 | 2xx with a trackId, or a verdict about this e-NCF | Receipt, Verdict |
 | 2xx with `error` filled, or message 3243 | Refused |
 | 2xx otherwise: empty, garbage, a page, another e-NCF, "En Proceso" without a trackId | OutcomeUnknown |
+| any status with a verdict that contradicts itself or the status | OutcomeUnknown |
 | 3xx, 408, 5xx | OutcomeUnknown, whatever the body says |
 | 401 | Unauthorised: one more try with a new token |
 | 4xx with a trackId or a rejecting verdict | Receipt, Verdict |
@@ -33,6 +34,7 @@ from fe.authority.connection import Reply
 from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.line import Unauthorised
 from fe.authority.replies import (
+    Contradiction,
     Granted,
     Receipt,
     Unreadable,
@@ -101,6 +103,8 @@ def _without_answer(reply: Reply, body: Body, unreadable: Unreadable, wait: time
     words = () if body.form is Form.HTML else messages(body)
     if says_try_again(words):
         return OutcomeUnknown("the authority asks for another try", raw=body.raw)
+    if isinstance(unreadable, Contradiction):
+        return OutcomeUnknown(f"the answer contradicts itself: {unreadable.reason}", raw=body.raw)
     if reply.status < 300:
         said_no = text(member(body.value, "error")) is not None and _speaks_data(reply)
         if said_no or any(word.number == _BAD_FILE_NAME for word in words):

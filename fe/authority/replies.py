@@ -39,6 +39,10 @@ class Unreadable(ValueError):
         self.raw = raw
 
 
+class Contradiction(Unreadable):
+    """An answer whose code says one thing and whose words say another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """The authority has the document and will judge it: ask for the verdict by `track_id`."""
@@ -125,7 +129,7 @@ def _estado(value: dict[str, Any], body: Body) -> Estado:
     by_word = _ESTADOS.get(_letters(word)) if word else None
     by_code = ESTADO_BY_CODE.get(code) if code is not None else None
     if by_word and by_code and by_word is not by_code:
-        raise Unreadable(f"estado and codigo disagree: {by_word} and {code}", body.raw)
+        raise Contradiction(f"estado and codigo disagree: {by_word} and {code}", body.raw)
     estado = by_word if word else by_code
     if estado is None:
         raise Unreadable("the answer has no estado that we know", body.raw)
@@ -152,10 +156,17 @@ def _object(body: Body) -> dict[str, Any]:
 def read_receipt(body: Body) -> Receipt | None:
     """Read the answer of e-CF reception (section 4); None if it carries no usable trackId."""
     try:
-        track_id = text(member(_object(body), "trackid"))
+        track_id = _track_id(_object(body))
     except Unreadable:
         return None
-    return Receipt(track_id, body.raw) if track_id and _TRACK_ID.fullmatch(track_id) else None
+    return Receipt(track_id, body.raw) if track_id else None
+
+
+def _track_id(value: Any) -> str | None:
+    track_id = text(member(value, "trackid"))
+    if track_id is None or not _TRACK_ID.fullmatch(track_id) or not track_id.strip("0-"):
+        return None  # all zeros is how .NET writes the UUID that was never set
+    return track_id
 
 
 def read_verdict(body: Body) -> Verdict:
@@ -187,7 +198,7 @@ def read_approval(body: Body) -> Verdict:
     elif re.search(r"\brechazad[ao]s?\b", word):
         by_word = Estado.REJECTED
     if by_code and by_word and by_code is not by_word:
-        raise Unreadable(f"estado and codigo disagree: {by_word} and {code}", body.raw)
+        raise Contradiction(f"estado and codigo disagree: {by_word} and {code}", body.raw)
     estado = by_code or by_word
     if estado is None:
         raise Unreadable("neither codigo nor estado says approved or rejected", body.raw)
@@ -196,11 +207,10 @@ def read_approval(body: Body) -> Verdict:
 
 def _verdict(body: Body, value: dict[str, Any], estado: Estado) -> Verdict:
     e_ncf = text(member(value, "encf", "ncfelectronico"))
-    track_id = text(member(value, "trackid"))
     return Verdict(
         estado=estado,
         messages=messages(body),
-        track_id=track_id if track_id and _TRACK_ID.fullmatch(track_id) else None,
+        track_id=_track_id(value),
         e_ncf=e_ncf.upper() if e_ncf else None,
         number_used=flag(member(value, "secuenciautilizada")),
         received_at=text(member(value, "fecharecepcion")),
@@ -219,8 +229,8 @@ def read_trackings(body: Body) -> list[Tracking]:
         entries = next((below for below in entries.values() if isinstance(below, dict | list)), entries)
     found = []
     for entry in entries if isinstance(entries, list) else [entries]:
-        track_id = text(member(entry, "trackid"))
-        if not track_id or not _TRACK_ID.fullmatch(track_id):
+        track_id = _track_id(entry)
+        if track_id is None:
             raise Unreadable("an entry has no trackId", body.raw)
         estado = _ESTADOS.get(_letters(text(member(entry, "estado")) or ""))
         found.append(Tracking(track_id, estado, text(member(entry, "fecharecepcion"))))

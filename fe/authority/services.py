@@ -97,7 +97,7 @@ def _local(day: Any, hour: Any, body: Body) -> datetime:
     # "9:00 AM" by hand: what strptime's %p reads depends on the process's locale.
     date = re.fullmatch(r"(\d{1,2})-(\d{1,2})-(\d{4})", text(day) or "", re.ASCII)
     time = re.fullmatch(r"(\d{1,2}):(\d{2}) ?([ap])\.? ?m\.?", (text(hour) or "").lower(), re.ASCII)
-    if date and time:
+    if date and time and 1 <= int(time[1]) <= 12:
         hours = int(time[1]) % 12 + (12 if time[3] == "p" else 0)
         try:
             return datetime(int(date[3]), int(date[2]), int(date[1]), hours, int(time[2]), tzinfo=LOCAL)

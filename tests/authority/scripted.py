@@ -222,6 +222,9 @@ def owner(certificate_id: str = "certificate-1") -> Owner:
     return Owner(certificate_id, Signer(default_credential()))
 
 
+#: Never reached, unless the machine is very busy with other things.
+PATIENT = Timeouts(session=20.0, queue=20.0, connect=10.0, answer=20.0)
+#: For what is meant to be given up.
 QUICK = Timeouts(session=2.0, queue=0.3, connect=0.5, answer=0.3, idle=15.0)
 
 
@@ -229,7 +232,7 @@ def client(
     server: Scripted,
     *,
     hosts: Hosts | None = None,
-    timeouts: Timeouts = QUICK,
+    timeouts: Timeouts = PATIENT,
     connections: int = 8,
     now: datetime = NOW,
     observe: Observe | None = None,
@@ -259,12 +262,12 @@ def document(
     return Outgoing(environment, service, f"131880738E{kind}{number:010d}.xml", xml)
 
 
-def collector() -> tuple[list[tuple[str, str, str]], Observe]:
-    """A list, and the hook that fills it with operation, host and outcome of each exchange."""
-    seen: list[tuple[str, str, str]] = []
+def collector() -> tuple[list[tuple[str, str, str, str]], Observe]:
+    """A list, and the hook that fills it with operation, environment, host and outcome of each exchange."""
+    seen: list[tuple[str, str, str, str]] = []
 
     def observe(operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
         assert seconds >= 0
-        seen.append((str(operation), str(host), outcome))
+        seen.append((str(operation), str(environment), str(host), outcome))
 
     return seen, observe

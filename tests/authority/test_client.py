@@ -8,17 +8,19 @@ import pytest
 import trio
 import trio.testing
 
-from fe.authority.client import Authority, Outgoing
+from fe.authority.client import Authority, Outgoing, Timeouts
 from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
-from fe.authority.hosts import Hosts
+from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.states import Estado
 from tests.authority.scripted import (
     NOW,
+    PATIENT,
     QUICK,
     RECEPCION,
     RECEPCION_FC,
+    SEED,
     SEMILLA,
     TRACK_ID,
     VALIDAR,
@@ -84,7 +86,7 @@ async def test_one_session_and_one_connection_serve_many_documents() -> None:
 
 async def test_many_senders_share_a_bounded_number_of_connections() -> None:
     async with scripted() as server:
-        authority = client(server, connections=4, timeouts=replace(QUICK, queue=5.0))
+        authority = client(server, connections=4)
 
         async with trio.open_nursery() as nursery:
             for number in range(1, 41):
@@ -97,13 +99,13 @@ async def test_many_senders_share_a_bounded_number_of_connections() -> None:
 
 async def test_a_full_lane_is_unavailable_and_other_environments_are_not_held_up() -> None:
     async with scripted() as server:
-        authority = client(server, connections=1)
+        authority = client(server, connections=1, timeouts=replace(PATIENT, queue=0.3))
         await authority.submit(document(1), owner())
         await authority.submit(document(1, environment=Environment.ECF), owner())
         arrived = trio.Event()
         server.then(RECEPCION, in_turn(tell(arrived), hang))
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(swallow, authority, document(2))
+            nursery.start_soon(authority.submit, document(2), owner())
             await arrived.wait()
 
             with pytest.raises(Unavailable, match="no connection became free"):
@@ -188,52 +190,58 @@ async def test_a_name_that_does_not_exist_is_unavailable() -> None:
         await authority.submit(document(), owner())
 
 
-WITHOUT_ANSWER: dict[str, Step] = {
-    "closed": hang_up,
-    "reset": reset,
-    "half a head": raw(b"HTTP/1.1 200 OK\r\nContent-Le", then_close=True),
-    "half a body": raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5], then_close=True),
-    "half a body, then reset": in_turn(raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5]), reset),
-    "silence": hang,
-    "half a body, then silence": in_turn(raw(http(b'{"trackId":"d2b6e27c-3908"}')[:-5]), hang),
-    "not HTTP": raw(b"SSH-2.0-OpenSSH_9.6\r\n", then_close=True),
-    "an endless body": raw(
-        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 200_000, then_close=True
+HALF = http(b'{"trackId":"d2b6e27c-3908"}')[:-5]
+WITHOUT_ANSWER: dict[str, tuple[Step, str]] = {
+    "closed": (hang_up, "closed without an answer"),
+    "reset": (reset, "reset"),
+    "half a head": (raw(b"HTTP/1.1 200 OK\r\nContent-Le", then_close=True), "closed without an answer"),
+    "half a body": (raw(HALF, then_close=True), "breaks off"),
+    "half a body, then reset": (in_turn(raw(HALF), reset), "reset"),
+    "silence": (hang, "no complete answer within"),
+    "half a body, then silence": (in_turn(raw(HALF), hang), "no complete answer within"),
+    "not HTTP": (raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n", then_close=True), "not HTTP"),
+    "an endless body": (
+        raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 200_000, then_close=True),
+        "larger than 65536 bytes",
     ),
-    "an endless head": raw(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1234567890\r\n" * 5_000, then_close=True),
-    "a flood of interim answers": raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000, then_close=True),
-    "another protocol": raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+    "an endless head": (raw(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1234567890\r\n" * 5_000, then_close=True), "not HTTP"),
+    "a flood of interim answers": (raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000, then_close=True), "does not end"),
+    "another protocol": (
+        raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+        "not HTTP",
+    ),
 }
 
 
-@pytest.mark.parametrize("step", WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
-async def test_a_document_without_a_whole_answer_is_an_unknown_outcome_and_its_connection_is_gone(step: Step) -> None:
+@pytest.mark.parametrize(("step", "reason"), WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
+async def test_a_document_without_a_whole_answer_is_an_unknown_outcome_and_its_connection_is_gone(
+    step: Step, reason: str
+) -> None:
     async with scripted() as server:
-        authority = client(server)
+        authority = client(server, timeouts=patience(reason))
         await authority.submit(document(1), owner())
         server.then(RECEPCION, step)
 
-        with pytest.raises(OutcomeUnknown) as caught:
+        with pytest.raises(OutcomeUnknown, match=reason):
             await authority.submit(document(2), owner())
 
-        assert caught.value.reason
         assert isinstance(await authority.submit(document(3), owner()), Receipt)
         assert (server.count(RECEPCION), server.connections) == (3, 2)
 
 
-@pytest.mark.parametrize("step", WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
-async def test_a_question_without_a_whole_answer_is_unavailable(step: Step) -> None:
+@pytest.mark.parametrize(("step", "reason"), WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
+async def test_a_question_without_a_whole_answer_is_unavailable(step: Step, reason: str) -> None:
     async with scripted() as server:
-        authority = client(server)
+        authority = client(server, timeouts=patience(reason))
         server.then("consultaresultado/api/consultas/estado", step)
 
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable, match=reason):
             await authority.result(TEST, TRACK_ID, owner())
 
 
 async def test_a_document_that_is_not_read_is_an_unknown_outcome() -> None:
     async with scripted() as server:
-        authority = client(server)
+        authority = client(server, timeouts=QUICK)
         await authority.submit(document(1), owner())
         server.ignore_body(RECEPCION)
         server.then(RECEPCION, hang)
@@ -253,9 +261,24 @@ async def test_a_connection_that_breaks_while_a_document_is_written_is_an_unknow
             await authority.submit(document(2, xml=b"<ECF>" + b" " * 8_000_000 + b"</ECF>"), owner())
 
 
-async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers() -> None:
+async def test_an_answer_given_before_the_document_was_read_to_its_end_is_heard() -> None:
     async with scripted() as server:
         authority = client(server)
+        server.ignore_body(RECEPCION)
+        server.then(
+            RECEPCION, in_turn(say(b"", status=401), hang_up), in_turn(say({"mensaje": "muy grande"}, 400), hang_up)
+        )
+
+        with pytest.raises(Refused) as caught:
+            await authority.submit(document(xml=b" " * 8_000_000), owner())
+
+        assert caught.value.raw == {"mensaje": "muy grande"}
+        assert isinstance(await authority.submit(document(2), owner()), Receipt)
+
+
+async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers() -> None:
+    async with scripted() as server:
+        authority = client(server, timeouts=QUICK)
         await authority.submit(document(1), owner())
         server.then(RECEPCION, in_turn(pause(0.5), say({"trackId": "late"})), say({"trackId": "own"}))
 
@@ -323,7 +346,7 @@ async def test_cancelled_while_it_waits_for_the_answer_it_leaves_nothing_behind(
             await arrived.wait()
             nursery.cancel_scope.cancel()
 
-        assert seen[-1] == ("reception", "ecf", "cancelled")
+        assert seen[-1] == ("reception", "testecf", "ecf", "cancelled")
         assert isinstance(await authority.submit(document(3), owner()), Receipt)
         assert server.connections == 2
 
@@ -386,6 +409,21 @@ async def test_closed_it_keeps_no_connection() -> None:
         assert server.open == 0
 
 
+async def test_closed_in_the_middle_of_an_exchange_it_ends_that_one_and_keeps_no_connection() -> None:
+    async with scripted() as server:
+        authority = client(server)
+        arrived = trio.Event()
+        server.then(RECEPCION, in_turn(tell(arrived), pause(0.1), say({"trackId": "own"})))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(authority.submit, document(1), owner())
+            await arrived.wait()
+
+            authority.close()
+
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert server.open == 0
+
+
 # --- Sessions in the middle -------------------------------------------------------------------------------------------
 
 
@@ -405,7 +443,7 @@ async def test_a_401_brings_a_new_session_and_one_more_try() -> None:
         assert isinstance(answer, Receipt)
         assert server.last(RECEPCION).headers["authorization"] == "Bearer second"
         assert sends == [0, 1], "the last check is made before each sending"
-        assert [outcome for operation, _, outcome in seen if operation == "reception"] == ["unauthorised", "ok"]
+        assert [outcome for operation, _, _, outcome in seen if operation == "reception"] == ["unauthorised", "ok"]
 
 
 async def test_a_second_401_is_unavailable() -> None:
@@ -616,6 +654,24 @@ async def test_maintenance_windows_are_read_as_moments() -> None:
         assert window.ends - window.starts == timedelta(hours=2)
 
 
+async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
+    async with scripted() as ecf, scripted() as fc:
+        authority = client(ecf, hosts=Hosts(ecf=ecf.url, fc=fc.url))
+        ecf.then(SEMILLA, say(SEED), say(b"", status=404), say(b"", status=503), reset)
+        fc.then("consultatimbrefc", say(b"<html/>", content_type="text/html"))
+
+        answers = [await authority.probe(TEST, Host.ECF) for _ in range(4)]
+        summaries = await authority.probe(TEST, Host.FC)
+
+        assert answers[:2] == [None, None]
+        assert answers[2:] == [
+            "seed answered with status 503",
+            "the connection was reset before the answer was complete",
+        ]
+        assert summaries is None
+        assert not any("authorization" in heard.headers for heard in (*ecf.heard, *fc.heard))
+
+
 async def test_every_exchange_is_reported() -> None:
     seen, observe = collector()
     async with scripted() as server:
@@ -629,15 +685,19 @@ async def test_every_exchange_is_reported() -> None:
                 await authority.submit(summary, owner())
 
         assert seen == [
-            ("seed", "ecf", "ok"),
-            ("validate_seed", "ecf", "ok"),
-            ("summary_reception", "fc", "ok"),
-            ("summary_reception", "fc", "unknown"),
-            ("summary_reception", "fc", "refused"),
+            ("seed", "testecf", "ecf", "ok"),
+            ("validate_seed", "testecf", "ecf", "ok"),
+            ("summary_reception", "testecf", "fc", "ok"),
+            ("summary_reception", "testecf", "fc", "unknown"),
+            ("summary_reception", "testecf", "fc", "refused"),
         ]
 
 
 # --- Helpers ----------------------------------------------------------------------------------------------------------
+
+
+def patience(reason: str) -> Timeouts:
+    return QUICK if "within" in reason else PATIENT
 
 
 def closed_port() -> int:
@@ -645,8 +705,3 @@ def closed_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-async def swallow(authority: Authority, outgoing: Outgoing) -> None:
-    with pytest.raises(OutcomeUnknown):
-        await authority.submit(outgoing, owner())

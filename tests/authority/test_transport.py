@@ -1,0 +1,171 @@
+"""TLS to the authority: who is believed, and what a handshake or an encrypted stream that fails leaves behind."""
+
+import ssl
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from fe.authority.client import Authority
+from fe.authority.errors import OutcomeUnknown, Unavailable
+from fe.authority.hosts import Hosts
+from fe.authority.replies import Receipt
+from fe.authority.transport import default_tls
+from tests.authority.scripted import (
+    NOW,
+    PATIENT,
+    QUICK,
+    RECEPCION,
+    Heard,
+    Stream,
+    client,
+    document,
+    hang,
+    in_turn,
+    owner,
+    raw,
+    scripted,
+    tell,
+)
+from tests.factories.certificates import VALID_FROM, VALID_UNTIL, default_root, name, rsa_key
+
+
+def server_tls(folder: Path, host: str = "localhost", *, until: datetime = VALID_UNTIL) -> ssl.SSLContext:
+    """A server certificate of the test root for `host`."""
+    key, root = rsa_key("a web server"), default_root()
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name(host))
+        .issuer_name(root.certificate.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(VALID_FROM)
+        .not_valid_after(until)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(root.key, SHA256())
+    )
+    file = folder / "server.pem"
+    file.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM)
+    )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    return context
+
+
+def trusting() -> ssl.SSLContext:
+    """The client's own settings, with the test root among the trusted."""
+    context = default_tls()
+    context.load_verify_locations(cadata=default_root().certificate.public_bytes(Encoding.PEM).decode())
+    return context
+
+
+async def test_a_document_travels_over_tls_and_connections_are_kept(tmp_path: Path) -> None:
+    async with scripted(server_tls(tmp_path)) as server:
+        authority = client(server, tls=trusting())
+
+        for number in (1, 2, 3):
+            assert isinstance(await authority.submit(document(number, xml=b" " * 100_000), owner()), Receipt)
+
+        assert server.connections == 1
+
+
+async def test_who_is_not_certified_gets_nothing(tmp_path: Path) -> None:
+    expired = datetime(2025, 1, 1, tzinfo=UTC)
+    for context, ours, why in (
+        (server_tls(tmp_path), default_tls(), "self-signed|unable to get local issuer"),
+        (server_tls(tmp_path, "elsewhere.example"), trusting(), "Hostname mismatch"),
+        (server_tls(tmp_path, until=expired), trusting(), "expired"),
+    ):
+        async with scripted(context) as server:
+            with pytest.raises(Unavailable, match=f"no TLS with localhost.*({why})"):
+                await client(server, tls=ours).submit(document(), owner())
+
+            assert server.heard == []
+
+
+async def test_older_than_tls_1_2_is_not_spoken() -> None:
+    assert default_tls().minimum_version is ssl.TLSVersion.TLSv1_2
+    assert default_tls().verify_mode is ssl.CERT_REQUIRED
+    assert default_tls().check_hostname
+
+
+async def test_a_handshake_that_never_ends_is_unavailable_and_can_be_cancelled() -> None:
+    closed = 0
+
+    async def swallow(stream: trio.SocketStream) -> None:
+        nonlocal closed
+        async for _ in stream:
+            pass
+        closed += 1
+
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(trio.serve_tcp, swallow, 0)
+        port = listeners[0].socket.getsockname()[1]
+        authority = Authority(Hosts.all_at(f"https://localhost:{port}"), clock=lambda: NOW, timeouts=QUICK)
+
+        with pytest.raises(Unavailable, match=r"within 0\.5 s"):
+            await authority.submit(document(), owner())
+        with trio.move_on_after(0.1) as scope:
+            await authority.submit(document(), owner())
+        await trio.testing.wait_all_tasks_blocked(0.05)
+
+        assert scope.cancelled_caught
+        assert closed == 2, "both connections were closed at once"
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_peer_that_speaks_no_tls_is_unavailable() -> None:
+    async def refuse(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(trio.serve_tcp, refuse, 0)
+        port = listeners[0].socket.getsockname()[1]
+        authority = Authority(Hosts.all_at(f"https://localhost:{port}"), clock=lambda: NOW, timeouts=QUICK)
+
+        with pytest.raises(Unavailable, match="no TLS"):
+            await authority.submit(document(), owner())
+        nursery.cancel_scope.cancel()
+
+
+async def test_an_encrypted_document_that_is_not_read_is_given_up_without_a_goodbye(tmp_path: Path) -> None:
+    async with scripted(server_tls(tmp_path)) as server:
+        authority = client(server, tls=trusting(), connections=1, timeouts=replace(PATIENT, answer=0.5))
+        await authority.submit(document(1), owner())
+        server.ignore_body(RECEPCION)
+        arrived = trio.Event()
+        server.then(RECEPCION, hang, in_turn(tell(arrived), hang))
+        big = b" " * 8_000_000
+
+        with trio.fail_after(10), pytest.raises(OutcomeUnknown, match="no complete answer"):
+            await authority.submit(document(2, xml=big), owner())
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(authority.submit, document(3, xml=big), owner())
+                await arrived.wait()
+                nursery.cancel_scope.cancel()
+
+        assert isinstance(await authority.submit(document(4), owner()), Receipt)
+
+
+async def test_a_stream_that_is_cut_without_tls_ending_is_an_unknown_outcome(tmp_path: Path) -> None:
+    async def cut(stream: Stream, _: Heard) -> bool:
+        assert isinstance(stream, trio.SSLStream)
+        await stream.transport_stream.send_all(b"this is no TLS record")
+        return False
+
+    async with scripted(server_tls(tmp_path)) as server:
+        authority = client(server, tls=trusting())
+        server.then(RECEPCION, cut, in_turn(raw(b"HTTP/1.1 200 OK\r\n\r\n"), cut))
+
+        for number in (1, 2):
+            with pytest.raises(OutcomeUnknown, match=r"reset|HTTP"):
+                await authority.submit(document(number), owner())

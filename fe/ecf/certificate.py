@@ -191,9 +191,14 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
         opened = pkcs12.load_pkcs12(bounded.data, passphrase.encode())
     except UnsupportedAlgorithm:
         raise UnsupportedKey from None
-    except ValueError:  # also from encode(): a lone surrogate is in no passphrase
+    except UnicodeEncodeError:  # a lone surrogate is in no passphrase
         raise WrongPassphrase from None
+    except ValueError as wrong:  # only its text tells a wrong passphrase from a bad certificate
+        raise (WrongPassphrase if "password" in str(wrong) else UnreadableCertificate) from None
+    return _pair(opened)
 
+
+def _pair(opened: pkcs12.PKCS12KeyAndCertificates) -> Credential:
     key = opened.key
     if key is None:
         raise NoKeyPair
@@ -201,15 +206,12 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
         raise UnsupportedKey
     if opened.cert is None:
         raise KeyMismatch if opened.additional_certs else NoKeyPair
-    credential = Credential(key, opened.cert.certificate)
+    certificate = opened.cert.certificate
     try:
-        if credential.certificate.public_key() != key.public_key():
-            raise KeyMismatch
-        _ = credential.holder, credential.holder_id, credential.not_before, credential.not_after
-    except UnsupportedAlgorithm:
-        raise KeyMismatch from None
-    except CertificateError:
-        raise
-    except ValueError:
+        public_key = certificate.public_key()
+        _ = certificate.subject  # read here, so that whoever asks for the holder later finds one
+    except (ValueError, UnsupportedAlgorithm):
         raise UnreadableCertificate from None
-    return credential
+    if public_key != key.public_key():
+        raise KeyMismatch
+    return Credential(key, certificate)

@@ -19,6 +19,7 @@ from fe.ecf.certificate import (
     PassphraseMissing,
     TooCostly,
     TooLarge,
+    UnreadableCertificate,
     UnsupportedKey,
     UnsupportedProtection,
     WrongPassphrase,
@@ -176,6 +177,11 @@ def test_a_short_key_is_not_supported() -> None:
 
     with pytest.raises(UnsupportedKey):
         open_p12(made.make_p12(key, certificate), made.PASSPHRASE)
+
+
+def test_a_certificate_that_cannot_be_read_says_so() -> None:
+    with pytest.raises(UnreadableCertificate):
+        open_p12(made.p12_with_unreadable_certificate(), made.PASSPHRASE)
 
 
 def errors() -> list[type[CertificateError]]:

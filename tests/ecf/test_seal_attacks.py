@@ -398,6 +398,10 @@ KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
         lambda: f"<X509Data>{certificate_of(made.default_credential().der + b'x')}</X509Data>",
         Reason.KEY_INFO,
     ),
+    "a holder that cannot be read": (
+        lambda: f"<X509Data>{certificate_of(made.make_unreadable().public_bytes(Encoding.DER))}</X509Data>",
+        Reason.KEY_INFO,
+    ),
     "not base64": (lambda: "<X509Data><X509Certificate>ñ!</X509Certificate></X509Data>", Reason.ENCODING),
     "attribute": (lambda: f"<X509Data Id='x'>{own()}</X509Data>", Reason.SHAPE),
     "somebody else's certificate": (

@@ -127,6 +127,14 @@ def test_all_objections_are_told_at_once() -> None:
     ]
 
 
+def test_a_certificate_with_broken_extensions_is_unreadable() -> None:
+    der = bytearray(made.default_credential().der)
+    at = der.index(bytes.fromhex("0603551d0f"))  # the object identifier of keyUsage
+    der[at + 10] = 0x04  # octets where bits belong
+
+    assert reasons(x509.load_der_x509_certificate(bytes(der)), None) == [Distrust.UNREADABLE]
+
+
 def test_a_time_without_a_zone_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="zone"):
         check_certificate(made.default_credential().certificate, roots=None, at=datetime(2026, 1, 1))

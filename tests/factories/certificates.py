@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.pbkdf2 import PBKDF2HMAC
-from cryptography.hazmat.primitives.serialization import PrivateFormat, pkcs12
+from cryptography.hazmat.primitives.serialization import NoEncryption, PrivateFormat, pkcs12
 from cryptography.x509.oid import NameOID
 
 from fe.ecf.certificate import Credential
@@ -156,6 +156,22 @@ def default_credential() -> Credential:
 def make_ec_pair() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = ec.generate_private_key(ec.SECP256R1())
     return key, default_root().issue(name(HOLDER), key)
+
+
+def make_unreadable() -> x509.Certificate:
+    """A certificate that loads, has a key, and fails when its subject is asked for: the name is not UTF-8."""
+    der = bytearray(default_credential().der)
+    der[der.rindex(HOLDER.encode())] = 0xFF
+    return x509.load_der_x509_certificate(bytes(der))
+
+
+def p12_with_unreadable_certificate() -> bytes:
+    """A file without encryption whose certificate is valid from a day that does not exist."""
+    credential = default_credential()
+    readable = credential.der
+    unreadable = readable.replace(b"240101000000Z", b"249901000000Z")
+    file = pkcs12.serialize_key_and_certificates(None, credential.key, credential.certificate, None, NoEncryption())
+    return file.replace(readable, unreadable)
 
 
 # --- .p12 files ---------------------------------------------------------------------------------------------------

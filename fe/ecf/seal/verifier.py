@@ -163,6 +163,7 @@ def _read_key_info(key_info: etree._Element) -> tuple[x509.Certificate, RSAPubli
     try:
         certificate = x509.load_der_x509_certificate(der)
         key = certificate.public_key()
+        _ = certificate.subject  # read piece by piece: here, so that whoever asks for the holder later finds one
     except (ValueError, UnsupportedAlgorithm):
         raise BadSignature(Reason.KEY_INFO, "the X509Certificate cannot be read") from None
     if not isinstance(key, RSAPublicKey) or not MIN_KEY_BITS <= key.key_size <= MAX_KEY_BITS:

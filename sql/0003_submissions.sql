@@ -116,12 +116,15 @@ CREATE TABLE submission_events_default PARTITION OF submission_events DEFAULT;
 
 CREATE TABLE sends_default PARTITION OF sends DEFAULT;
 
--- The smallest version-7 UUID of a moment: its first 48 bits are the milliseconds since 1970.
+-- The smallest version-7 UUID of a moment: its first 48 bits are the milliseconds since 1970, rounded down as in the ids.
 CREATE FUNCTION uuid_floor(moment timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT
-RETURN (lpad(to_hex((extract(EPOCH FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+RETURN (lpad(to_hex(floor(extract(EPOCH FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
 
--- Make the partitions of the month that `moment` lies in. Harmless when they are there.
+-- Make the partitions of the month that `moment` lies in. Harmless when they are there, and from many places at once.
+--
+-- Rows that came before their month was made wait in the default partition and move over; as long as they lay there, the
+-- month could not be made at all. Attaching locks less than creating in place: readers and writers of other months go on.
 CREATE FUNCTION ensure_month(moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -129,15 +132,25 @@ DECLARE
     next_first timestamptz := (date_trunc('month', moment AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC';
     suffix text := to_char(first_day AT TIME ZONE 'UTC', 'YYYY_MM');
     parent text;
+    child text;
+    others text;
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('ensure_month'));
     FOREACH parent IN ARRAY ARRAY['submissions', 'submission_documents', 'submission_events', 'sends'] LOOP
-        IF to_regclass(parent || '_' || suffix) IS NULL THEN
-            EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
-                           parent || '_' || suffix, parent, uuid_floor(first_day), uuid_floor(next_first));
+        child := parent || '_' || suffix;
+        others := parent || '_default';
+        IF to_regclass(child) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', child, parent);
             IF parent = 'submission_documents' THEN
                 -- Signed XML hardly shrinks and is read rarely: do not spend the accepting path's time on compression.
-                EXECUTE format('ALTER TABLE %I ALTER COLUMN content SET STORAGE EXTERNAL', parent || '_' || suffix);
+                EXECUTE format('ALTER TABLE %I ALTER COLUMN content SET STORAGE EXTERNAL', child);
             END IF;
+            EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', others);
+            EXECUTE format('WITH moved AS (DELETE FROM %I WHERE submission_id >= %L AND submission_id < %L RETURNING *)
+                            INSERT INTO %I SELECT * FROM moved',
+                           others, uuid_floor(first_day), uuid_floor(next_first), child);
+            EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                           parent, child, uuid_floor(first_day), uuid_floor(next_first));
         END IF;
     END LOOP;
 END

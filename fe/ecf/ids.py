@@ -1,8 +1,15 @@
 """Identifiers that carry their own time."""
 
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def milliseconds(moment: datetime) -> int:
+    """Count the whole milliseconds since 1970, rounded down: exact, where `timestamp()` may be one off."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def new_id(now: datetime) -> UUID:
@@ -11,7 +18,7 @@ def new_id(now: datetime) -> UUID:
     Submissions are kept by month and listed newest first by this value alone, so it must be made from the moment the
     submission was accepted.
     """
-    milliseconds = int(now.timestamp() * 1000)
     noise = secrets.randbits(74)
-    value = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
+    time = milliseconds(now) & (1 << 48) - 1
+    value = time << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
     return UUID(int=value)

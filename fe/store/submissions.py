@@ -7,6 +7,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
 
+from fe.ecf.ids import milliseconds
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost, StoreError
 from fe.store.outbox import Work, book
@@ -337,20 +338,22 @@ _BY_ID = f"""
 _BY_TRACK_ID = f"""
     SELECT {_RECORD_COLUMNS}
       FROM submissions
-     WHERE tenant_id = %(tenant)s AND track_id = %(track_id)s
+     WHERE tenant_id = %(tenant)s AND track_id = ANY (%(spellings)s)
      ORDER BY submission_id DESC
      LIMIT 1
 """
 
 
 async def find(conn: Conn, tenant_id: int, track_or_id: UUID | str) -> Record | None:
-    """Find a submission by its id, or else by the authority's trackId. A trackId may look like a UUID too."""
+    """Find a submission by its id, or else by the authority's trackId. A trackId may look like a UUID too, in any case."""
     cursor = conn.cursor(row_factory=class_row(Record))
     if isinstance(track_or_id, UUID):
         await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})
         if record := await cursor.fetchone():
             return record
-    await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "track_id": str(track_or_id)})
+    text = str(track_or_id)
+    spellings = [text, text.upper()] if isinstance(track_or_id, UUID) else [text]
+    await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "spellings": spellings})
     return await cursor.fetchone()
 
 
@@ -411,7 +414,7 @@ async def history(
         "tenant": tenant_id,
         "from": max(first, _EPOCH),
         # The largest id of that millisecond: ids carry their moment in the first 48 bits.
-        "to": UUID(int=(max(int(last.timestamp() * 1000), 0) << 80) | ((1 << 80) - 1)),
+        "to": UUID(int=(max(milliseconds(last), 0) << 80) | ((1 << 80) - 1)),
         "to_moment": last,
         "limit": limit,
         "offset": offset,

@@ -1,0 +1,240 @@
+"""Finding submissions again: by id, by trackId, newest first, between two moments, in every month."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fe.ecf.ids import new_id
+from fe.store import submissions
+from fe.store.db import Conn, Database
+from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows
+from tests.store.race import race
+
+MONTHS = (
+    datetime(2024, 2, 29, 23, 59, 59, 999999, UTC),  # no partition: the default one
+    datetime(2026, 11, 6, tzinfo=UTC),
+    datetime(2026, 12, 31, 23, 59, 59, 999000, UTC),
+    datetime(2027, 1, 1, tzinfo=UTC),
+    datetime(2027, 1, 15, tzinfo=UTC),
+    datetime(2031, 7, 1, tzinfo=UTC),
+)
+
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
+
+
+async def partitions(db: Database, table: str = "submissions") -> dict[UUID, str]:
+    found = await rows(db, f"SELECT submission_id, tableoid::regclass::text AS home FROM {table}")
+    return {each["submission_id"]: each["home"] for each in found}
+
+
+async def list_ids(
+    db: Database, tenant: int, since: datetime | None = None, until: datetime | None = None, limit: int = 50
+) -> list[UUID]:
+    page = await db.run(submissions.history, tenant, limit=limit, offset=0, since=since, until=until)
+    assert page.total == len(page.items) or len(page.items) == limit
+    return [record.submission_id for record in page.items]
+
+
+async def test_submissions_of_all_months_are_found_listed_and_told_wherever_they_lie(db: Database) -> None:
+    tenant = await make_tenant(db)
+    made = [await make_submission(db, tenant, at=at) for at in MONTHS]
+
+    homes = await partitions(db)
+    assert [homes[submission_id].removeprefix("submissions_") for submission_id in made] == [
+        "default",
+        "2026_11",
+        "2026_12",
+        "2027_01",
+        "2027_01",
+        "default",
+    ]
+    for submission_id, at in zip(made, MONTHS, strict=True):
+        record = await db.run(submissions.find, tenant, submission_id)
+        assert record is not None
+        assert record.submitted_at == at
+        assert await db.run(submissions.xml, tenant, submission_id) == ("original", b"{}")
+        assert [event.at for event in await db.run(submissions.timeline, tenant, submission_id)] == [at]
+    assert await list_ids(db, tenant) == made[::-1]
+
+
+async def test_a_month_whose_rows_had_to_go_to_the_default_partition_gets_its_own_later(db: Database) -> None:
+    """A process whose clock was far ahead must not keep a month from being made when it comes."""
+    tenant = await make_tenant(db)
+    at = MONTHS[-1]
+    early = await make_submission(db, tenant, at=at, client_request_id="early")
+    elsewhere = await make_submission(db, tenant, at=MONTHS[0])
+
+    await rows(db, "SELECT ensure_month(%(at)s)", at=at)
+
+    late = await make_submission(db, tenant, at=at + timedelta(days=3))
+    homes = await partitions(db)
+    assert (homes[early], homes[late]) == ("submissions_2031_07", "submissions_2031_07")
+    assert homes[elsewhere] == "submissions_default"
+    assert (await partitions(db, "submission_documents"))[early] == "submission_documents_2031_07"
+    assert (await partitions(db, "submission_events"))[early] == "submission_events_2031_07"
+    assert await list_ids(db, tenant) == [late, early, elsewhere]
+    assert await db.run(submissions.xml, tenant, early) == ("original", b"{}")
+    assert [event.kind for event in await db.run(submissions.timeline, tenant, early)] == ["accepted"]
+
+
+async def test_a_new_month_has_the_keys_indexes_and_storage_of_its_parents(db: Database) -> None:
+    await make_submission(db, await make_tenant(db), at=MONTHS[-1])
+    for at in (MONTHS[-1], datetime(2031, 8, 1, tzinfo=UTC)):  # one that had rows waiting, and one that had not
+        await rows(db, "SELECT ensure_month(%(at)s)", at=at)
+
+    async def shape(month: str) -> list[object]:
+        found = await rows(
+            db,
+            """SELECT c.relname AS name, i.indisprimary AS is_key, pg_get_indexdef(i.indexrelid) AS definition,
+                      EXISTS (SELECT 1 FROM pg_inherits AS h WHERE h.inhrelid = i.indexrelid) AS attached
+                 FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid
+                WHERE c.relname LIKE '%%' || %(month)s ORDER BY 1, 3""",
+            month=month,
+        )
+        storage = await rows(
+            db,
+            """SELECT c.relname AS name, a.attname, a.attstorage, a.attnotnull
+                 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+                WHERE c.relname LIKE '%%' || %(month)s AND c.relkind = 'r' AND a.attnum > 0 ORDER BY 1, 2""",
+            month=month,
+        )
+        return [[str(value).replace(month, "MONTH") for value in each.values()] for each in found + storage]
+
+    assert await shape("2031_07") == await shape("2031_08") == await shape("2027_01")
+
+
+async def test_making_a_month_twice_and_at_once_is_harmless(db: Database, dsn: str) -> None:
+    async def act(conn: Conn, number: int) -> str:
+        await conn.execute("SELECT ensure_month(%s)", (datetime(2033, 1 + number % 2, 5, tzinfo=UTC),))
+        return "made"
+
+    assert await race(dsn, 8, act) == ["made"] * 8
+    assert await race(dsn, 2, act) == ["made"] * 2
+
+
+async def test_pages_cut_the_list_without_loss_or_repetition_and_tell_the_total(db: Database) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    made = [await make_submission(db, tenant, at=ACCEPTED_AT + timedelta(hours=36 * n)) for n in range(45)]
+    await make_submission(db, other)
+
+    pages = [
+        await db.run(submissions.history, tenant, limit=10, offset=offset, since=None, until=None)
+        for offset in range(0, 60, 10)
+    ]
+
+    assert [record.submission_id for page in pages for record in page.items] == made[::-1]
+    assert [len(page.items) for page in pages] == [10, 10, 10, 10, 5, 0]
+    assert {page.total for page in pages} == {45}
+
+
+async def test_both_bounds_are_inclusive_to_the_microsecond(db: Database) -> None:
+    tenant = await make_tenant(db)
+    at = datetime(2026, 11, 6, 10, 0, 0, 1999, UTC)
+    step = timedelta(microseconds=1)
+    made = await make_submission(db, tenant, at=at)
+
+    assert await list_ids(db, tenant, since=at, until=at) == [made]
+    assert await list_ids(db, tenant, since=at - step, until=at + step) == [made]
+    assert await list_ids(db, tenant, since=at + step) == []
+    assert await list_ids(db, tenant, until=at - step) == []
+
+
+async def test_bounds_at_the_ends_of_time_are_bounds_like_others(db: Database) -> None:
+    tenant = await make_tenant(db)
+    made = await make_submission(db, tenant)
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+    assert await list_ids(db, tenant, since=first, until=last) == [made]
+    assert await list_ids(db, tenant, since=last) == []
+    assert await list_ids(db, tenant, until=first) == []
+    assert await list_ids(db, tenant, since=last, until=first) == []
+
+
+async def test_another_tenants_submission_is_not_found_by_anything(db: Database) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    theirs = await make_submission(db, other, track_id="shared")
+    await rows(db, "UPDATE submissions SET track_id = 'shared'")
+
+    assert await db.run(submissions.find, tenant, theirs) is None
+    assert await db.run(submissions.find, tenant, "shared") is None
+    assert await db.run(submissions.timeline, tenant, theirs) == []
+    assert await list_ids(db, tenant) == []
+
+
+@pytest.mark.parametrize(
+    "track_id", ["track-1", "d2b6e27c-3908-46f3-afaa-2207b9501b4b", "D2B6E27C-3908-46F3-AFAA-2207B9501B4B"]
+)
+async def test_a_track_id_is_found_as_it_was_given_though_it_looks_like_one_of_our_ids(
+    db: Database, track_id: str
+) -> None:
+    tenant = await make_tenant(db)
+    made = await make_submission(db, tenant)
+    await make_submission(db, tenant)
+    await rows(db, "UPDATE submissions SET track_id = %(t)s WHERE submission_id = %(id)s", t=track_id, id=made)
+    asked: UUID | str = track_id if track_id == "track-1" else UUID(track_id)
+
+    record = await db.run(submissions.find, tenant, asked)
+
+    assert record is not None
+    assert (record.submission_id, record.track_id) == (made, track_id)
+
+
+async def test_of_two_with_one_track_id_the_newer_is_found(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_submission(db, tenant)
+    newer = await make_submission(db, tenant, at=ACCEPTED_AT + timedelta(days=60))
+    await rows(db, "UPDATE submissions SET track_id = 'same'")
+
+    record = await db.run(submissions.find, tenant, "same")
+
+    assert record is not None
+    assert record.submission_id == newer
+
+
+@given(moments, moments)
+def test_ids_are_ordered_by_the_millisecond_they_were_made_in(one: datetime, other: datetime) -> None:
+    millisecond = timedelta(milliseconds=1)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    first, second = new_id(one), new_id(other)
+
+    assert first.int >> 80 == (one - epoch) // millisecond
+    assert first.version == 7
+    assert first.variant == "specified in RFC 4122"
+    if (one - epoch) // millisecond != (other - epoch) // millisecond:
+        assert (first < second) == (one < other)
+
+
+async def test_the_floor_of_a_moment_is_below_its_ids_and_above_the_ids_of_the_millisecond_before(
+    db: Database,
+) -> None:
+    """Otherwise a bound of the history, or of a month, would cut off what belongs inside."""
+    tried: list[datetime] = []
+
+    @settings(max_examples=300, database=None)
+    @given(moments)
+    def collect(moment: datetime) -> None:
+        tried.append(moment)
+
+    collect()
+    floors = await row(
+        db, "SELECT array_agg(uuid_floor(m) ORDER BY n) AS f FROM unnest(%(m)s) WITH ORDINALITY AS t (m, n)", m=tried
+    )
+
+    for moment, floor in zip(tried, floors["f"], strict=True):
+        assert floor < new_id(moment)
+        assert floor > new_id(moment - timedelta(milliseconds=1))
+
+
+async def test_an_id_lies_in_the_partition_of_the_month_it_was_made_in(db: Database) -> None:
+    tenant = await make_tenant(db)
+    last, first = datetime(2026, 11, 30, 23, 59, 59, 999999, UTC), datetime(2026, 12, 1, tzinfo=UTC)
+    made = [new_submission(tenant, at) for at in (last, first)]
+    for new, at in zip(made, (last, first), strict=True):
+        await db.run(submissions.accept, new, at)
+
+    homes = await partitions(db)
+
+    assert [homes[new.submission_id] for new in made] == ["submissions_2026_11", "submissions_2026_12"]

@@ -130,7 +130,10 @@ async def test_what_was_answered_outlives_kill_minus_9(start: Start, http: httpx
     assert process.stdout is not None
     answered = []
     try:
-        ecf_url, management = (await process.stdout.receive_some()).decode().split()
+        said = b""
+        while not said.endswith(b"\n"):
+            said += await process.stdout.receive_some()
+        ecf_url, management = said.decode().split()
         at = Addresses(ecf_url, ecf_url, ecf_url, management)
         victim = Running(at, http, trio.CancelScope(), trio.Event())
         for sequence in range(1, 21):

@@ -1,6 +1,6 @@
 """What a document says about itself, read also from documents that are wrong."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -36,7 +36,7 @@ class Facts:
 
     def to_record(self) -> dict[str, str]:
         """For the journal: without what is missing."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Facts":

@@ -14,6 +14,7 @@ from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
 from fe.authority.simulator.office import Call, Office
 from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, Host, Operation, find_route
 from fe.authority.simulator.replies import HTML, JSON, Reply, other_shape, page, render, to_json
+from fe.authority.simulator.sessions import Session
 from fe.ecf.catalogue import Environment
 
 Handler = Callable[[Office, Call], Awaitable[Reply | Answer]]
@@ -118,7 +119,7 @@ class Front:
             answer = self._rendered(call, reply)
         return await self._bent(call, answer, connection)
 
-    def _session(self, call: Call) -> Any:
+    def _session(self, call: Call) -> Session | None:
         if call.route.access is not Access.BEARER:
             return None
         authorization = call.request.headers.get("authorization", "")

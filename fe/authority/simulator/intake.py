@@ -1,6 +1,6 @@
 """Taking in a document: the checks made at once, the journal, and the two receptions (PROTOCOL.md 4, 5 and 14)."""
 
-import hashlib
+import random
 import re
 import uuid
 from datetime import datetime, timedelta
@@ -24,6 +24,8 @@ from fe.ecf.states import Estado
 _FILE_NAME = re.compile(r"(\d{9}|\d{11})(E\d{12})\.xml", re.IGNORECASE | re.ASCII)
 
 _BAD_NAME_LENGTH = "3243"
+
+_random = random.Random()  # noqa: S311 - see _new_track_id
 
 
 class Refusal(Exception):
@@ -90,7 +92,7 @@ def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] 
         "issuer": None if call.operation is Operation.COMMERCIAL_APPROVAL else issuer or None,
         "eNCF": number or None,
         "fileName": part and part.file_name,
-        "sha256": part and hashlib.sha256(part.content).hexdigest(),
+        "sha256": part and part.sha256,
         "bytes": part and len(part.content),
         "trackId": None,
         "status": status,
@@ -125,8 +127,8 @@ def _filed(office: Office, call: Call, part: Part, examined: Examined) -> Filed:
         call.environment,
         facts.issuer or "",
         facts.e_ncf or "",
-        None if at_once else str(uuid.uuid4()),
-        hashlib.sha256(part.content).hexdigest(),
+        None if at_once else _new_track_id(),
+        part.sha256,
         call.now,
         facts,
         verdict,
@@ -138,6 +140,11 @@ def _filed(office: Office, call: Call, part: Part, examined: Examined) -> Filed:
     journal(office, call, status=status, **record)
     office.ledger.file(filed)
     return filed
+
+
+def _new_track_id() -> str:
+    # Like the authority's own, a random UUID; it keeps no secret.
+    return str(uuid.UUID(int=_random.getrandbits(128), version=4))
 
 
 def _decided_at(office: Office, call: Call) -> datetime | None:
@@ -165,7 +172,7 @@ async def receive_ecf(office: Office, call: Call) -> Reply:
     track_id = filed.track_id
     if call.suffers(FaultKind.OTHER_TRACK):
         other = office.ledger.another(filed)
-        track_id = other.track_id if other is not None else str(uuid.uuid4())
+        track_id = other.track_id if other is not None else _new_track_id()
     return Reply({"trackId": track_id, "error": None, "mensaje": None}, "RespuestaRecepcion")
 
 

@@ -211,9 +211,3 @@ class Ledger:
     def __iter__(self) -> Iterator[Filed]:
         for documents in self._filed.values():
             yield from documents
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._filed.clear()
-        self._tracks.clear()
-        self._voided.clear()

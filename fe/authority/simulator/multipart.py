@@ -1,7 +1,9 @@
 """Reading the one file part of a submission, with the habits of other people's clients (PROTOCOL.md 2, 4 and 10)."""
 
+import hashlib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote_to_bytes
 
 _BOUNDARY = re.compile(r'multipart/form-data\s*;(?:.*;)?\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;]+))', re.IGNORECASE)
@@ -9,12 +11,17 @@ _PARAMETER = re.compile(r';\s*([A-Za-z0-9_*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """A file part: what it was called and its exact bytes."""
 
     file_name: str
     content: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of the exact bytes, in hexadecimal."""
+        return hashlib.sha256(self.content).hexdigest()
 
 
 class NoPart(ValueError):
@@ -24,16 +31,17 @@ class NoPart(ValueError):
 def read_xml_part(content_type: str, body: bytes) -> Part:
     """Return the part named `xml`, in any case; raise NoPart.
 
-    Tolerated: unquoted parameters, no or any content type of the part, `filename*`, lines ended by LF alone, a
-    missing last boundary. Needed: a file name and content that is not empty.
+    Tolerated: unquoted parameters, no or any content type of the part, `filename*`, lines ended by LF alone, other
+    parts. Needed: the last boundary, a file name, and content that is not empty.
     """
     boundary = _BOUNDARY.match(content_type)
     if boundary is None:
         raise NoPart("la solicitud no es multipart/form-data")
     mark = re.escape((boundary[1] or boundary[2]).encode("latin-1"))
-    for piece in re.split(rb"\r?\n--" + mark, b"\r\n" + body)[1:]:
-        if piece.startswith(b"--"):
-            break
+    *pieces, end = re.split(rb"\r?\n--" + mark + rb"(?=--|[ \t]*\r?\n)", b"\r\n" + body)
+    if not end.startswith(b"--"):
+        raise NoPart("el formulario está incompleto")
+    for piece in pieces[1:]:
         blank = _BLANK_LINE.search(piece)
         if blank is None:
             continue

@@ -59,8 +59,8 @@ class Office:
 
     def reset(self) -> None:
         """Forget documents, register and faults; tokens stay good. The world file is read again."""
-        self.ledger.clear()
-        self.registry.clear()
+        self.ledger = Ledger()
+        self.registry = Registry()
         self.faults.clear()
         self.faults.applied.clear()
         self.requests.clear()

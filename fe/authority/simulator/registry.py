@@ -79,10 +79,6 @@ class Registry:
         """The certificates a signer's must have been issued by; None when any issuer will do."""
         return self.roots or None
 
-    def clear(self) -> None:
-        """Forget everything; nothing is enforced any more."""
-        self.__init__()  # type: ignore[misc]  # the state after construction is the empty register
-
     def _add_taxpayer(self, fields: Fields) -> None:
         rnc = fields.rnc("rnc")
         self.taxpayers[rnc] = Taxpayer(

@@ -44,13 +44,20 @@ def page(status: int, html: str, *headers: tuple[str, str]) -> Answer:
 
 def to_json(value: Any) -> str:
     """JSON with the digits of Decimals kept: `40120.00` stays so."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except TypeError:  # a Decimal, which only the answer of one query has
+        return _to_json(value)
+
+
+def _to_json(value: Any) -> str:
     match value:
         case Decimal():
             return str(value)
         case dict():
-            return "{" + ",".join(f"{json.dumps(name)}:{to_json(below)}" for name, below in value.items()) + "}"
+            return "{" + ",".join(f"{json.dumps(name)}:{_to_json(below)}" for name, below in value.items()) + "}"
         case list() | tuple():
-            return "[" + ",".join(map(to_json, value)) + "]"
+            return "[" + ",".join(map(_to_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -102,3 +102,55 @@ json_values = st.recursive(
     lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=20), inside, max_size=4),
     max_leaves=20,
 )
+
+
+# --- one document that has everything, the same each time -------------------------------------------------------------
+
+_ONE_OF_EACH = {
+    "date": "05-02-2026",
+    "date-from-2000": "05-02-2026",
+    "timestamp": "05-02-2026 14:03:09",
+    "timestamp-any-year": "05-02-2026 14:03:09",
+    "seed-time": "2026-02-05T14:03:09.1234567-04:00",
+    "rnc": "131880738",
+    "rnc-trimmed": "00112345678",
+    "e-ncf": "E310000000007",
+    "e-ncf-or-ncf": "E310000000007",
+    "phone": "809-555-0100",
+    "e-mail": "ventas@palmera.example",
+    "terms": "30 dias",
+    "security-code": "aB3+/x",
+    "approved-amount": "118.00",
+}
+
+
+def one_value(simple: Simple) -> str:
+    """A value the type takes, always the same."""
+    if simple.name in _ONE_OF_EACH:
+        return _ONE_OF_EACH[simple.name]
+    if simple.codes:
+        return simple.codes[-1].value
+    if simple.form is Form.NUMBER:
+        whole = simple.least if simple.least is not None else (simple.above or 0) + 1
+        return f"{whole}.{'5' * simple.decimals}" if simple.decimals else str(whole)
+    return "Mar"[: simple.longest].ljust(simple.shortest or 0, "e")
+
+
+def everything(of: Element) -> Any:
+    """Content with every element there is, lists with two entries."""
+    if of.simple is not None:
+        return one_value(of.simple)
+    return {
+        child.name: [everything(child), everything(child)] if child.many > 1 else everything(child)
+        for child in of.children
+    }
+
+
+def whole_document(kind: Kind) -> Document:
+    """The document of that kind that has everything."""
+    content = everything(kind.root)
+    root = Root(kind.root.name)
+    ecf_type = EcfType(kind.name.removeprefix("e-CF ")) if root is Root.ECF else type_of(root, None)
+    if root is Root.ECF:
+        content["Encabezado"]["IdDoc"] |= {"TipoeCF": str(ecf_type), "eNCF": f"E{ecf_type}0000000007"}
+    return Document(root, ecf_type, content)

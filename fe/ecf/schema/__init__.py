@@ -8,7 +8,7 @@ from lxml import etree
 
 from fe.ecf.problems import Problem, show
 from fe.ecf.schema.judge import walk
-from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of
+from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import compiled
 
@@ -21,9 +21,10 @@ def validate(element: etree._Element) -> list[Problem]:
     `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
     authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
     for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7). Lines are given for a document
-    that was read from more than one line. Any thread may call it.
+    that was read from more than one line. An e-CF without a good TipoeCF is judged by the type in its e-NCF;
+    if that says nothing either, the type is the only problem. Any thread may call it.
     """
-    kind = kind_of(element)
+    kind = kind_of(element) or probable_kind(element)
     if kind is None:
         return [unknown_kind(element)]
     schema = compiled(kind)

@@ -12,7 +12,7 @@ from lxml import etree
 from fe.ecf.load import excerpt
 from fe.ecf.problems import Problem
 from fe.ecf.schema.kinds import SIGNATURE, Kind, names
-from fe.ecf.schema.model import Element, Simple
+from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import Verdicts
 
@@ -70,7 +70,7 @@ class _Walk:
         stray = next((text for text in texts if text and text.strip(BLANKS)), None)
         if stray is not None:
             self._say("unexpected-text", path, node, found=stray.strip(BLANKS), name=of.name)
-        elif not children and not of.may_be_empty:
+        elif not children and not of.may_be_empty and not any(child.required for child in of.children):
             self._say("empty-element", path, node, name=of.name)
         prefix = f"{path}." if path else ""
         misplaced = _misplaced(of, children)
@@ -109,7 +109,7 @@ class _Walk:
             if key not in self._known:
                 facets = _verdicts.violations(simple, text)
                 worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
-                self._known[key] = None if worst is None else _CODES.get(worst, "pattern")
+                self._known[key] = None if worst is None else _code(simple, worst)
             code = self._known[key]
             if code is not None:
                 self._say(code, path, node, found=text, name=of.name, **_expected(of))
@@ -122,6 +122,12 @@ class _Walk:
     def _unknown(self, name: str, path: str, node: etree._Element) -> None:
         code = "forbidden-element" if name in names() else "unknown-element"
         self._say(code, path, node, name=excerpt(name), kind=self._kind.name)
+
+
+def _code(simple: Simple, facet: str) -> str:
+    if facet == "DATATYPE" and simple.base is Base.DATE_TIME:
+        return "pattern"
+    return _CODES.get(facet, "pattern")
 
 
 def _expected(of: Element) -> dict[str, str]:

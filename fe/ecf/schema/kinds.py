@@ -1,7 +1,7 @@
 """The fifteen kinds of document the format knows, each with its own tree of elements."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from lxml import etree
@@ -36,7 +36,7 @@ class Kind:
     """One kind of document: `name` for people, its tree of elements, and which of them may be empty tags."""
 
     name: str
-    root: Element
+    root: Element = field(repr=False)
     may_be_empty: frozenset[str]
 
 
@@ -69,11 +69,21 @@ def type_of(root: Root, tipo_ecf: str | None) -> EcfType | None:
 
 def kind_of(tree: etree._Element) -> Kind | None:
     """The kind of an XML document, or None for a root or type that is not known."""
+    return _kind(tree, tree.findtext("Encabezado/IdDoc/TipoeCF"))
+
+
+def probable_kind(tree: etree._Element) -> Kind | None:
+    """The kind of an e-CF whose `TipoeCF` is missing or wrong, by the two digits of its e-NCF."""
+    e_ncf = tree.findtext("Encabezado/IdDoc/eNCF") or ""
+    return _kind(tree, e_ncf[1:3] if e_ncf.startswith("E") else None)
+
+
+def _kind(tree: etree._Element, tipo_ecf: str | None) -> Kind | None:
     if tree.tag == SEED:
         return kind(SEED, None)
     try:
         root = Root(str(tree.tag))
-        return kind(root, type_of(root, tree.findtext("Encabezado/IdDoc/TipoeCF")))
+        return kind(root, type_of(root, tipo_ecf))
     except ValueError:
         return None
 

@@ -95,12 +95,12 @@ class Element:
     name: str
     required: bool
     many: int
-    simple: Simple | None
-    children: "tuple[Element, ...]"
+    simple: Simple | None = field(repr=False)
+    children: "tuple[Element, ...]" = field(repr=False)
     may_be_empty: bool
-    by_name: "Mapping[str, Element]"
+    by_name: "Mapping[str, Element]" = field(repr=False)
     #: The place of each child in the sequence.
-    order: Mapping[str, int]
+    order: Mapping[str, int] = field(repr=False)
     #: The children that are there even when they say nothing: required, and allowed to be empty.
     always: tuple[str, ...]
 

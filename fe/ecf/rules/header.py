@@ -1,0 +1,104 @@
+"""Rules on the number, the dates and the payment (PROTOCOL.md sections 4, 7 and 11)."""
+
+from datetime import date
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import read_day, read_moment
+from fe.ecf.identity import e_ncf
+from fe.ecf.money import number
+from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.rules.case import Case, day_in
+
+_DATES = (
+    (("Encabezado", "IdDoc"), ("FechaVencimientoSecuencia", "FechaLimitePago", "FechaDesde", "FechaHasta")),
+    (("Encabezado", "Emisor"), ("FechaEmision",)),
+    (("Encabezado", "Comprador"), ("FechaEntrega", "FechaOrdenCompra")),
+    (("Encabezado", "InformacionesAdicionales"), ("FechaEmbarque",)),
+    (("InformacionReferencia",), ("FechaNCFModificado",)),
+)
+
+#: The first electronic receipts were issued in 2019; the authority's own test set dates one in December 2018.
+_FIRST_DAY = date(2018, 1, 1)
+
+_CREDIT, _FREE = "2", "3"
+_VOUCHERS = "5"
+
+
+def check_number(case: Case) -> None:
+    """Check eNCF's form, and that it is of the document's type."""
+    written = case.e_ncf
+    if written is None:
+        return
+    number_ = e_ncf(written)
+    if number_ is None:
+        case.report("e-ncf-form", "Encabezado.IdDoc.eNCF", found=written, expected="E310000000001")
+    elif number_.type is not case.type and case.type is not None:
+        case.report("e-ncf-type", "Encabezado.IdDoc.eNCF", found=written, expected=case.type.prefix)
+    stated = text(case.id_doc, "TipoeCF")
+    if stated is not None and case.type is not None and stated != case.type.value:
+        case.report("e-ncf-type", "Encabezado.IdDoc.TipoeCF", found=stated, expected=case.type.value)
+
+
+def check_dates(case: Case) -> None:
+    """Check that dates exist, and those of issue, signing and expiry against the present."""
+    for place, names in _DATES:
+        fields: Fields = case.content
+        for step in place:
+            fields = section(fields, step)
+        if fields:
+            for name in names:
+                if name in fields:
+                    exists(case, fields, name, ".".join(place))
+    expiry = day_in(case.id_doc, "FechaVencimientoSecuencia")
+    if expiry is not None and expiry < case.today:
+        path = "Encabezado.IdDoc.FechaVencimientoSecuencia"
+        case.report("sequence-expired", path, found=case.id_doc["FechaVencimientoSecuencia"])
+    if case.issued is not None:
+        path = "Encabezado.Emisor.FechaEmision"
+        if case.issued > case.today:
+            case.report("issue-date-future", path, found=case.issuer["FechaEmision"])
+        elif case.issued < _FIRST_DAY:
+            case.report("issue-date-old", path, found=case.issuer["FechaEmision"])
+    check_moment(case, case.content, "FechaHoraFirma", "")
+
+
+def exists(case: Case, fields: Fields, name: str, place: str) -> None:
+    """Check that a date is one of the calendar."""
+    written = text(fields, name)
+    if written is not None and read_day(written) is None:
+        case.report("not-a-date", f"{place}.{name}", found=written)
+
+
+def check_moment(case: Case, fields: Fields, name: str, place: str) -> None:
+    """Check that a time of signing exists and is not later than now."""
+    written = text(fields, name)
+    if written is None:
+        return
+    path = f"{place}.{name}" if place else name
+    moment = read_moment(written)
+    if moment is None:
+        case.report("not-a-date", path, found=written)
+    elif moment > case.now:
+        case.report("signed-in-future", path, found=written)
+
+
+def check_payment(case: Case) -> None:
+    """Check how and until when it is paid, and the period that is billed."""
+    id_doc = case.id_doc
+    terms = text(id_doc, "TipoPago")
+    due = day_in(id_doc, "FechaLimitePago")
+    if terms == _CREDIT and "FechaLimitePago" not in id_doc and case.type is not EcfType.MINOR_EXPENSES:
+        case.report("due-date-missing", "Encabezado.IdDoc.FechaLimitePago")
+    if terms == _FREE and case.type is EcfType.CREDIT_FISCAL:
+        case.report("free-credit-fiscal", "Encabezado.IdDoc.TipoPago", found=terms, expected="1, 2")
+    if due is not None and case.issued is not None and due < case.issued:
+        case.report("due-date-early", "Encabezado.IdDoc.FechaLimitePago", found=id_doc["FechaLimitePago"])
+    if "FechaHasta" in id_doc:
+        first, last = day_in(id_doc, "FechaDesde"), day_in(id_doc, "FechaHasta")
+        if first is not None and last is not None and last < first:
+            case.report("period-order", "Encabezado.IdDoc.FechaHasta", found=id_doc["FechaHasta"])
+    if case.type is not EcfType.CONSUMER and "TablaFormasPago" in id_doc:
+        for place, row in enumerate(rows(id_doc, "TablaFormasPago", "FormaDePago"), 1):
+            if number(row.get("FormaPago")) == int(_VOUCHERS):
+                path = f"Encabezado.IdDoc.TablaFormasPago.FormaDePago[{place}].FormaPago"
+                case.report("vouchers-only-consumer", path, found=_VOUCHERS)

@@ -1,0 +1,51 @@
+"""Rules on issuer and buyer (PROTOCOL.md section 11)."""
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.identity import TaxIdKind, referred, tax_id
+from fe.ecf.reading import Fields, section, text
+from fe.ecf.rules.case import Case
+from fe.ecf.thresholds import consumer_in_full
+
+
+def check_digit(case: Case, fields: Fields, name: str, place: str) -> None:
+    """Remark on an RNC or cédula whose last digit does not check.
+
+    A remark and no more: the authority looks numbers up in its registry, and the registry holds RNCs and cédulas that
+    fail the public algorithm. To refuse those would stop taxpayers who can do nothing about it; a mistyped number of a
+    supplier or buyer, on the other hand, is what this finds before the authority does.
+    """
+    written = text(fields, name)
+    number = tax_id(written) if written else None
+    if number is not None and not number.checks:
+        kind = "RNC" if number.kind is TaxIdKind.RNC else "cédula"
+        case.report("check-digit", f"{place}.{name}", found=written, kind=kind)
+
+
+def check_parties(case: Case) -> None:
+    """Check the ids of both parties, and that the buyer is named where it must be."""
+    check_digit(case, case.issuer, "RNCEmisor", "Encabezado.Emisor")
+    if "RNCComprador" in case.buyer:
+        check_digit(case, case.buyer, "RNCComprador", "Encabezado.Comprador")
+    by_rnc, by_foreign_id = text(case.buyer, "RNCComprador"), text(case.buyer, "IdentificadorExtranjero")
+    if by_rnc and by_foreign_id:
+        case.report("buyer-two-ids", "Encabezado.Comprador.IdentificadorExtranjero", found=by_foreign_id)
+    if case.type is EcfType.SPECIAL_REGIME and not by_rnc and not by_foreign_id:
+        case.report("buyer-id-missing", "Encabezado.Comprador.RNCComprador")
+    threshold = consumer_in_full(case.day)
+    if case.total is not None and case.total >= threshold and _is_consumer_sale(case):
+        words = {"threshold": f"{threshold:,.2f}"}
+        if not by_rnc and not by_foreign_id:
+            case.report("buyer-missing", "Encabezado.Comprador.RNCComprador", **words)
+        if not text(case.buyer, "RazonSocialComprador"):
+            case.report("buyer-missing", "Encabezado.Comprador.RazonSocialComprador", **words)
+
+
+def _is_consumer_sale(case: Case) -> bool:
+    # A credit note is never above what it corrects, so that one at the threshold corrects an invoice at or above it. A
+    # debit note's own amount says nothing of the invoice.
+    if case.type is EcfType.CONSUMER:
+        return True
+    if case.type is not EcfType.CREDIT_NOTE:
+        return False
+    corrected = referred(text(section(case.content, "InformacionReferencia"), "NCFModificado") or "")
+    return corrected is not None and corrected.type is EcfType.CONSUMER

@@ -1,0 +1,28 @@
+"""What a rule is."""
+
+from dataclasses import dataclass
+
+from fe.ecf.problems import Severity
+
+REJECTED, CONDITIONAL = Severity.REJECTED, Severity.CONDITIONAL
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, as the documentation lists it: its code, how grave it is, and what to say in both languages.
+
+    Codes are stable; texts may be reworded. `{...}` in a text is filled in where the problem is found. `source` names
+    the ground of the rule: sections of PROTOCOL.md, or the authority's format document of October 2025. A rule whose
+    only ground is the format document, or on which the sources disagree, is CONDITIONAL unless that document states it
+    as a validation: it must not stop a receipt the authority would take. `of_form`: silent where the schema already
+    objects to the same place.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    message_es: str
+    fix: str
+    fix_es: str
+    source: str
+    of_form: bool = False

@@ -345,7 +345,7 @@ _BY_TRACK_ID = f"""
 
 
 async def find(conn: Conn, tenant_id: int, track_or_id: UUID | str) -> Record | None:
-    """Find a submission by its id, or else by the authority's trackId. A trackId may look like a UUID too, in any case."""
+    """Find a submission by its id, or else by the authority's trackId, which may look like a UUID, in capitals too."""
     cursor = conn.cursor(row_factory=class_row(Record))
     if isinstance(track_or_id, UUID):
         await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})

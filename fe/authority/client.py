@@ -132,7 +132,7 @@ class Authority:
         """Ask for the verdict by trackId (row 5); "No encontrado" and "En Proceso" are verdicts here.
 
         Give `e_ncf`: reception's answer names only the trackId, so this is where an answer that was meant for another
-        document shows. It is Unavailable.
+        document shows, as ForeignAnswer (an Unavailable).
         """
         read = partial(read_verdict_about, e_ncf=e_ncf, track_id=track_id)
         return await self._query(Operation.RESULT, environment, credential, {"trackid": track_id}, read, _not_found)

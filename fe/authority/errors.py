@@ -31,6 +31,13 @@ class Unavailable(AuthorityError):
     """The document was certainly not processed, or nothing was sent that could be: the same call may be made again."""
 
 
+class ForeignAnswer(Unavailable):
+    """The answer is a good one about another document.
+
+    Once, it is a mix-up to ask again after. If it stays so, the trackId was never ours: ask by issuer and e-NCF.
+    """
+
+
 class OutcomeUnknown(AuthorityError):
     """The document may have been processed: ask by issuer and e-NCF before anything is sent again (decisions.md)."""
 

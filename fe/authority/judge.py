@@ -31,9 +31,10 @@ from typing import TypeVar
 
 from fe.authority.bodies import Body, Form, Message, fold, member, messages, read_body, text
 from fe.authority.connection import Reply
-from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.line import Unauthorised
 from fe.authority.replies import (
+    AnotherDocument,
     Contradiction,
     Granted,
     Receipt,
@@ -136,6 +137,8 @@ def judge_query(reply: Reply, now: datetime, read: Callable[[Body], T], absent: 
         except Unreadable as unreadable:
             if says_not_found(body):
                 return absent(body)
+            if isinstance(unreadable, AnotherDocument):
+                raise ForeignAnswer("the answer is about another document", raw=body.raw) from unreadable
             raise Unavailable(f"unreadable answer: {unreadable.reason}", raw=body.raw) from unreadable
     if reply.status in (*_OF_CONTENT, 404) and says_not_found(body):
         return absent(body)

@@ -43,6 +43,10 @@ class Contradiction(Unreadable):
     """An answer whose code says one thing and whose words say another."""
 
 
+class AnotherDocument(Unreadable):
+    """A good answer about a document that nobody asked about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """The authority has the document and will judge it: ask for the verdict by `track_id`."""
@@ -180,7 +184,7 @@ def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: str | None = 
     verdict = read_verdict(body)
     for asked, answered in ((e_ncf, verdict.e_ncf), (track_id, verdict.track_id)):
         if asked is not None and answered is not None and asked.lower() != answered.lower():
-            raise Unreadable("it is about another document", body.raw)
+            raise AnotherDocument("it is about another document", body.raw)
     return verdict
 
 

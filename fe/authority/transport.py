@@ -5,7 +5,8 @@ Why not an httpx client: it gives neither of two things. First, the point of no 
 Second, the price. Measured side by side, one core, POST of 7 KB over keep-alive connections, CPU for each exchange: an
 httpx client for each sender 440 us, `httpcore.AsyncHTTPConnection` for each sender 217 us, h11 on a Trio stream 134 us.
 (One httpx client for 64 senders takes 5 ms: its pool looks at all connections for each request.) A document takes three
-exchanges or so, and everything else about it less than a millisecond.
+exchanges or so, and everything else about it less than a millisecond. A whole `submit` (form, session, exchange,
+judgement) takes 210 us, the same with 16 senders as with 64.
 
 So a connection belongs to one exchange at a time and lies on a stack in between. Nothing else is shared, and nothing
 is searched.

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from fe.authority.client import Authority, Outgoing, Timeouts
-from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
 from fe.ecf.catalogue import Environment, Service
@@ -527,7 +527,7 @@ async def test_a_result_about_another_document_is_not_believed() -> None:
         )
 
         for _ in range(2):
-            with pytest.raises(Unavailable, match="another document"):
+            with pytest.raises(ForeignAnswer, match="another document"):
                 await authority.result(TEST, TRACK_ID, owner(), e_ncf="E310000000001")
 
 

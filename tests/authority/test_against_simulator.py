@@ -1,0 +1,277 @@
+"""The client against the simulated authority: the whole road, both families of shapes, and the one promise that counts.
+
+The promise: what the client calls Unavailable or Refused was not processed, and what it calls received was.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import trio
+
+from fe.authority.client import Authority, Outgoing, Receipt, Verdict
+from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.hosts import Hosts
+from fe.authority.simulator import Catalogue, FaultKind, Shapes
+from fe.ecf.catalogue import Environment, Service
+from fe.ecf.seal import verify
+from fe.ecf.states import Estado
+from tests.authority.scripted import PATIENT, Owner
+from tests.simulator.conftest import http, start
+from tests.simulator.support import BUYER, ISSUER, Running, Start, acecf, anecf, ecf, number, rfce, sign, signer
+
+__all__ = ["http", "start"]
+
+TEST = Environment.TESTECF
+ME = Owner("certificate-1", signer())
+
+
+@pytest.fixture(params=Shapes)
+async def simulator(request: pytest.FixtureRequest, start: Start) -> Running:
+    return await start(shapes=request.param, summary_port=0, status_port=0, status_key="key-1")
+
+
+@pytest.fixture
+async def authority(simulator: Running) -> AsyncIterator[Authority]:
+    client = client_of(simulator)
+    yield client
+    client.close()
+
+
+def client_of(simulator: Running, **more: Any) -> Authority:
+    hosts = Hosts(simulator.at.ecf, simulator.at.fc, simulator.at.status)
+    return Authority(hosts, clock=lambda: datetime.now(UTC), **{"timeouts": PATIENT, **more})
+
+
+def invoice(sequence: int = 1, **how: Any) -> Outgoing:
+    name = f"{ISSUER}{number(31, sequence)}.xml"
+    return Outgoing(TEST, Service.RECEPTION, name, sign(ecf(sequence, **how)))
+
+
+def summary(sequence: int = 1) -> Outgoing:
+    name = f"{ISSUER}{number(32, sequence)}.xml"
+    return Outgoing(TEST, Service.SUMMARY_RECEPTION, name, sign(rfce(sequence)))
+
+
+async def known(simulator: Running, e_ncf: str) -> bool:
+    """Whether the simulator holds a document under a number."""
+    return bool((await simulator.manage("GET", f"/documents/testecf/{ISSUER}/{e_ncf}"))["documents"])
+
+
+async def test_an_invoice_goes_all_the_way_and_is_found_again(authority: Authority) -> None:
+    outgoing = invoice()
+    e_ncf = number(31, 1)
+
+    receipt = await authority.submit(outgoing, ME)
+    assert isinstance(receipt, Receipt)
+    verdict = await authority.result(TEST, receipt.track_id, ME, e_ncf=e_ncf)
+    (tracking,) = await authority.track_ids(TEST, ISSUER, e_ncf, ME)
+    state = await authority.state(
+        TEST, ISSUER, e_ncf, ME, buyer_rnc=BUYER, security_code=verify(outgoing.xml).security_code
+    )
+
+    assert (verdict.estado, verdict.track_id, verdict.e_ncf) == (Estado.ACCEPTED, receipt.track_id, e_ncf)
+    assert verdict.number_used is True
+    assert (tracking.track_id, tracking.estado) == (receipt.track_id, Estado.ACCEPTED)
+    assert isinstance(state, Verdict)
+    assert (state.estado, state.e_ncf) == (Estado.ACCEPTED, e_ncf)
+
+
+async def test_a_summary_is_judged_at_once_and_found_again(authority: Authority) -> None:
+    verdict = await authority.submit(summary(), ME)
+    found = await authority.summary_state(TEST, ISSUER, number(32, 1), "AbC1+/", ME)
+
+    assert isinstance(verdict, Verdict)
+    assert (verdict.estado, verdict.e_ncf, verdict.number_used) == (Estado.ACCEPTED, number(32, 1), True)
+    assert isinstance(found, Verdict)
+    assert found.estado is Estado.ACCEPTED
+
+
+async def test_what_was_never_sent_is_not_found(authority: Authority) -> None:
+    track_id = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
+
+    assert (await authority.result(TEST, track_id, ME)).estado is Estado.NOT_FOUND
+    assert await authority.track_ids(TEST, ISSUER, number(31, 9), ME) == []
+    assert await authority.state(TEST, ISSUER, number(31, 9), ME, buyer_rnc=BUYER, security_code="AbC1+/") is None
+    assert await authority.summary_state(TEST, ISSUER, number(32, 9), "AbC1+/", ME) is None
+
+
+async def test_an_approval_and_a_voiding_are_verdicts(authority: Authority) -> None:
+    await authority.submit(invoice(), ME)
+    approval = Outgoing(TEST, Service.COMMERCIAL_APPROVAL, f"{BUYER}{number(31, 1)}.xml", sign(acecf(number(31, 1))))
+    voiding = Outgoing(TEST, Service.RANGE_VOIDING, f"{ISSUER}.xml", sign(anecf(100, 110)))
+
+    for outgoing in (approval, voiding):
+        verdict = await authority.submit(outgoing, ME)
+        assert isinstance(verdict, Verdict)
+        assert verdict.estado is Estado.ACCEPTED
+
+
+@pytest.mark.parametrize("catalogue", Catalogue)
+async def test_a_number_that_is_used_again_is_told_as_a_duplicate(start: Start, catalogue: Catalogue) -> None:
+    simulator = await start(catalogue=catalogue)
+    authority = client_of(simulator)
+    await authority.submit(invoice(), ME)
+    await authority.submit(summary(), ME)
+
+    receipt = await authority.submit(invoice(name="Otra cosa"), ME)
+    assert isinstance(receipt, Receipt)
+    second = await authority.result(TEST, receipt.track_id, ME)
+    again = await authority.submit(summary(), ME)
+
+    assert second.duplicate
+    assert isinstance(again, Verdict)
+    assert again.duplicate
+    authority.close()
+
+
+async def test_a_document_that_was_altered_is_rejected_and_its_number_is_free(authority: Authority) -> None:
+    good = invoice()
+    altered = Outgoing(TEST, Service.RECEPTION, good.file_name, good.xml.replace(b">Servicio<", b">Servicia<"))
+
+    receipt = await authority.submit(altered, ME)
+    assert isinstance(receipt, Receipt)
+    verdict = await authority.result(TEST, receipt.track_id, ME)
+
+    assert (verdict.estado, verdict.number_used) == (Estado.REJECTED, False)
+    assert not verdict.duplicate
+    assert verdict.messages[0].valor
+
+
+async def test_a_wrong_file_name_is_refused_at_once(authority: Authority, simulator: Running) -> None:
+    outgoing = invoice()
+
+    with pytest.raises(Refused) as caught:
+        await authority.submit(Outgoing(TEST, Service.RECEPTION, "factura.xml", outgoing.xml), ME)
+
+    assert caught.value.messages
+    assert not await known(simulator, number(31, 1))
+
+
+async def test_who_is_delegated_for_nobody_is_told_so(simulator: Running, authority: Authority) -> None:
+    await simulator.manage("POST", "/delegations", {"holder": "99988877766", "issuer": ISSUER})
+
+    with pytest.raises(NotDelegated) as caught:
+        await authority.submit(invoice(), ME)
+
+    assert "delegado" in caught.value.messages[0].valor
+    assert not await known(simulator, number(31, 1))
+
+
+async def test_the_services_say_how_they_are(authority: Authority, simulator: Running) -> None:
+    services = await authority.service_status("key-1")
+
+    assert {service.environment for service in services} <= set(Environment)
+    assert all(service.available for service in services)
+    assert await authority.is_up(TEST, "key-1") is True
+    assert await authority.maintenance_windows("key-1") == []
+    await simulator.manage("POST", "/faults", {"kind": "maintenance", "environment": "testecf", "seconds": 3600})
+    assert await authority.is_up(TEST, "key-1") is False
+    (window,) = await authority.maintenance_windows("key-1")
+    assert window.environment is TEST
+    with pytest.raises(Unavailable):
+        await authority.result(TEST, "a-1", ME)
+
+
+# --- The promise ------------------------------------------------------------------------------------------------------
+
+EXPECTED: dict[FaultKind, tuple[type, bool | None]] = {
+    # What the client must make of it at reception, and whether the authority has the document afterwards.
+    FaultKind.UNAVAILABLE: (OutcomeUnknown, False),
+    FaultKind.RESET_BEFORE: (OutcomeUnknown, False),
+    FaultKind.HTML: (OutcomeUnknown, False),
+    FaultKind.BARE_STRING: (Refused, False),
+    FaultKind.UNAUTHORIZED: (Receipt, True),
+    FaultKind.REDIRECT: (OutcomeUnknown, False),
+    FaultKind.RESET_AFTER: (OutcomeUnknown, True),
+    FaultKind.UNAVAILABLE_AFTER: (OutcomeUnknown, True),
+    FaultKind.HALF_REPLY: (OutcomeUnknown, True),
+    FaultKind.EMPTY: (OutcomeUnknown, True),
+    FaultKind.GARBAGE: (OutcomeUnknown, True),
+    FaultKind.WRONG_TYPE: (OutcomeUnknown, True),
+    FaultKind.SLOW: (Receipt, True),
+    FaultKind.DUPLICATE_REPLY: (Receipt, True),
+    FaultKind.DUPLICATE_DELIVERY: (Receipt, True),
+    FaultKind.OTHER_TRACK: (Receipt, True),
+    FaultKind.OTHER_SHAPE: (Receipt, True),
+    FaultKind.STUCK: (Receipt, True),
+    FaultKind.NOT_FOUND: (Receipt, True),
+    FaultKind.TRY_AGAIN: (Receipt, True),
+}
+
+
+def test_every_fault_has_its_expectation() -> None:
+    assert set(EXPECTED) == set(FaultKind) - {FaultKind.MAINTENANCE}
+
+
+@pytest.mark.parametrize(("kind", "expected"), EXPECTED.items())
+async def test_each_fault_at_reception_is_understood(
+    start: Start, kind: FaultKind, expected: tuple[type, bool | None]
+) -> None:
+    simulator = await start()
+    authority = client_of(simulator)
+    await authority.submit(invoice(1), ME)
+    await simulator.order(kind, operation="reception", **({"seconds": 0.2} if kind is FaultKind.SLOW else {}))
+
+    outcome: object
+    try:
+        outcome = await authority.submit(invoice(2), ME)
+    except AuthorityError as error:
+        outcome = error
+
+    assert (type(outcome), await known(simulator, number(31, 2))) == expected
+    assert isinstance(await authority.submit(invoice(3), ME), Receipt)
+    authority.close()
+
+
+async def test_a_slow_answer_that_is_given_up_is_an_unknown_outcome(start: Start) -> None:
+    simulator = await start()
+    authority = client_of(simulator, timeouts=replace(PATIENT, answer=0.3))
+    await authority.submit(invoice(1), ME)
+    await simulator.order("slow", operation="reception", seconds=3)
+
+    with pytest.raises(OutcomeUnknown):
+        await authority.submit(invoice(2), ME)
+
+    assert await known(simulator, number(31, 2))
+    authority.close()
+
+
+@pytest.mark.parametrize("service", [Service.RECEPTION, Service.SUMMARY_RECEPTION])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_on_the_worst_of_days_nothing_is_called_unsent_that_was_received(
+    start: Start, seed: int, service: Service
+) -> None:
+    simulator = await start()
+    authority = client_of(simulator, connections=8)
+    make, kind = (invoice, 31) if service is Service.RECEPTION else (summary, 32)
+    await authority.submit(make(1), ME)
+    chances = {kind.value: 0.045 for kind in EXPECTED}
+    suffers = ["reception", "summary_reception"]
+    await simulator.manage("POST", "/faults", {"plan": chances, "seed": seed, "operations": suffers})
+    outcomes: dict[int, str] = {}
+    documents = {sequence: make(sequence) for sequence in range(2, 102)}
+
+    async def send(sequence: int) -> None:
+        try:
+            await authority.submit(documents[sequence], ME)
+            outcomes[sequence] = "answered"
+        except (Unavailable, Refused):
+            outcomes[sequence] = "not processed"
+        except OutcomeUnknown:
+            outcomes[sequence] = "unknown"
+
+    async with trio.open_nursery() as nursery:
+        for sequence in documents:
+            nursery.start_soon(send, sequence)
+
+    await simulator.manage("POST", "/faults", {"plan": None})
+    held = {sequence: await known(simulator, number(kind, sequence)) for sequence in documents}
+    authority.close()
+    seen = Counter((outcome, held[sequence]) for sequence, outcome in outcomes.items())
+    assert {outcome for outcome, has in seen if outcome != "unknown" and has is not (outcome == "answered")} == set()
+    # A day without doubts of both kinds would prove nothing.
+    assert {("unknown", True), ("unknown", False), ("answered", True)} <= seen.keys()

@@ -1,0 +1,379 @@
+"""Hostile and broken bytes at the one door. The limits are those of the module; each case was seen to do harm."""
+
+import json
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from fe.ecf.load import (
+    MAX_BYTES,
+    MAX_JSON_DEPTH,
+    MAX_XML_DEPTH,
+    MAX_XML_ELEMENTS,
+    Malformed,
+    MalformedJson,
+    MalformedXml,
+    excerpt,
+    load_json,
+    load_own,
+    load_xml,
+)
+from tests.ecf.strategies import json_values
+
+
+def _refusal(load: Callable[[bytes], object], raw: bytes) -> str | None:
+    """Why `raw` is refused, in the only way anything may be; None if it is read."""
+    try:
+        load(raw)
+    except Malformed as refused:
+        return refused.message
+    return None
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def test_json_numbers_are_exact_and_never_floats() -> None:
+    value = load_json(b'{"a": 0.10, "b": -3, "c": [12345678901234567890, 1234567890123456.7890, -0.5], "d": -0}')
+
+    assert value == {
+        "a": Decimal("0.10"),
+        "b": -3,
+        "c": [12345678901234567890, Decimal("1234567890123456.7890"), Decimal("-0.5")],
+        "d": 0,
+    }
+    assert str(value["a"]) == "0.10"
+    assert type(value["b"]) is int
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"[1] [2]", "not JSON: Extra data"),
+        (b"{'a': 1}", "not JSON"),
+        (b'{"a": 1,}', "not JSON"),
+        (b'["\n"]', "not JSON: Invalid control character"),
+        (b'["\\x"]', "not JSON: Invalid \\escape"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        ("{}".encode("utf-16"), "NUL"),
+        ("{}".encode("utf-16-le"), "NUL"),
+        ("{}".encode("utf-32"), "NUL"),
+        ('"ñ"'.encode("latin-1"), "not UTF-8"),
+        (b'"\xed\xa0\x80"', "not UTF-8"),
+        (b'"\xc0\x80"', "not UTF-8"),
+        (b'{"a": "\x00"}', "NUL"),
+        (b"[NaN]", "NaN"),
+        (b"[Infinity]", "Infinity"),
+        (b"[-Infinity]", "-Infinity"),
+        (b"[1e3]", "exponent"),
+        (b"[1E400]", "exponent"),
+        (b"[1.5e-3]", "exponent"),
+        (b"[1e1000000]", "exponent"),
+        (b"[123456789012345678901]", "20 digits"),
+        (b"[-123456789012345678901]", "20 digits"),
+        (b"[0.12345678901234567890]", "20 digits"),
+        (b"[" + b"9" * 5000 + b"]", "20 digits"),
+        (b'{"a": 1, "b": 2, "a": 1}', 'the key "a" appears twice'),
+        (b'{"x": {"\\u0061": 1, "a": 2}}', 'the key "a" appears twice'),
+        (b'["\\u0000"]', "at [1]"),
+        (b'{"a": {"b": ["ok", "\\b"]}}', "at a.b[2]"),
+        (b'["\\f"]', "not allowed"),
+        (b'["\\ud800"]', "not allowed"),
+        (b'["\\udc00\\ud800"]', "not allowed"),
+        (b'{"\\udfff": 1}', 'the key "\\udfff"'),
+        (b'{"\\u0000": 1}', 'the key "\\x00"'),
+        (b'["\\uffff"]', "not allowed"),
+        (b'["\xef\xbf\xbe"]', "not allowed"),
+    ],
+)
+def test_json_that_is_refused(raw: bytes, said: str) -> None:
+    with pytest.raises(MalformedJson) as caught:
+        load_json(raw)
+
+    assert said in caught.value.message
+
+
+def test_a_json_error_says_line_and_column() -> None:
+    with pytest.raises(MalformedJson) as caught:
+        load_json(b'{\n  "a": ?\n}')
+
+    assert (caught.value.line, caught.value.column) == (2, 8)
+    assert str(caught.value).endswith("(line 2, column 8)")
+
+    with pytest.raises(MalformedJson) as caught:
+        load_json(b'{\n "a": "\xff"}')
+
+    assert (caught.value.line, caught.value.column) == (2, 8)
+
+
+def test_escapes_for_characters_that_xml_can_carry_are_kept() -> None:
+    assert load_json(b'["\\ud83d\\ude00\\t\\n\\r\\u00f1\\"\\\\ \x7f"]') == ['\U0001f600\t\n\rñ"\\ \x7f']
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_json_may_be_nested_so_deep_and_no_deeper(opening: bytes) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+
+    load_json(opening * MAX_JSON_DEPTH + b"1" + closing * MAX_JSON_DEPTH)
+    with pytest.raises(MalformedJson, match="deeper than 64"):
+        load_json(opening * (MAX_JSON_DEPTH + 1) + b"1" + closing * (MAX_JSON_DEPTH + 1))
+
+
+def test_brackets_in_strings_and_beside_each_other_are_no_depth() -> None:
+    strings = b'["' + b"[{" * 500 + b'", "\\"' + b"[" * 500 + b'\\\\"]'
+    flat = b"[" + b",".join([b"[]", b"{}"] * 500) + b"]"
+
+    assert load_json(strings) == ["[{" * 500, '"' + "[" * 500 + "\\"]
+    assert len(load_json(flat)) == 1000
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"[" * 500_000,
+        b'{"a":' * 150_000,
+        b'["' + b'\\"' * 400_000,
+        b'["' + b'\\"' * 400_000 + b"\\",
+        b'["' + b"\\" * 900_001,
+        b"[" + b"9" * 900_000 + b"]",
+        b"[" + b"1e" * 400_000 + b"]",
+        b"[[" + b'"' * 900_000,
+    ],
+    ids=range(8),
+)
+def test_a_megabyte_of_hostile_json_is_refused_at_once(raw: bytes) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(MalformedJson) as caught:
+        load_json(raw)
+
+    assert time.perf_counter() - begun < 1
+    assert len(caught.value.message) < 200
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_json_or_refused(raw: bytes) -> None:
+    message = _refusal(load_json, raw)
+
+    assert message is None or message.isprintable()
+
+
+@settings(max_examples=100, deadline=None)
+@given(json_values)
+def test_what_is_read_can_be_written_as_xml(value: Any) -> None:
+    try:
+        read = load_json(json.dumps(value, default=str).encode())
+    except MalformedJson:
+        return
+
+    assert _carried(read)
+
+
+def _carried(value: Any) -> bool:
+    if isinstance(value, str):
+        probe = etree.Element("a")
+        probe.text = value  # ValueError for what XML cannot carry
+        return probe.text == value
+    inside = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return all(_carried(each) for each in inside)
+
+
+# --- XML ------------------------------------------------------------------------------------------------------------
+
+_BOMB = b"<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'>%s]><r>&j;</r>" % b"".join(
+    b"<!ENTITY %c '%s'>" % (letter, b"&%c;" % (letter - 1) * 10) for letter in range(ord("b"), ord("k"))
+)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"<!DOCTYPE r><r/>",
+        b"<!DOCTYPE r SYSTEM 'file:///etc/hostname'><r/>",
+        b"<!DOCTYPE r PUBLIC '-//x' 'http://127.0.0.1:1/x'><r/>",
+        b"<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///etc/hostname'>]><r>&x;</r>",
+        b"<!DOCTYPE r [<!ENTITY % p SYSTEM 'http://127.0.0.1:1/p'> %p;]><r/>",
+        b"<!DOCTYPE r [<!ENTITY x 'y'>]><r>&x;</r>",
+        b"<!DOCTYPE r [<!ATTLIST r a CDATA 'b'>]><r/>",
+        b"\n<!DOCTYPE r><r/>",
+        b"<?xml version='1.0'?>\n<!DOCTYPE r><r/>",
+        b"<!-- x --><!DOCTYPE r><r/>",
+        _BOMB,
+        b"<!DOCTYPE r [<!ENTITY a '" + b"a" * 100_000 + b"'>]><r>" + b"&a;" * 10_000 + b"</r>",
+    ],
+    ids=range(12),
+)
+def test_every_doctype_is_refused(raw: bytes) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(MalformedXml, match="DOCTYPE"):
+        load_xml(raw)
+    assert time.perf_counter() - begun < 0.1
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "no document"),
+        (b"   ", "no document"),
+        (b"ECF", "no document"),
+        (b"<r>", "not finished"),
+        (b"<r></s>", "end tag"),
+        (b"<r/><s/>", "after the end"),
+        (b"<r/>x", "after the end"),
+        (b"<r a='1' a='2'/>", "twice"),
+        (b"<r a=1/>", "not well-formed"),
+        (b"<r>a & b</r>", "&amp;"),
+        (b"<r>a &b c</r>", "&amp;"),
+        (b"<r>&copy;</r>", "entity"),
+        (b"<r>&x;</r>", "entity"),
+        (b"<p:r/>", "not well-formed"),
+        (b"<r>\x01</r>", "character"),
+        (b"<r>&#0;</r>", "character"),
+        (b"<r>&#xD800;</r>", "character"),
+        (b"<r>\xef\xbf\xbf</r>", "character"),
+        (b"<r>\x00</r>", "NUL"),
+        (b"<r>131<!-- x -->000001</r>", "comment"),
+        (b"<!-- x --><r/>", "comment"),
+        (b"<r/><!-- x -->", "comment"),
+        (b"<r><?php x?></r>", "instruction"),
+        (b"<?xml-stylesheet href='x'?><r/>", "instruction"),
+        (b"<?xml version='1.0'?><?x y?><r/>", "instruction"),
+        (b"<r/><?x y?>", "instruction"),
+        (b" <?xml version='1.0'?><r/>", "beginning"),
+        (b"<?xml version='1.1'?><r/>", "version 1.0"),
+        (b"<?xml encoding='utf-8'?><r/>", "version 1.0"),
+        (b"<?xml version='1.0' encoding='ISO-8859-1'?><r/>", "not UTF-8"),
+        (b"<?xml version='1.0' encoding='us-ascii'?><r/>", "not UTF-8"),
+        (b"<?xml version='1.0' encoding='UTF-16'?><r/>", "not UTF-8"),
+        (b"<?xml version='1.0' encoding='UTF-7'?><r/>", "not UTF-8"),
+        (b"<?xml version='1.0' encoding='IBM037'?><r/>", "not UTF-8"),
+        ("<?xml version='1.0' encoding='utf-16'?><r/>".encode("utf-16"), "UTF-8"),
+        ("<r>ñ</r>".encode("utf-16-le"), "UTF-8"),
+        ("<r>ñ</r>".encode("utf-16-be"), "UTF-8"),
+        ("<r>ñ</r>".encode("utf-32"), "UTF-8"),
+        ("<r>ñ</r>".encode("latin-1"), "not UTF-8"),
+        ("<?xml version='1.0' encoding='iso-8859-1'?><r>ñ</r>".encode("latin-1"), "not UTF-8"),
+        ("<r>ñ</r>".encode("cp037"), "not UTF-8"),
+        (b"<r>\xed\xa0\x80</r>", "not UTF-8"),
+    ],
+)
+def test_xml_that_is_refused(raw: bytes, said: str) -> None:
+    with pytest.raises(MalformedXml) as caught:
+        load_xml(raw)
+
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"<r/>",
+        b"\xef\xbb\xbf<r/>",
+        b"<?xml version='1.0'?><r/>",
+        b'<?xml version="1.0" encoding="utf-8"?>\n<r/>\n',
+        b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><r/>",
+    ],
+)
+def test_plain_declared_and_marked_utf_8_are_read(raw: bytes) -> None:
+    assert etree.tostring(load_xml(raw)) == b"<r/>"
+
+
+def test_an_xml_error_says_line_and_column_and_repeats_nothing() -> None:
+    secret = b"s3cr3t" * 10
+    with pytest.raises(MalformedXml) as caught:
+        load_xml(b"<r>\n  <" + secret + b">x</other>\n</r>")
+
+    assert caught.value.line == 2
+    assert caught.value.column is not None
+    assert b"s3cr3t" not in str(caught.value).encode()
+
+
+def test_blanks_between_elements_are_dropped_and_leaf_text_is_not() -> None:
+    root = load_xml(
+        b"<r>\r\n\t<a> x </a>\n <b>  </b>&#32;<c>\n</c> <d><![CDATA[ ]]><e/> y <f/></d><g/>\n</r>\n",
+    )
+
+    assert etree.tostring(root) == b"<r><a> x </a><b>  </b><c>\n</c><d><e/> y <f/></d><g/></r>"
+    lines: list[Any] = [child.sourceline for child in root]
+    assert lines == [2, 3, 3, 4, 4]
+
+
+def test_character_data_sections_are_text() -> None:
+    root = load_xml(b"<r><a>x<![CDATA[<b> & ]]>y</a></r>")
+
+    assert root.findtext("a") == "x<b> & y"
+    assert len(root[0]) == 0
+
+
+def test_xml_is_limited_in_bytes_elements_and_depth() -> None:
+    with pytest.raises(MalformedXml, match="larger"):
+        load_xml(b"<r>" + b"x" * MAX_BYTES + b"</r>")
+    with pytest.raises(MalformedXml, match="larger than 10 bytes"):
+        load_xml(b"<r>xxxxxx</r>", max_bytes=10)
+    load_xml(b"<r>" + b"<a/>" * (MAX_XML_ELEMENTS - 1) + b"</r>")
+    with pytest.raises(MalformedXml, match="more than 50000 elements"):
+        load_xml(b"<r>" + b"<a/>" * MAX_XML_ELEMENTS + b"</r>")
+    load_xml(b"<a>" * MAX_XML_DEPTH + b"</a>" * MAX_XML_DEPTH)
+    with pytest.raises(MalformedXml, match="deeper than 32"):
+        load_xml(b"<a>" * (MAX_XML_DEPTH + 1) + b"</a>" * (MAX_XML_DEPTH + 1))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"<a>" * 300_000,
+        b"<a/>" * 250_000,
+        b"<a " + b" ".join(b"a%d=''" % n for n in range(80_000)) + b"/>",
+        b"<" + b"a" * 1_000_000 + b"/>",
+        b"<r>" + b"&lt;" * 250_000,
+        b"<r>" + b"<![CDATA[" * 100_000,
+        b"<!--" * 250_000,
+    ],
+    ids=range(7),
+)
+def test_a_megabyte_of_hostile_xml_takes_no_time(raw: bytes) -> None:
+    begun = time.perf_counter()
+    message = _refusal(load_xml, raw)
+
+    assert time.perf_counter() - begun < 1
+    assert message is None or len(message) < 200
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=120) | st.text("<>/&;#!?[]-= \n\"'abxECF", max_size=60).map(str.encode))
+def test_any_bytes_are_xml_or_refused(raw: bytes) -> None:
+    try:
+        root = load_xml(raw)
+    except MalformedXml:
+        return
+    assert all(isinstance(node.tag, str) for node in root.iter())
+
+
+def test_our_own_xml_is_refused_too_when_it_could_not_be_read_again() -> None:
+    assert etree.tostring(load_own("<r>\x7fñ&amp;</r>"), encoding="unicode") == "<r>\x7fñ&amp;</r>"
+    with pytest.raises(MalformedXml):
+        load_own("<r>\x01</r>")
+    with pytest.raises(UnicodeEncodeError):
+        load_own("<r>\ud800</r>")
+
+
+def test_excerpts_are_short_and_printable() -> None:
+    assert excerpt("ñandú") == "ñandú"
+    assert excerpt("a\nb\x00\ud800") == "a\\nb\\x00\\ud800"
+    assert excerpt("x" * 100) == "x" * 63 + "…"
+    assert len(excerpt("\x00" * 100)) == 64
+
+
+def test_both_errors_are_value_errors_with_one_shape() -> None:
+    for error in (MalformedJson("m", 3), MalformedXml("m", 3)):
+        assert isinstance(error, ValueError)
+        assert isinstance(error, Malformed)
+        assert (error.message, error.line, error.column, str(error)) == ("m", 3, None, "m (line 3)")

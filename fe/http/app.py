@@ -2,9 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
-from typing import Any
 
+import structlog
 import trio
 from quart import Response, request
 from quart_trio import QuartTrio
@@ -13,22 +12,33 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 from fe.clock import Clock
 from fe.config import Settings, named_keys, require
 from fe.flows.json_text import write_json
+from fe.http.addresses import Network, read_networks
 from fe.http.auth import Authenticator, KeyStates
+from fe.http.billing import Billing
+from fe.http.buckets import Buckets
+from fe.http.counters import Counters
 from fe.http.errors import ApiError, describe
 from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.load import Load
 from fe.http.login import Login
+from fe.http.ncf import Ncf
 from fe.http.tokens import Tokens
+from fe.http.usage import Usage
+from fe.http.waiting import Waiting
 from fe.http.wire import Call, Handler, Reply
 from fe.metrics import Metrics
+from fe.store import throttle
 from fe.store.db import Database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.verdicts import Verdicts
 from fe.store.wakeups import Wakeups
 
 PREFIX = "/api/v1/fe"
 BODY_SECONDS = 10
+PRUNE_SECONDS = 60.0
 
-Network = IPv4Network | IPv6Network
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +53,24 @@ class HttpDeps:
     pepper: bytes
     max_body_bytes: int = 1024 * 1024
     max_in_flight: int = 200
+    trusted_proxies: tuple[Network, ...] = ()
+    #: Calls per second that one API key may make of one process; 0: as many as it likes.
+    calls_per_second: float = 0.0
+    #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
+    verdicts: Verdicts | None = None
 
     @classmethod
     def from_settings(
-        cls, settings: Settings, *, db: Database, wakeups: Wakeups, clock: Clock, metrics: Metrics
+        cls,
+        settings: Settings,
+        *,
+        db: Database,
+        wakeups: Wakeups,
+        clock: Clock,
+        metrics: Metrics,
+        verdicts: Verdicts | None = None,
     ) -> "HttpDeps":
-        """Take secrets and limits from the settings. Raises ConfigError naming a secret that is not set."""
+        """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
             db=db,
             wakeups=wakeups,
@@ -58,6 +80,8 @@ class HttpDeps:
             pepper=bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER")),
             max_body_bytes=settings.max_body_bytes,
             max_in_flight=settings.max_in_flight,
+            trusted_proxies=read_networks(settings.trusted_proxies),
+            verdicts=verdicts,
         )
 
 
@@ -80,47 +104,95 @@ class Front:
     """Everything behind the routes, and what runs beside them. One per process."""
 
     def __init__(self, deps: HttpDeps) -> None:
-        self.metrics = deps.metrics
-        self.load = Load(deps.max_in_flight, deps.metrics)
+        db, clock, metrics = deps.db, deps.clock, deps.metrics
+        self._db = db
+        self.metrics = metrics
+        self.load = Load(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
         tokens = Tokens(deps.jwt_keys)
-        self._states = KeyStates(deps.db)
-        self._authenticator = Authenticator(tokens, self._states, deps.clock)
-        health = Health(deps.db)
-        login = Login(deps.db, tokens, deps.pepper, deps.clock, deps.metrics)
-        invoices = Invoices(deps.db, deps.wakeups, deps.clock, deps.metrics)
-        self.routes = (
-            Route("GET", "/healthz", None, health.live),
-            Route("GET", "/readyz", None, health.ready),
-            Route("POST", f"{PREFIX}/login", None, login.login),
-            Route("POST", f"{PREFIX}/invoices", "invoices:write", invoices.create),
-            Route("GET", f"{PREFIX}/invoices", "invoices:read", invoices.history),
-            Route("GET", f"{PREFIX}/invoices/<track_or_id>", "invoices:read", invoices.show),
-            Route("GET", f"{PREFIX}/invoices/<track_or_id>/xml", "invoices:read", invoices.xml),
+        self._states = KeyStates(db)
+        self._authenticator = Authenticator(tokens, self._states, clock)
+        self._buckets = Buckets(deps.calls_per_second)
+        self._counters = Counters(db, clock)
+        self._own_verdicts = deps.verdicts is None
+        self._verdicts = deps.verdicts or Verdicts(db)
+        self._waiting = Waiting(db, self._verdicts, self.load)
+        self.routes = _routes(
+            Health(db),
+            Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
+            Invoices(db, deps.wakeups, self._waiting, clock, metrics),
+            Ncf(db, clock),
+            Usage(db, clock),
+            Billing(db, clock),
         )
 
     async def answer(self, route: Route, call: Call) -> Reply:
-        """Answer a call of `route`: authenticate, handle, and turn whatever goes wrong into an answer."""
+        """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
         try:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
-            return await route.handler(call)
+                self._buckets.take(call.caller.api_key_id, trio.current_time())
+            reply = await route.handler(call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
-            return Reply(problem.status, problem.body, problem.headers)
+            reply = Reply(problem.status, problem.body, problem.headers)
+        raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
+        if call.caller is not None:
+            self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))
+        return Reply(reply.status, raw, reply.headers)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
+            nursery.start_soon(self._counters.run)
+            nursery.start_soon(self._prune)
+            if self._own_verdicts:
+                nursery.start_soon(self._verdicts.run)
             task_status.started()
+
+    async def _prune(self) -> None:
+        while True:
+            await trio.sleep(PRUNE_SECONDS)
+            try:
+                await self._db.run(throttle.prune)
+            except DatabaseUnavailable as error:
+                _log.warning("old login attempts were not pruned", error=error)
+
+    def release_waiters(self) -> None:
+        """Answer long polls now: the process is about to stop."""
+        self._waiting.release()
 
     async def finish(self) -> None:
         """Write down what is still in memory."""
+        await self._counters.flush()
 
     def on_connection_fault(self, kind: str) -> None:
         """Count a connection that ended by a fault of its own."""
         self.metrics.http_faults.labels(kind).inc()
+
+
+def _routes(
+    health: Health, login: Login, invoices: Invoices, ncf: Ncf, usage: Usage, billing: Billing
+) -> tuple[Route, ...]:
+    """Every route there is, and the scope it asks for."""
+    one = f"{PREFIX}/invoices/<track_or_id>"
+    return (
+        Route("GET", "/healthz", None, health.live),
+        Route("GET", "/readyz", None, health.ready),
+        Route("POST", f"{PREFIX}/login", None, login.login),
+        Route("POST", f"{PREFIX}/invoices", "invoices:write", invoices.create),
+        Route("POST", f"{PREFIX}/invoices/validate", "invoices:write", invoices.validate),
+        Route("GET", f"{PREFIX}/invoices", "invoices:read", invoices.history),
+        Route("GET", one, "invoices:read", invoices.show),
+        Route("GET", f"{one}/xml", "invoices:read", invoices.xml),
+        Route("GET", f"{one}/timeline", "invoices:read", invoices.timeline),
+        Route("GET", f"{PREFIX}/ncf", "ncf:read", ncf.listed),
+        Route("POST", f"{PREFIX}/ncf", "ncf:write", ncf.put),
+        Route("DELETE", f"{PREFIX}/ncf/<prefix>", "ncf:write", ncf.delete),
+        Route("GET", f"{PREFIX}/usage", "usage:read", usage.days),
+        Route("GET", f"{PREFIX}/billing/current-period", "billing:read", billing.current_period),
+    )
 
 
 def create_app(deps: HttpDeps) -> QuartTrio:
@@ -174,6 +246,5 @@ async def _refuse(error: HTTPException) -> Response:
 
 
 def _respond(reply: Reply) -> Response:
-    body: Any = reply.body
-    raw = body if isinstance(body, bytes) else write_json(body)
+    raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
     return Response(raw, reply.status, dict(reply.headers), content_type="application/json")

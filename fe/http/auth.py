@@ -20,6 +20,9 @@ BELIEVED_FOR = 29.0
 #: How long one question may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
 ASKED_FOR = 5.0
 
+#: After a question in vain, how long the next one waits: callers must not queue up behind a database that is away.
+RETRY_SECONDS = 1.0
+
 _MOST_KEYS = 10_000
 
 _BEARER = "bearer "
@@ -34,6 +37,7 @@ class KeyStates:
         self._db = db
         self._known: dict[str, tuple[ApiKey, float]] = {}
         self._asking: dict[str, trio.Event] = {}
+        self._asked_in_vain_at = -RETRY_SECONDS
 
     async def find(self, api_key_id: str) -> ApiKey | None:
         """Find a key as it was at most 29 s ago; None when there is no such key.
@@ -53,12 +57,15 @@ class KeyStates:
         done = self._asking[api_key_id] = trio.Event()
         asked_at = trio.current_time()
         try:
+            if asked_at - self._asked_in_vain_at < RETRY_SECONDS:
+                raise DatabaseUnavailable("it did not answer a moment ago")
             with trio.move_on_after(ASKED_FOR):
                 found = await self._db.run(keys.find, api_key_id)
                 self._learn(api_key_id, found, asked_at)
                 return found
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable:
+            self._asked_in_vain_at = max(self._asked_in_vain_at, asked_at)
             known = self._known.get(api_key_id)
             if known is not None and trio.current_time() - known[1] < BELIEVED_FOR:
                 return known[0]

@@ -203,6 +203,7 @@ class Connection(TCPServer):
             )
             await self.idle_task.restart(apps, self._idle_timeout)
             await self._read_data()
+            await self.idle_task.stop()  # nobody is there to be idle: the nursery waits for answers in hand only
 
     async def protocol_send(self, event: Event) -> None:
         """Do what the protocol asks: send, close, or note that the connection is idle or in use."""

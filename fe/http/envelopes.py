@@ -31,6 +31,11 @@ class NewInvoice(Envelope):
         Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
     ] = None
 
+    strict: Annotated[
+        bool | None,
+        Field(description="refuse at once, with every problem, a document that would not be sent"),
+    ] = None
+
     @classmethod
     def words(cls) -> dict[str, str]:
         """The interface's own messages."""

@@ -1,7 +1,9 @@
 """One table from what can go wrong to the {message, statusCode} that clients see. Nothing else becomes an answer."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Any
 
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -31,11 +33,13 @@ Headers = tuple[tuple[str, str], ...]
 class ApiError(Exception):
     """An answer other than the one asked for, with the very words the client reads."""
 
-    def __init__(self, status: int, message: str, headers: Headers = ()) -> None:
+    def __init__(self, status: int, message: str, headers: Headers = (), more: Mapping[str, Any] | None = None) -> None:
+        """Take status and words; `more` is what the body says besides."""
         super().__init__(status, message)
         self.status = status
         self.message = message
         self.headers = headers
+        self.more = more or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +49,19 @@ class ErrorAnswer:
     status: int
     message: str
     headers: Headers = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def body(self) -> dict[str, object]:
+    def body(self) -> dict[str, Any]:
         """The body every error has (interface.md, "HTTP errors of the API")."""
-        return {"message": self.message, "statusCode": self.status}
+        return {"message": self.message, "statusCode": self.status, **self.more}
 
 
 def describe(error: Exception) -> ErrorAnswer:
     """Tell what a client is told about `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
-            return ErrorAnswer(error.status, error.message, error.headers)
+            return ErrorAnswer(error.status, error.message, error.headers, error.more)
         case MalformedJson():
             return ErrorAnswer(
                 400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"

@@ -105,6 +105,8 @@ def refuse_hostile(scope: HTTPScope) -> None:
         raise ApiError(400, "a request has either Content-Length or Transfer-Encoding")
     if b"upgrade" in names:
         raise ApiError(400, "no other protocol is spoken here: leave Upgrade out")
+    if scope["http_version"] not in ("1.0", "1.1"):
+        raise ApiError(505, "HTTP Version Not Supported")
     if scope["method"] == "CONNECT":
         raise ApiError(400, "this is not a proxy")
     if not scope["path"].startswith(("/", "http://", "https://")) and scope["path"] != "*":

@@ -7,14 +7,18 @@ from typing import Any
 import trio
 
 from fe.clock import Clock
-from fe.flows.accept import accept, prepare
+from fe.ecf.states import Status
+from fe.flows.accept import Draft, accept, prepare
+from fe.flows.judge import background, is_fatal, judge
 from fe.http.envelopes import NewInvoice
-from fe.http.parameters import read_history_query, read_track_or_id
+from fe.http.errors import ApiError
+from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_body
-from fe.http.shown import show_item, show_record
+from fe.http.shown import show_event, show_item, show_problem, show_record
+from fe.http.waiting import Waiting
 from fe.http.wire import Call, Caller, Reply
 from fe.metrics import Metrics
-from fe.store import submissions
+from fe.store import history, judging, submissions
 from fe.store.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 from fe.store.wakeups import Wakeups
@@ -22,14 +26,17 @@ from fe.store.wakeups import Wakeups
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
 _LARGE = 64 * 1024
 _NOT_FOUND = {"found": False}
+#: When to ask again, in seconds (interface.md, "Limits").
+_POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 
 
 class Invoices:
     """The handlers of /invoices."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, db: Database, wakeups: Wakeups, waiting: Waiting, clock: Clock, metrics: Metrics) -> None:
         self._db = db
         self._wakeups = wakeups
+        self._waiting = waiting
         self._clock = clock
         self._metrics = metrics
         self._readers = trio.CapacityLimiter(2)
@@ -40,9 +47,11 @@ class Invoices:
         raw = await call.body()
         now = self._clock()
         if len(raw) > _LARGE:
-            new = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+            new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
         else:
-            new = _read(raw, caller, now)
+            new, strict = _read(raw, caller, now)
+        if strict is not None:
+            await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint. Before the commit nothing has happened;
         # after it the submission goes its way, and a repeat with the same clientRequestId is told of it.
         accepted = await accept(self._db, self._wakeups, new, now)
@@ -52,10 +61,27 @@ class Invoices:
         self._metrics.accepted.labels(caller.environment, new.format).inc()
         return Reply(202, _show_accepted(accepted, caller))
 
+    async def validate(self, call: Call) -> Reply:
+        """Judge a document as if it were handed in now, and keep nothing."""
+        caller = call.identity
+        raw = await call.body()
+        draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
+        known = await background(self._db, caller.tenant_id, caller.environment, draft)
+        problems = await trio.to_thread.run_sync(partial(judge, draft, known, self._clock()), limiter=self._readers)
+        return Reply(
+            200, {"valid": not is_fatal(problems), "problems": [show_problem(problem) for problem in problems]}
+        )
+
     async def show(self, call: Call) -> Reply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
+        seconds = read_number(call.query(), "wait", default=0, least=0, most=WAIT_MOST)
         record = await self._find(call)
-        return Reply(200, _NOT_FOUND if record is None else show_record(record))
+        if record is None:
+            return Reply(200, _NOT_FOUND)
+        if seconds:
+            record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
+        again = _POLLING.get(Status(record.status))
+        return Reply(200, show_record(record), (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> Reply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""
@@ -75,26 +101,38 @@ class Invoices:
             },
         )
 
-    async def history(self, call: Call) -> Reply:
-        """List the tenant's submissions, newest first."""
-        query = read_history_query(call.query())
-        page = await self._db.run(
-            submissions.history,
-            call.identity.tenant_id,
-            limit=query.limit,
-            offset=(query.page - 1) * query.limit,
-            since=query.since,
-            until=query.until,
-        )
+    async def timeline(self, call: Call) -> Reply:
+        """Tell a submission's whole story, oldest first."""
+        record = await self._find(call)
+        if record is None:
+            return Reply(200, _NOT_FOUND)
+        events = await self._db.run(submissions.timeline, call.identity.tenant_id, record.submission_id)
         return Reply(
             200,
             {
-                "page": query.page,
-                "limit": query.limit,
-                "total": page.total,
-                "items": [show_item(record) for record in page.items],
+                "taxLogId": str(record.submission_id),
+                "environment": record.environment,
+                "status": record.status,
+                "events": [show_event(event) for event in events],
             },
         )
+
+    async def history(self, call: Call) -> Reply:
+        """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
+        query = read_history_query(call.query())
+        tenant_id = call.identity.tenant_id
+        shown: dict[str, Any] = {}
+        if query.cursor is not None:
+            records = await self._db.run(history.after, tenant_id, query.chosen, limit=query.limit, cursor=query.cursor)
+            shown["limit"] = query.limit
+        else:
+            records, total = await self._db.run(
+                history.page, tenant_id, query.chosen, limit=query.limit, offset=(query.page - 1) * query.limit
+            )
+            shown |= {"page": query.page, "limit": query.limit, "total": total}
+        shown["items"] = [show_item(record) for record in records]
+        shown["nextCursor"] = str(records[-1].submission_id) if len(records) == query.limit else None
+        return Reply(200, shown)
 
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])
@@ -102,10 +140,33 @@ class Invoices:
             return None
         return await self._db.run(submissions.find, call.identity.tenant_id, wanted)
 
+    async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> None:
+        """Do for `strict: true` what the worker would do later; a repeat is not judged again."""
+        if draft.client_request_id is not None and await self._db.run(
+            judging.is_known_request, caller.tenant_id, caller.environment, draft.client_request_id
+        ):
+            return
+        known = await background(self._db, caller.tenant_id, caller.environment, draft)
+        problems = await trio.to_thread.run_sync(partial(judge, draft, known, now), limiter=self._readers)
+        if is_fatal(problems):
+            first = problems[0]
+            raise ApiError(
+                400,
+                f"{first.path}: {first.message}" if first.path else first.message,
+                more={"problems": [show_problem(problem) for problem in problems]},
+            )
 
-def _read(raw: bytes, caller: Caller, now: datetime) -> NewSubmission:
-    draft = read_body(NewInvoice, raw).as_draft()
-    return prepare(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
+
+def _read_draft(raw: bytes) -> Draft:
+    return read_body(NewInvoice, raw).as_draft()
+
+
+def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Draft | None]:
+    """The submission to store and, when it is to be judged first, what it was made of."""
+    envelope = read_body(NewInvoice, raw)
+    draft = envelope.as_draft()
+    new = prepare(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
+    return new, draft if envelope.strict else None
 
 
 def _show_accepted(accepted: Accepted, caller: Caller) -> dict[str, Any]:

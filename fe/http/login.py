@@ -1,23 +1,31 @@
 """POST /login: a key and its secret for a token of one hour."""
 
 import hmac
+import math
+from collections.abc import Sequence
 from datetime import datetime
 
+import structlog
 from pydantic import field_validator
 
 from fe.clock import Clock
+from fe.ecf.load import MalformedJson
 from fe.flows.keys import hash_secret, scopes_at_login
+from fe.http.addresses import Network, client_address
 from fe.http.errors import ApiError
 from fe.http.reading import Envelope, read_body
 from fe.http.tokens import LIFETIME, Tokens
 from fe.http.wire import Call, Reply
 from fe.metrics import Metrics
-from fe.store import keys
-from fe.store.db import Database
+from fe.store import keys, throttle
+from fe.store.db import Conn, Database
 from fe.store.keys import ApiKey
+from fe.store.throttle import Lockout
 
 #: What an unknown key's secret is compared with, so that this case does the same work as the others.
 _NOBODY = bytes(32)
+
+_log = structlog.get_logger(__name__)
 
 
 class Credentials(Envelope):
@@ -26,30 +34,61 @@ class Credentials(Envelope):
     apiKeyId: str
     apiSecret: str
 
+    @classmethod
+    def words(cls) -> dict[str, str]:
+        """The interface's own messages."""
+        return {"apiKeyId": "apiKeyId must start with fak_"}
+
     @field_validator("apiKeyId")
     @classmethod
     def _begins_with_fak(cls, value: str) -> str:
         if not value.startswith("fak_"):
-            raise ValueError("apiKeyId must start with fak_")
+            raise ValueError("must start with fak_")
         return value
 
 
 class Login:
     """Exchanges credentials for tokens."""
 
-    def __init__(self, db: Database, tokens: Tokens, pepper: bytes, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        db: Database,
+        tokens: Tokens,
+        pepper: bytes,
+        clock: Clock,
+        metrics: Metrics,
+        trusted_proxies: Sequence[Network],
+    ) -> None:
         self._db = db
         self._tokens = tokens
         self._pepper = pepper
         self._clock = clock
         self._metrics = metrics
+        self._trusted = trusted_proxies
 
     async def login(self, call: Call) -> Reply:
-        """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md, "POST /login")."""
-        credentials = read_body(Credentials, await call.body())
+        """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md, "POST /login").
+
+        The order is: shape (400), throttle (429), secret (401). A request that is refused for its shape counts for its
+        address, every other one for its address and its key id, whether there is such a key or not.
+        """
+        address = throttle.bucket_of_address(
+            client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+        )
+        try:
+            credentials = read_body(Credentials, await call.body())
+        except (ApiError, MalformedJson):
+            self._metrics.login.labels("malformed").inc()
+            await self._db.run(throttle.attempt, address, None)
+            raise
+        key_bucket = throttle.bucket_of_key(credentials.apiKeyId)
+        lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)
         now = self._clock()
-        key = await self._db.run(keys.find, credentials.apiKeyId)
-        if not self._is_right(key, credentials.apiSecret, now):
+        # Before anything is decided: the work is the same whatever the outcome, a lockout included.
+        is_right = self._is_right(key, credentials.apiSecret, now)
+        if lockout is not None:
+            raise self._locked_out(lockout)
+        if not is_right:
             self._metrics.login.labels("refused").inc()
             raise ApiError(401, "Invalid credentials")
         assert key is not None
@@ -69,5 +108,21 @@ class Login:
 
     def _is_right(self, key: ApiKey | None, secret: str, now: datetime) -> bool:
         """Compare, whatever is known already: how long it takes must not tell an unknown key from a wrong secret."""
-        same = hmac.compare_digest(hash_secret(self._pepper, secret), key.secret_hash if key is not None else _NOBODY)
+        known = key.secret_hash if key is not None else _NOBODY
+        same = hmac.compare_digest(hash_secret(self._pepper, secret), known)
         return same and key is not None and key.active(now)
+
+    def _locked_out(self, lockout: Lockout) -> ApiError:
+        self._metrics.login.labels("throttled").inc()
+        if lockout.began:
+            self._metrics.lockouts.labels(lockout.kind).inc()
+            _log.warning("a login lockout began", bucket=lockout.kind)
+        return ApiError(429, "Too Many Requests", (("Retry-After", str(max(math.ceil(lockout.retry_after), 1))),))
+
+
+async def _attempt_and_find(
+    conn: Conn, address: bytes, key_bucket: bytes, api_key_id: str
+) -> tuple[Lockout | None, ApiKey | None]:
+    """Count the attempt, then look the key up: one crossing for both."""
+    lockout = await throttle.attempt(conn, address, key_bucket)
+    return lockout, await keys.find(conn, api_key_id)

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from uuid import UUID
 
+from fe.ecf.states import Status
 from fe.http.errors import ApiError
+from fe.store.history import DEAD_LETTER, Filter
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_E_NCF = re.compile(r"E[0-9]{12}")
+_TAX_ID = re.compile(r"[0-9]{9}|[0-9]{11}")
+_STATE = re.compile("|".join([*Status, DEAD_LETTER]))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -18,6 +23,10 @@ _MOMENT = re.compile(
 
 PAGE_DEFAULT, PAGE_MOST = 1, 999_999_999
 LIMIT_DEFAULT, LIMIT_MOST = 50, 200
+WAIT_MOST = 30
+
+#: What `state` filters by.
+STATES = (*Status, DEAD_LETTER)
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
@@ -70,12 +79,12 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    """What GET /invoices was asked."""
+    """What GET /invoices was asked. With a cursor there are no pages."""
 
     page: int
     limit: int
-    since: datetime | None
-    until: datetime | None
+    chosen: Filter
+    cursor: UUID | None
 
 
 def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
@@ -87,9 +96,31 @@ def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
     return HistoryQuery(
         page=read_number(query, "page", default=PAGE_DEFAULT, least=1, most=PAGE_MOST),
         limit=read_number(query, "limit", default=LIMIT_DEFAULT, least=1, most=LIMIT_MOST),
-        since=since,
-        until=until,
+        chosen=Filter(
+            since=since,
+            until=until,
+            state=_read_like(query, "state", _STATE, f"one of: {', '.join(STATES)}"),
+            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
+            buyer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
+        ),
+        cursor=_read_cursor(query),
     )
+
+
+def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], words: str) -> str | None:
+    text = query.get(name)
+    if text is not None and not form.fullmatch(text):
+        raise ApiError(400, f"{name} must be {words}")
+    return text
+
+
+def _read_cursor(query: Mapping[str, str]) -> UUID | None:
+    text = query.get("cursor")
+    if text is None:
+        return None
+    if not _UUID.fullmatch(text):
+        raise ApiError(400, "cursor must be the nextCursor of an earlier answer")
+    return UUID(text)
 
 
 def iso(moment: datetime) -> str:

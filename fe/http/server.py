@@ -68,6 +68,7 @@ async def serve_http(
     front = app.extensions["fe"]
     async with trio.open_nursery() as beside:
         await beside.start(front.run)
+        beside.start_soon(_when, shutdown, front.release_waiters)
         guarded = cast(ASGIFramework, Guard(app, front.load, front.metrics))  # it takes http scopes only
         server = Server(guarded, most=settings.max_connections, on_fault=front.on_connection_fault)
         try:
@@ -76,6 +77,11 @@ async def serve_http(
             with trio.move_on_after(5, shield=True):
                 await front.finish()
             beside.cancel_scope.cancel()
+
+
+async def _when(event: trio.Event, act: Callable[[], None]) -> None:
+    await event.wait()
+    act()
 
 
 class Server:

@@ -3,15 +3,19 @@
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from fe.ecf.problems import Problem
 from fe.http.parameters import iso
-from fe.store.submissions import Record
+from fe.store.submissions import Event, Record
 
 #: Santo Domingo, where receipts are signed: four hours behind UTC, all year.
 _SANTO_DOMINGO = timezone(timedelta(hours=-4))
 
 
 def show_record(record: Record) -> dict[str, Any]:
-    """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known."""
+    """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
+
+    `eNCF` and `numberFate` are there when the document has a fiscal number.
+    """
     shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
     if record.track_id is not None:
         shown["trackId"] = record.track_id
@@ -26,11 +30,32 @@ def show_record(record: Record) -> dict[str, Any]:
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
-        "numberFate": record.number_fate,
     }
     if record.e_ncf is not None:
-        shown["eNCF"] = record.e_ncf
+        shown |= {"eNCF": record.e_ncf, "numberFate": record.number_fate}
     return shown
+
+
+def show_event(event: Event) -> dict[str, Any]:
+    """Show one line of a submission's story."""
+    return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": event.detail}
+
+
+def show_problem(problem: Problem) -> dict[str, Any]:
+    """Show what is wrong with a document; what does not apply is left out."""
+    shown = {
+        "code": problem.code,
+        "path": problem.path,
+        "message": problem.message,
+        "messageEs": problem.message_es,
+        "severity": problem.severity,
+        "line": problem.line,
+        "found": problem.found,
+        "expected": problem.expected,
+        "fix": problem.fix,
+        "fixEs": problem.fix_es,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def show_item(record: Record) -> dict[str, Any]:

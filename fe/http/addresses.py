@@ -1,0 +1,55 @@
+"""Whose address a request comes from: the peer's, unless the peer is a proxy we were told to believe."""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from fe.config import ConfigError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+#: What stands in for a peer that has no address (a local socket): all of them are one client.
+NOWHERE = IPv4Address("0.0.0.0")  # noqa: S104  (a name for "no address", nothing listens there)
+
+
+def read_networks(text: str) -> tuple[Network, ...]:
+    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ConfigError naming the one that is none."""
+    networks = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            networks.append(ip_network(part, strict=False))
+        except ValueError:
+            raise ConfigError(f"FE_TRUSTED_PROXIES: {part!r} is not a network such as 10.0.0.0/8") from None
+    return tuple(networks)
+
+
+def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Network]) -> Address:
+    """Tell the client's address. A forwarded one counts only as far as every hop from here on is trusted.
+
+    X-Forwarded-For is written by whoever sends it: an entry is believed only because the trusted proxy behind it added
+    it. So it is read from its end, and the first address that is not a trusted proxy is the client. An entry that is no
+    address ends the reading.
+    """
+    address = _read(peer)
+    if address is None:
+        return NOWHERE
+    hops = (forwarded_for or "").split(",")
+    while hops and _is_trusted(address, trusted):
+        before = _read(hops.pop())
+        if before is None:
+            break
+        address = before
+    return address
+
+
+def _read(text: str) -> Address | None:
+    try:
+        address = ip_address(text.strip().split("%", 1)[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _is_trusted(address: Address, trusted: Sequence[Network]) -> bool:
+    return any(address.version == network.version and address in network for network in trusted)

@@ -1,0 +1,44 @@
+"""GET /billing/current-period: the month so far."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from fe.clock import Clock
+from fe.http.parameters import iso
+from fe.http.wire import Call, Reply
+from fe.store import billing
+from fe.store.db import Database
+
+
+class Billing:
+    """The handler of /billing/current-period."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def current_period(self, call: Call) -> Reply:
+        """Show the snapshot of the current UTC month (interface.md, "GET /billing/current-period")."""
+        now = self._clock().astimezone(UTC)
+        start = datetime(now.year, now.month, 1, tzinfo=UTC)
+        end = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)
+        found = await self._db.run(billing.snapshot, call.identity.tenant_id, start, end)
+        emissions = found.emissions if found.enabled else 0
+        # Before the first emission of the month there is no price yet.
+        price = found.unit_price if emissions else None
+        return Reply(
+            200,
+            {
+                "period": f"{start:%Y-%m}",
+                "periodStart": iso(start),
+                "periodEnd": iso(end),
+                "enabled": found.enabled,
+                "subscriptionId": found.subscription_id if found.enabled else None,
+                "unitPrice": price,
+                "currency": found.currency,
+                "pricingTier": found.pricing_tier,
+                "emissionsAccepted": emissions,
+                "subtotal": emissions * price if price is not None else Decimal(0),
+                "lastUpdated": iso(now),
+            },
+        )

@@ -1,0 +1,55 @@
+"""GET /usage: what a tenant did, by UTC day and environment."""
+
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from fe.clock import Clock
+from fe.http.parameters import read_number
+from fe.http.wire import Call, Reply
+from fe.store import usage
+from fe.store.db import Database
+from fe.store.usage import UsageDay
+
+DAYS_DEFAULT, DAYS_MOST = 30, 180
+
+
+class Usage:
+    """The handler of /usage."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def days(self, call: Call) -> Reply:
+        """List the tenant's days: `days` whole UTC days that end yesterday."""
+        count = read_number(call.query(), "days", default=DAYS_DEFAULT, least=1, most=DAYS_MOST)
+        today = datetime.combine(self._clock().astimezone(UTC).date(), time.min, UTC)
+        since = today - timedelta(days=count)
+        found = await self._db.run(usage.days, call.identity.tenant_id, since, today)
+        return Reply(
+            200,
+            {
+                "from": since.date().isoformat(),
+                "to": (today - timedelta(days=1)).date().isoformat(),
+                "items": [_show(day) for day in found],
+            },
+        )
+
+
+def _show(day: UsageDay) -> dict[str, Any]:
+    return {
+        "date": day.day.isoformat(),
+        "environment": day.environment,
+        "requestsTotal": day.succeeded + day.failed,
+        "requestsSuccess": day.succeeded,
+        "requestsError": day.failed,
+        "emissionsSubmitted": day.submitted,
+        "emissionsAccepted": day.accepted,
+        "emissionsAcceptedConditional": day.conditional,
+        "emissionsRejected": day.rejected,
+        "emissionsPending": day.pending,
+        "bytesIn": str(day.bytes_in),
+        "bytesOut": str(day.bytes_out),
+        "avgLatencyMs": round(day.average_ms or 0),
+        "p95LatencyMs": round(day.p95_ms or 0),
+    }

@@ -1,0 +1,105 @@
+"""The history of a tenant's submissions: pages, cursors and filters, newest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from fe.store.db import Conn
+from fe.store.submissions import Record
+
+#: What `state` may be besides a status: queued for the client, out of attempts for an operator.
+DEAD_LETTER = "dead_letter"
+
+_FIRST = UUID(int=0)
+_LAST = UUID(int=(1 << 128) - 1)
+_RANDOM_BITS = 80
+
+_COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
+           s.format"""
+
+# The id carries the millisecond of submission, so the ends of a period are ids: the primary key alone answers, also
+# when it counts.
+_PERIOD = "s.tenant_id = %(tenant)s AND s.submission_id BETWEEN %(first)s AND %(last)s"
+
+_FILTERS = {
+    "state": "s.status = %(state)s",
+    "e_ncf": "s.e_ncf = %(e_ncf)s",
+    "buyer_rnc": "s.buyer_rnc = %(buyer_rnc)s",
+}
+_IS_DEAD_LETTER = "s.response ->> 'status' = %(state)s"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    state: str | None = None
+    e_ncf: str | None = None
+    buyer_rnc: str | None = None
+
+    def where(self) -> str:
+        """The condition, made of constants of this module."""
+        chosen = [_PERIOD]
+        for name, condition in _FILTERS.items():
+            if getattr(self, name) is not None:
+                chosen.append(_IS_DEAD_LETTER if name == "state" and self.state == DEAD_LETTER else condition)
+        return " AND ".join(chosen)
+
+    def values(self, tenant_id: int) -> dict[str, Any]:
+        """What the condition's parameters stand for."""
+        return {
+            "tenant": tenant_id,
+            "first": _FIRST if self.since is None else UUID(int=_milliseconds(self.since) << _RANDOM_BITS),
+            "last": _LAST
+            if self.until is None
+            else UUID(int=(_milliseconds(self.until) << _RANDOM_BITS) | ((1 << _RANDOM_BITS) - 1)),
+            "state": self.state,
+            "e_ncf": self.e_ncf,
+            "buyer_rnc": self.buyer_rnc,
+        }
+
+
+def _milliseconds(moment: datetime) -> int:
+    return max(int(moment.timestamp() * 1000), 0)
+
+
+async def count(conn: Conn, tenant_id: int, chosen: Filter) -> int:
+    """Count a tenant's submissions."""
+    cursor = await conn.execute(
+        f"SELECT count(*) FROM submissions AS s WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def page(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int) -> tuple[list[Record], int]:
+    """List one page, and count them all. A page past the end is empty, and costs no more than the count."""
+    total = await count(conn, tenant_id, chosen)
+    if offset >= total:
+        return [], total
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=_LAST), total
+
+
+async def after(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, cursor: UUID) -> list[Record]:
+    """List what is older than the submission `cursor`: as fast at any depth."""
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=cursor)
+
+
+async def _listed(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int, below: UUID) -> list[Record]:
+    cursor = conn.cursor(row_factory=class_row(Record))
+    await cursor.execute(
+        f"""SELECT {_COLUMNS}
+              FROM submissions AS s
+             WHERE {chosen.where()} AND s.submission_id < %(below)s
+             ORDER BY s.submission_id DESC
+             LIMIT %(limit)s OFFSET %(offset)s""".encode(),
+        {**chosen.values(tenant_id), "below": below, "limit": limit, "offset": offset},
+    )
+    return await cursor.fetchall()

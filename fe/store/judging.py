@@ -1,0 +1,77 @@
+"""What judging a document before acceptance needs to know of its tenant."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from fe.store.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
+
+    issuer: dict[str, Any]
+    #: When each sequence expires; without an expiry it has no entry.
+    expiries: dict[str, datetime]
+    #: The number each sequence would give next; one that is used up or has expired has no entry.
+    next_numbers: dict[str, int]
+
+
+_TENANT = """
+    SELECT t.issuer, u.issuer_override
+      FROM tenants AS t
+      LEFT JOIN users AS u
+        ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s
+       AND CASE WHEN %(user)s::uuid IS NOT NULL THEN u.user_id = %(user)s::uuid
+                ELSE lower(u.email) = lower(%(email)s::text) END
+     WHERE t.tenant_id = %(tenant)s
+"""
+
+_SEQUENCES = """
+    SELECT q.prefix, q.current_number, q.max_number, q.expire_at, q.expire_at <= clock_timestamp() AS expired
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
+"""
+
+
+async def background(
+    conn: Conn, tenant_id: int, environment: str, user_id: UUID | None, email: str | None
+) -> Background:
+    """Read it; `user_id` wins over `email`, and a user that is not there changes nothing."""
+    values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
+    async with conn.pipeline():
+        tenant = conn.cursor(row_factory=dict_row)
+        await tenant.execute(_TENANT, values)
+        sequences = conn.cursor(row_factory=dict_row)
+        await sequences.execute(_SEQUENCES, values)
+    row = await tenant.fetchone()
+    assert row is not None
+    found = await sequences.fetchall()
+    return Background(
+        issuer={**row["issuer"], **(row["issuer_override"] or {})},
+        expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
+        next_numbers={
+            each["prefix"]: each["current_number"]
+            for each in found
+            if each["current_number"] <= each["max_number"] and not each["expired"]
+        },
+    )
+
+
+_KNOWN_REQUEST = """
+    SELECT EXISTS (
+        SELECT 1
+          FROM client_requests AS c
+         WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = %(request)s)
+"""
+
+
+async def is_known_request(conn: Conn, tenant_id: int, environment: str, client_request_id: str) -> bool:
+    """Tell whether a clientRequestId was used before. Only the accepting transaction decides who is first."""
+    values = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
+    cursor = await conn.execute(_KNOWN_REQUEST, values)
+    return await cursor.fetchone() == (True,)

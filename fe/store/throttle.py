@@ -1,0 +1,90 @@
+"""The login throttle: attempts counted in the database, the same for all processes (interface.md, "Limits")."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import Literal
+
+from psycopg.rows import class_row
+
+from fe.store.db import Conn
+
+ADDRESS_LIMIT = 30
+KEY_LIMIT = 5
+WINDOW = timedelta(seconds=60)
+LOCKOUT = timedelta(minutes=15)
+
+Kind = Literal["address", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lockout:
+    """An attempt that is refused: by which count, for how many seconds yet, and whether it began with this attempt."""
+
+    kind: Kind
+    retry_after: float
+    began: bool
+
+
+def bucket_of_address(address: IPv4Address | IPv6Address) -> bytes:
+    """Name the bucket of a client address; IPv6 clients own a whole /64, so that is what counts."""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return bucket_of_address(address.ipv4_mapped)
+        return _name("address", str(IPv6Network((address, 64), strict=False)))
+    return _name("address", str(address))
+
+
+def bucket_of_key(api_key_id: str) -> bytes:
+    """Name the bucket of a key id, whether there is such a key or not."""
+    return _name("key", api_key_id)
+
+
+def _name(kind: Kind, what: str) -> bytes:
+    return hashlib.sha256(f"{kind}:{what}".encode("utf-8", "surrogatepass")).digest()
+
+
+_ATTEMPT = """
+    SELECT kind, retry_after, began
+      FROM login_attempt(%(address)b, %(address_limit)s, %(key)b, %(key_limit)s, %(window)s, %(lockout)s)
+"""
+
+
+async def attempt(conn: Conn, address: bytes, key: bytes | None) -> Lockout | None:
+    """Count an attempt for an address and a key (None: a malformed request, which counts for its address only).
+
+    Returns the lockout that refuses it, or None. While an address is locked out its attempts do not count against keys.
+    """
+    cursor = conn.cursor(row_factory=class_row(Lockout))
+    await cursor.execute(
+        _ATTEMPT,
+        {
+            "address": address,
+            "address_limit": ADDRESS_LIMIT,
+            "key": key,
+            "key_limit": KEY_LIMIT,
+            "window": WINDOW,
+            "lockout": LOCKOUT,
+        },
+    )
+    return await cursor.fetchone()
+
+
+async def lift(conn: Conn, bucket: bytes) -> bool:
+    """End a lockout and forget the attempts that led to it; False when there was nothing to forget."""
+    cursor = await conn.execute("DELETE FROM login_attempts WHERE bucket = %(bucket)b", {"bucket": bucket})
+    return cursor.rowcount == 1
+
+
+_PRUNE = """
+    DELETE FROM login_attempts
+     WHERE last_at < clock_timestamp() - %(window)s
+       AND (locked_until IS NULL OR locked_until < clock_timestamp())
+"""
+
+
+async def prune(conn: Conn) -> int:
+    """Forget the buckets that say nothing any more; returns how many."""
+    cursor = await conn.execute(_PRUNE, {"window": WINDOW})
+    return cursor.rowcount

@@ -1,0 +1,229 @@
+"""What a stranger can do to the process with a socket and bytes of his own choosing."""
+
+import socket
+from contextlib import suppress
+
+import pytest
+import trio
+
+from fe.config import load_settings
+from fe.http import app, server
+from fe.http.app import PREFIX
+from fe.store.db import Database
+from tests.http.front import Key, Running, body_of, start_front
+
+HEAD = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n".encode()
+LIVE = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+async def answers_health(front: Running) -> bool:
+    with trio.fail_after(2):
+        got = await front.raw(LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    return got.startswith(b"HTTP/1.1 200")
+
+
+AMBIGUOUS = {
+    "CL and TE": HEAD + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "TE and CL": HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}",
+    "two lengths": HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "signed length": HEAD + b"Content-Length: +2\r\n\r\n{}",
+    "list of lengths": HEAD + b"Content-Length: 2, 2\r\nContent-Length: 3\r\n\r\n{}",
+    "unknown coding": HEAD + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    "blank before colon": HEAD + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    "bad chunk size": HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n",
+    "bad chunk end": HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n",
+    "two hosts": b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
+    "HTTP/0.9": b"GET /healthz\r\n\r\n",
+    "HTTP/2 prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "h2c": (
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+        b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+    ),
+    "websocket": (
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    ),
+    "CONNECT": b"CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n",
+    "no path": b"GET ?x HTTP/1.1\r\nHost: a\r\n\r\n",
+    "20 kB of headers": b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+    "NUL in a header": b"GET / HTTP/1.1\r\nHost: a\r\nX: a\x00b\r\n\r\n",
+    "TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "zeros": b"\x00" * 64,
+}
+
+
+async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(front: Running) -> None:
+    for name, request_bytes in AMBIGUOUS.items():
+        got = await front.raw(request_bytes + LIVE)
+
+        assert got.count(b"HTTP/1.1 ") == 1, (name, got)
+        status = int(got.split()[1])
+        assert 400 <= status < 500 or status in (501, 505), (name, got)
+        assert b"x-request-id" in got.lower(), name
+        assert body_of(got)["statusCode"] == status, name
+        assert b"switching" not in got.lower(), name
+        assert await answers_health(front), name
+
+
+@pytest.mark.parametrize("with_token", [False, True])
+async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running, key: Key, with_token: bool) -> None:
+    token = await front.token(key) if with_token else ""
+    path = "/invoices" if with_token else "/login"
+    attack = (
+        f"POST {PREFIX}{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n"
+    ).encode()
+
+    async def fire(limit: trio.CapacityLimiter) -> None:
+        async with limit:
+            await front.raw(attack, seconds=3)
+
+    limit = trio.CapacityLimiter(50)
+    async with trio.open_nursery() as nursery:
+        for _ in range(1000):
+            nursery.start_soon(fire, limit)
+
+    assert await answers_health(front)
+
+
+@pytest.fixture
+async def hasty(db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
+    """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
+    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.5)
+    monkeypatch.setattr(app, "BODY_SECONDS", 1)
+    return await start_front(nursery, db)
+
+
+async def test_an_idle_connection_is_closed(hasty: Running) -> None:
+    with trio.fail_after(2):
+        got = await hasty.raw(LIVE, seconds=8)
+
+    assert got.count(b"HTTP/1.1 200") == 1
+
+
+async def test_headers_that_drip_in_are_cut(hasty: Running) -> None:
+    stream = await trio.open_tcp_stream("127.0.0.1", hasty.port)
+    began = trio.current_time()
+    async with stream, trio.open_nursery() as nursery:
+
+        async def drip() -> None:
+            await stream.send_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n")
+            while True:
+                await trio.sleep(0.05)
+                await stream.send_all(b"X-A: b\r\n")
+
+        async def drip_until_cut() -> None:
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await drip()
+
+        nursery.start_soon(drip_until_cut)
+        with trio.fail_after(3):
+            with suppress(trio.BrokenResourceError):
+                assert await stream.receive_some(100) == b""
+        nursery.cancel_scope.cancel()
+
+    assert 0.4 < trio.current_time() - began < 1.5
+
+
+async def test_a_body_that_does_not_arrive_gets_408(hasty: Running) -> None:
+    stream = await trio.open_tcp_stream("127.0.0.1", hasty.port)
+    async with stream:
+        await stream.send_all(HEAD + b"Content-Length: 1000\r\n\r\n{")
+        with trio.fail_after(3):
+            got = await stream.receive_some(65536)
+            rest = await stream.receive_some(65536)
+
+    assert got.startswith(b"HTTP/1.1 408")
+    assert rest == b""
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_too_large_gets_413_and_the_client_can_read_it(front: Running, chunked: bool) -> None:
+    size = 3 * 1024 * 1024
+    if chunked:
+        body = b"%x\r\n%s\r\n" % (65536, b" " * 65536)
+        data = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + body * (size // 65536)
+    else:
+        data = HEAD + b"Content-Length: %d\r\n\r\n" % size + b" " * size
+
+    got = await front.raw(data)
+
+    assert got.startswith(b"HTTP/1.1 413"), got[:200]
+    assert body_of(got) == {"message": "the body must not be larger than 1048576 bytes", "statusCode": 413}
+
+
+async def test_a_half_close_in_the_middle_harms_nobody(front: Running) -> None:
+    for cut in (b"POST", HEAD, HEAD + b"Content-Length: 10\r\n\r\n{", LIVE):
+        await front.raw(cut, half_close=True, seconds=3)
+
+    assert await answers_health(front)
+
+
+async def test_a_reset_in_the_middle_harms_nobody(front: Running) -> None:
+    for cut in (HEAD + b"Content-Length: 10\r\n\r\n{", HEAD + b"Content-Length: 2\r\n\r\n{}", LIVE * 50):
+        sock = socket.create_connection(("127.0.0.1", front.port))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        sock.sendall(cut)
+        await trio.sleep(0.02)
+        sock.close()
+
+    assert await answers_health(front)
+
+
+async def test_pipelined_requests_are_answered_in_order(front: Running) -> None:
+    got = await front.raw(LIVE + LIVE + LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+
+    assert got.count(b"HTTP/1.1 200") == 3
+
+
+async def test_a_chunked_body_is_read(front: Running, key: Key) -> None:
+    body = b'{"apiKeyId":"%s","apiSecret":"%s"}' % (key.api_key_id.encode(), key.secret.encode())
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+
+    got = await front.raw(HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n")
+
+    assert got.startswith(b"HTTP/1.1 200"), got
+    assert body_of(got)["tokenType"] == "Bearer"
+
+
+async def test_five_hundred_idle_sockets_do_not_delay_a_request(front: Running) -> None:
+    streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(500)]
+    try:
+        began = trio.current_time()
+        alive = await answers_health(front)
+        took = trio.current_time() - began
+    finally:
+        for stream in streams:
+            await trio.aclose_forcefully(stream)
+
+    assert alive
+    assert took < 0.1
+
+
+async def test_one_connection_too_many_is_turned_away(db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, db, load_settings(max_connections=3, grace_seconds=1))
+    streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(3)]
+    await trio.sleep(0.05)
+
+    got = await front.raw(LIVE)
+
+    assert got.startswith(b"HTTP/1.1 503")
+    assert b"retry-after" in got
+    assert body_of(got)["statusCode"] == 503
+    for stream in streams:
+        await trio.aclose_forcefully(stream)
+    await trio.sleep(0.05)
+    assert await answers_health(front)
+
+
+async def test_shutdown_does_not_wait_for_idle_connections(db: Database) -> None:
+    async with trio.open_nursery() as nursery:
+        front = await start_front(nursery, db, load_settings(grace_seconds=10))
+        stream = await trio.open_tcp_stream("127.0.0.1", front.port)
+        await stream.send_all(LIVE)
+        assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
+        began = trio.current_time()
+        front.shutdown.set()
+    assert trio.current_time() - began < 1
+    await stream.aclose()

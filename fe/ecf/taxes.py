@@ -156,9 +156,7 @@ def _undated(rate: str) -> Period:
 _ALCOHOL = (
     _undated("632.58"),  # format document, October 2025
     _quarter("633.85", 2020, 4),  # the authority's certification test set
-    _quarter("723.13", 2024, 7),  # resolution DDG-AR1-2024-0006, as reported by the press, which names both quarters
-    _quarter("729.89", 2024, 10),
-    _quarter("737.57", 2025, 7),  # resolution DDG-AR1-2025-00006, likewise
+    _quarter("737.57", 2025, 7),  # resolution DDG-AR1-2025-00006, as several newspapers of 18-09-2025 give it
     _quarter("745.60", 2025, 10),
 )
 # Pesos per packet of 20 and of 10.

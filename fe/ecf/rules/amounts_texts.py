@@ -77,7 +77,7 @@ ROWS = (
     ),
     Rule(
         "withholding-amount-missing",
-        REJECTED,
+        CONDITIONAL,
         "the line says that tax is withheld, and not how much",
         "la línea indica retención sin monto",
         "add MontoITBISRetenido, MontoISRRetenido or both; 0 where nothing is withheld",
@@ -308,6 +308,15 @@ ROWS = (
         "give TipoMoneda and TipoCambio in Encabezado.OtraMoneda",
         "indique TipoMoneda y TipoCambio en Encabezado.OtraMoneda",
         "Format document, fields 120 and 121",
+    ),
+    Rule(
+        "currency-header-missing",
+        CONDITIONAL,
+        "the line has amounts in another currency and the document does not say which",
+        "la línea tiene montos en otra moneda y el documento no dice en cuál",
+        "add Encabezado.OtraMoneda with TipoMoneda and TipoCambio",
+        "agregue Encabezado.OtraMoneda con TipoMoneda y TipoCambio",
+        "Format document, section OtraMoneda",
     ),
     Rule(
         "currency-amount",

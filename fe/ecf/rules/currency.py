@@ -30,7 +30,7 @@ def check_currency(case: Case) -> None:
         if "OtraMonedaDetalle" in item:
             path = f"DetallesItems.Item[{place}].OtraMonedaDetalle"
             if not other:
-                case.report("currency-incomplete", path)
+                case.report("currency-header-missing", path)
             elif rate is not None:
                 detail = section(item, "OtraMonedaDetalle")
                 amount = number(item.get("MontoItem"))

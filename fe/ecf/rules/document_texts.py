@@ -88,7 +88,7 @@ ROWS = (
     ),
     Rule(
         "free-credit-fiscal",
-        REJECTED,
+        CONDITIONAL,
         "a delivery free of charge gives no VAT credit: TipoPago 3 is not for type 31",
         "una entrega gratuita no da crédito fiscal: TipoPago 3 no es válido en el tipo 31",
         "use another TipoPago, or issue a consumer invoice (type 32)",
@@ -162,7 +162,7 @@ ROWS = (
     ),
     Rule(
         "reference-incomplete",
-        REJECTED,
+        CONDITIONAL,
         "the reference does not say which receipt it means, of which date, and why",
         "la referencia no dice qué comprobante, de qué fecha y por qué",
         "give NCFModificado, FechaNCFModificado and CodigoModificacion",

@@ -117,9 +117,11 @@ class Reconciler:
             buyer_rnc=question.buyer_rnc,
             security_code=question.security_code,
         )
-        if verdict is None or text(member(verdict.raw, "codigoseguridad")) != question.security_code:
+        if verdict is None:
             return None
-        return verdict
+        # The question names our code, so an answer that does not say one is about ours; one that says another is not.
+        code = text(member(verdict.raw, "codigoseguridad"))
+        return verdict if code is None or code == question.security_code else None
 
     async def _known_summary(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
         """What the authority knows of our summary: the question itself names our security code."""

@@ -68,6 +68,9 @@ class Sender:
         except OutcomeUnknown as doubt:
             return outcomes.in_doubt(work, doubt.reason, clock=self.clock, after=doubt.retry_after or _ASK_AFTER)
         except Refused as refusal:
+            if refusal.duplicate:
+                # Refused at the door as a number already used: whose document holds it, only asking tells.
+                return outcomes.in_doubt(work, refusal.reason, clock=self.clock, after=AT_ONCE)
             return outcomes.refused(work, refusal, clock=self.clock)
         return await self._answered(work, opened, answer)
 

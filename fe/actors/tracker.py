@@ -11,12 +11,15 @@ from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
 from fe.actors.schedule import poll_gap
 from fe.authority.client import Authority
-from fe.authority.errors import AuthorityError
+from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.clock import Clock
 from fe.ecf.states import Estado, Stage
 from fe.store import outbox, submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
+
+#: After so many polls an answer about another document is no slip of one answer: the trackId itself is wrong.
+_FOREIGN_ANSWERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,11 @@ class Tracker:
         opened = await self.credentials.get(work.tenant_id, question.certificate_id)
         try:
             verdict = await self.authority.result(work.environment, question.track_id, opened, e_ncf=question.e_ncf)
+        except ForeignAnswer as foreign:
+            if work.attempt >= _FOREIGN_ANSWERS:
+                # The trackId that reception gave us is somebody else's: find ours by number.
+                return outcomes.in_doubt(work, foreign.reason, clock=self.clock, after=AT_ONCE)
+            raise TryLater(foreign.reason, foreign.retry_after) from foreign
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:

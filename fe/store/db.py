@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import psycopg
 import trio
 import trio_asyncio
-from psycopg import errors, sql
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -38,8 +38,8 @@ SERVER_LIMITS = {
 #: Classes of SQLSTATE that speak of the server's condition, not of the statement: connection, rollback (deadlock,
 #: serialisation), resources, operator intervention, system.
 _TRANSIENT = ("08", "40", "53", "57", "58")
-_READ_ONLY = "25006"
-_LOCK_NOT_AVAILABLE = "55P03"
+#: And of other classes: a standby; a transaction that idled or lasted too long, and was ended; a lock not had in time.
+_TRANSIENT_STATES = ("25006", "25P03", "25P04", "55P03")
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
 
 
@@ -114,8 +114,8 @@ def _translate(error: psycopg.Error) -> Exception:
     if state in _NO_NUMBER:
         prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
         return NoNumber(prefix, _NO_NUMBER[state])
-    if state.startswith(_TRANSIENT) or state in (_READ_ONLY, _LOCK_NOT_AVAILABLE):
-        return DatabaseUnavailable(f"{errors.lookup(state).__name__} ({state})")
+    if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
+        return DatabaseUnavailable(f"{type(error).__name__} ({state})")
     return error
 
 

@@ -1,0 +1,454 @@
+"""Postgres under Trio: what cancellation, timeouts, a dying server and errors leave behind, and what they look like."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+import trio
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+
+from fe.store.db import Conn, Database, open_database
+from fe.store.errors import DatabaseUnavailable, NoNumber
+from tests.store.race import plain
+
+SIZE = 3
+LISTENING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+
+
+@pytest.fixture
+async def small(dsn: str) -> AsyncIterator[Database]:
+    """A pool of three, with a table to write to."""
+    with plain(dsn) as conn:
+        conn.execute("CREATE TABLE scratch (n int PRIMARY KEY)")
+    async with open_database(dsn, min_size=SIZE, max_size=SIZE, patience=2) as database:
+        yield database
+
+
+async def count(conn: Conn) -> int:
+    row = await (await conn.execute("SELECT count(*) FROM scratch")).fetchone()
+    assert row is not None
+    number: int = row[0]
+    return number
+
+
+async def insert(conn: Conn, number: int, then_sleep: float = 0) -> None:
+    await conn.execute("INSERT INTO scratch VALUES (%s)", (number,))
+    await conn.execute("SELECT pg_sleep(%s)", (then_sleep,))
+
+
+async def insert_slowly(conn: Conn, number: int) -> None:
+    await conn.execute(
+        "WITH nap AS MATERIALIZED (SELECT pg_sleep(5)) INSERT INTO scratch SELECT %s FROM nap", (number,)
+    )
+
+
+async def backend(conn: Conn) -> int:
+    return conn.info.backend_pid
+
+
+async def assert_sound(db: Database) -> None:
+    """All connections can be had at once, each idle, in autocommit, not in a pipeline, and gives the right answers."""
+    pids: set[int] = set()
+    together = trio.Event()
+
+    async def use(number: int) -> None:
+        async def work(conn: Conn) -> None:
+            assert conn.autocommit
+            assert conn.pgconn.transaction_status == TransactionStatus.IDLE
+            assert conn.pgconn.pipeline_status == 0
+            pids.add(conn.info.backend_pid)
+            row = await (await conn.execute("SELECT %s + 1, pg_sleep(0.2)", (number,))).fetchone()
+            assert row is not None
+            assert row[0] == number + 1
+            if len(pids) == SIZE:
+                together.set()
+
+        await db.run(work)
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            for number in range(SIZE):
+                nursery.start_soon(use, number)
+            await together.wait()
+    assert len(pids) == SIZE
+
+
+@pytest.mark.parametrize("way", ["run", "transact"])
+async def test_work_cancelled_in_the_middle_of_a_statement_leaves_no_row_and_a_sound_pool(
+    small: Database, way: str
+) -> None:
+    cross = small.run if way == "run" else small.transact
+    for number in range(2 * SIZE):
+        with trio.move_on_after(0.1) as scope:
+            await cross(insert_slowly, number)
+        assert scope.cancelled_caught
+
+    assert await small.run(count) == 0
+    await assert_sound(small)
+
+
+async def test_a_transaction_cancelled_between_its_statements_leaves_no_row_and_a_sound_pool(small: Database) -> None:
+    for number in range(2 * SIZE):
+        with trio.move_on_after(0.1) as scope:
+            await small.transact(insert, number, then_sleep=5)
+        assert scope.cancelled_caught
+
+    assert await small.run(count) == 0
+    await assert_sound(small)
+
+
+async def test_a_pipeline_cancelled_in_the_middle_leaves_a_sound_pool(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        async with conn.pipeline():
+            await conn.execute("SELECT 1")
+            await conn.execute("SELECT pg_sleep(5)")
+            await conn.execute("SELECT 2")
+
+    for _ in range(2 * SIZE):
+        with trio.move_on_after(0.1) as scope:
+            await small.run(work)
+        assert scope.cancelled_caught
+
+    await assert_sound(small)
+
+
+async def test_a_pool_is_sound_after_cancellations_at_any_moment(small: Database) -> None:
+    """Also while a connection is waited for, taken and given back; half of the writers hold on to theirs a while."""
+
+    async def one(number: int) -> None:
+        with trio.move_on_after(0.0005 * (number % 40)):
+            await small.transact(insert, number, then_sleep=0.01 * (number % 2))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(200):
+            nursery.start_soon(one, number)
+
+    await assert_sound(small)
+
+
+async def test_an_error_rolls_the_transaction_back(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        await insert(conn, 1)
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await small.transact(work)
+
+    assert await small.run(count) == 0
+
+
+async def test_the_server_ends_a_statement_that_takes_too_long(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET statement_timeout = '100ms'")
+        await insert_slowly(conn, 1)
+
+    with pytest.raises(DatabaseUnavailable, match="QueryCanceled"):
+        await small.run(work)
+
+    assert await small.run(count) == 0
+
+
+async def test_limits_are_set_on_every_connection(small: Database) -> None:
+    async def work(conn: Conn) -> list[str]:
+        names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "timezone")
+        settings = []
+        for name in names:
+            row = await (await conn.execute("SELECT current_setting(%s)", (name,))).fetchone()
+            assert row is not None
+            settings.append(row[0])
+        return settings
+
+    assert await small.run(work) == ["8s", "5s", "10s", "UTC"]
+
+
+async def test_a_transaction_that_idles_is_ended_by_the_server_and_reads_as_unavailable(small: Database) -> None:
+    """A worker that is stopped in the middle of a transaction must not hold its locks; when it wakes, it is told."""
+
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+        await conn.execute("INSERT INTO scratch VALUES (1)")
+        await asyncio.sleep(0.4)
+        await conn.execute("INSERT INTO scratch VALUES (2)")
+
+    with pytest.raises(DatabaseUnavailable):
+        await small.transact(work)
+
+    assert await small.run(count) == 0
+
+
+async def test_a_transaction_that_takes_too_long_reads_as_unavailable(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET LOCAL transaction_timeout = '100ms'")
+        await conn.execute("SELECT pg_sleep(3)")
+
+    with pytest.raises(DatabaseUnavailable):
+        await small.transact(work)
+
+
+async def test_a_lock_that_is_not_had_in_time_reads_as_unavailable(small: Database, dsn: str) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET LOCAL lock_timeout = '50ms'")
+        await conn.execute("LOCK TABLE scratch")
+
+    with plain(dsn) as other, other.transaction():
+        other.execute("LOCK TABLE scratch")
+        with pytest.raises(DatabaseUnavailable, match="55P03"):
+            await small.transact(work)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "08000",  # the connection
+        "08006",
+        "40001",  # serialisation
+        "40P01",  # deadlock
+        "53100",  # disk full
+        "53200",
+        "53300",  # too many connections
+        "57014",  # cancelled, or too slow
+        "57P01",  # shutting down
+        "57P03",  # starting up
+        "57P05",
+        "58000",
+        "58030",
+        "25006",  # a standby
+        "25P03",  # idle in a transaction for too long
+        "25P04",  # a transaction too long
+        "55P03",
+        "53ZZZ",  # a state of these classes that nobody here has heard of
+    ],
+)
+async def test_states_of_the_servers_condition_read_as_unavailable(small: Database, state: str) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute(f"DO $$ BEGIN RAISE 'told nobody' USING ERRCODE = '{state}'; END $$".encode())
+
+    with pytest.raises(DatabaseUnavailable) as unavailable:
+        await small.run(work)
+
+    assert state in str(unavailable.value)
+    assert "told" not in str(unavailable.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("SELECT 1 / 0", errors.DivisionByZero),
+        ("SELECT 'x'::int", errors.InvalidTextRepresentation),
+        ("SELECT nothing", errors.UndefinedColumn),
+        ("SELEC 1", errors.SyntaxError),
+        ("INSERT INTO scratch VALUES (NULL)", errors.NotNullViolation),
+        ("INSERT INTO scratch VALUES (1), (1)", errors.UniqueViolation),
+        ("COMMIT; SAVEPOINT a", errors.NoActiveSqlTransaction),
+    ],
+)
+async def test_what_is_a_bug_of_ours_comes_back_as_it_is(
+    small: Database, statement: str, error: type[Exception]
+) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute(statement.encode())
+
+    with pytest.raises(error):
+        await small.run(work)
+
+
+async def test_a_value_that_psycopg_refuses_is_a_bug_of_ours_too(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SELECT %s::text", ("a\0b",))
+
+    with pytest.raises(psycopg.DataError):
+        await small.run(work)
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "reason"),
+    [
+        ("FE001", "no active NCF sequence for E31", "none"),
+        ("FE002", "the NCF sequence for E31 has expired", "expired"),
+        ("FE003", "the NCF sequence for E31 is used up", "used up"),
+    ],
+)
+async def test_a_refused_draw_names_its_prefix_and_reason(
+    small: Database, state: str, message: str, reason: str
+) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute(f"DO $$ BEGIN RAISE '{message}' USING ERRCODE = '{state}'; END $$".encode())
+
+    with pytest.raises(NoNumber) as refused:
+        await small.run(work)
+
+    assert (refused.value.prefix, refused.value.reason) == ("E31", reason)
+
+
+async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str) -> None:
+    async with open_database(dsn, min_size=1, max_size=1, patience=0.2) as db:
+
+        async def hold(conn: Conn) -> None:
+            await conn.execute("SELECT pg_sleep(0.8)")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(db.run, hold)
+            await trio.sleep(0.1)
+            with pytest.raises(DatabaseUnavailable, match="PoolTimeout"):
+                await db.run(backend)
+
+        assert await db.run(backend) > 0
+
+
+async def test_a_backend_killed_while_it_works_reads_as_unavailable_and_is_replaced(small: Database, dsn: str) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("INSERT INTO scratch VALUES (1)")
+        with plain(dsn) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
+        await conn.execute("INSERT INTO scratch VALUES (2)")
+
+    with pytest.raises(DatabaseUnavailable):
+        await small.transact(work)
+
+    assert await small.run(count) == 0
+    await assert_sound(small)
+
+
+async def test_backends_killed_while_they_rest_cost_one_error_each_at_most(small: Database, dsn: str) -> None:
+    await assert_sound(small)
+    with plain(dsn) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fe'"
+            " AND datname = current_database()"
+        )
+
+    failures = 0
+    for _ in range(2 * SIZE):
+        try:
+            await small.run(count)
+        except DatabaseUnavailable:
+            failures += 1
+
+    assert failures <= SIZE
+    await assert_sound(small)
+
+
+async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str) -> None:
+    nowhere = make_conninfo(dsn, host="127.0.0.1", port=1)
+    async with open_database(nowhere, patience=0.3) as db:
+        with trio.fail_after(5), pytest.raises(DatabaseUnavailable):
+            await db.run(backend)
+
+
+@asynccontextmanager
+async def door(dsn: str, port: int) -> AsyncIterator[None]:
+    """A TCP door to the server of `dsn`, open while the block runs."""
+    where = conninfo_to_dict(dsn)
+
+    async def pass_on(source: trio.abc.ReceiveStream, target: trio.abc.SendStream) -> None:
+        async for data in source:
+            await target.send_all(data)
+
+    async def serve(outside: trio.SocketStream) -> None:
+        inside = await trio.open_unix_socket(f"{where['host']}/.s.PGSQL.{where.get('port', 5432)}")
+        async with inside, trio.open_nursery() as both:
+            both.start_soon(pass_on, outside, inside)
+            await pass_on(inside, outside)
+            both.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_it_tries_to_reconnect(
+    dsn: str,
+) -> None:
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    port: int = listener.socket.getsockname()[1]
+    await listener.aclose()
+    through_the_door = make_conninfo(dsn, host="127.0.0.1", port=port)
+
+    async with open_database(through_the_door, patience=0.5) as db:
+        with trio.move_on_after(7):
+            while True:
+                with pytest.raises(DatabaseUnavailable):
+                    await db.run(backend)
+                await trio.sleep(0.5)
+        async with door(dsn, port):
+            with trio.fail_after(15):
+                while True:
+                    try:
+                        assert await db.run(backend) > 0
+                        break
+                    except DatabaseUnavailable:
+                        await trio.sleep(0.2)
+
+
+async def listener_pid(dsn: str) -> int:
+    with trio.fail_after(10):
+        while True:
+            with plain(dsn) as conn:
+                found = conn.execute(LISTENING).fetchone()
+            if found:
+                pid: int = found[0]
+                return pid
+            await trio.sleep(0.02)
+
+
+async def heard_within(words: list[str], word: str, say: Callable[[], Awaitable[object]]) -> None:
+    with trio.fail_after(10):
+        while word not in words:
+            await say()
+            await trio.sleep(0.05)
+
+
+async def test_notifications_are_heard_and_heard_again_after_the_listener_was_killed(small: Database, dsn: str) -> None:
+    words: list[str] = []
+    woken = trio.Event()
+
+    def hear(word: str) -> None:
+        words.append(word)
+        woken.set()
+
+    async def say(word: str) -> None:
+        async def work(conn: Conn) -> None:
+            await conn.execute("SELECT pg_notify('channel', %s)", (word,))
+
+        await small.run(work)
+
+    async with trio.open_nursery() as nursery:
+
+        async def listen() -> None:
+            await small.listen("channel", hear, retry=0.05)
+
+        nursery.start_soon(listen)
+        first = await listener_pid(dsn)
+        await heard_within(words, "one", lambda: say("one"))
+        assert woken.is_set()
+        with plain(dsn) as conn:
+            conn.execute("SELECT pg_terminate_backend(%s)", (first,))
+        await heard_within(words, "two", lambda: say("two"))
+        assert await listener_pid(dsn) != first
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_listener_that_is_cancelled_leaves_no_connection(small: Database, dsn: str) -> None:
+    with trio.move_on_after(0.3):
+        await small.listen("channel", lambda _: None)
+
+    with plain(dsn) as conn:
+        await trio.sleep(0.2)  # the server notices the closed socket
+        assert conn.execute(LISTENING).fetchone() is None
+
+
+async def test_closing_does_not_wait_for_what_is_out(dsn: str) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SELECT pg_sleep(3)")
+
+    with trio.fail_after(10):
+        async with open_database(dsn) as db, trio.open_nursery() as nursery:
+            nursery.start_soon(db.run, work)
+            await trio.sleep(0.2)
+            nursery.cancel_scope.cancel()

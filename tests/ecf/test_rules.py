@@ -122,6 +122,17 @@ def test_a_line_inserted_moves_the_numbers_after_it_and_is_said_once() -> None:
     assert [(one.code, one.path) for one in problems] == [("line-number", "DetallesItems.Item[2].NumeroLinea")]
 
 
+def test_a_voided_range_that_holds_two_others_overlaps_both() -> None:
+    ends = [(1, 100), (2, 3), (50, 60), (101, 110)]
+    rows = [{"SecuenciaeNCFDesde": f"E31{a:010d}", "SecuenciaeNCFHasta": f"E31{b:010d}"} for a, b in ends]
+    table = "DetalleAnulacion.Anulacion[1].TablaRangoSecuenciasAnuladaseNCF"
+
+    problems = apply_rules(changed(voided(), f"{table}.Secuencias", rows), now=NOW)
+
+    overlaps = [problem.path for problem in problems if problem.code == "void-overlap"]
+    assert overlaps == [f"{table}.Secuencias[2]", f"{table}.Secuencias[3]"]
+
+
 def test_all_problems_are_told_not_only_the_first() -> None:
     broken = changed_all(
         sale(),

@@ -1,7 +1,6 @@
 """Rules on summaries, commercial approvals, voided ranges and acknowledgements (PROTOCOL.md sections 5, 6 and 10)."""
 
 from decimal import Decimal
-from itertools import pairwise
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import ENcf, e_ncf
@@ -138,6 +137,10 @@ def _check_count(case: Case, fields: Fields, counted: int, path: str) -> None:
 
 def _check_overlaps(case: Case, ranges: list[tuple[ENcf, ENcf, str]]) -> None:
     ranges.sort(key=lambda ends: (ends[0].type, ends[0].number))
-    for before, after in pairwise(ranges):
-        if before[0].type is after[0].type and after[0].number <= before[1].number:
-            case.report("void-overlap", after[2], found=f"{after[0]}-{after[1]}")
+    furthest: ENcf | None = None
+    for first, last, path in ranges:
+        if furthest is not None and furthest.type is first.type and first.number <= furthest.number:
+            case.report("void-overlap", path, found=f"{first}-{last}")
+            furthest = last if last.number > furthest.number else furthest
+        else:
+            furthest = last

@@ -42,7 +42,9 @@ def build(document: Document) -> etree._Element:
     try:
         return load_own("".join(writer.out))
     except (MalformedXml, UnicodeEncodeError):
-        raise NotADocument(tuple(_unwritable(document.content, ""))) from None
+        # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
+        reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)
+        raise NotADocument(reasons) from None
 
 
 def to_bytes(element: etree._Element) -> bytes:
@@ -98,7 +100,7 @@ class _Writer:
                 self._child(child, value, f"{path}.{name}" if path else name)
         if written != len(content):
             self.problems.extend(unknown_problems(self._kind, of, content, path))
-        if len(out) == begin + 1 and not of.may_be_empty:
+        if len(out) == begin + 1 and path and not of.may_be_empty:
             out.pop()
         else:
             out.append(f"</{of.name}>")

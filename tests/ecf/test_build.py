@@ -1,0 +1,272 @@
+"""From content to XML: order, formats, what is left out, and what cannot be written."""
+
+import random
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from fe.ecf.build import build, to_bytes
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.document import Document, NotADocument, read_xml
+from fe.ecf.formats import write_number, write_text
+from fe.ecf.load import load_xml
+from fe.ecf.schema import companions, simple, validate
+from fe.ecf.schema.kinds import Kind
+from fe.ecf.schema.model import Simple
+from tests.ecf.strategies import DOCUMENT_KINDS, whole_document
+
+every_kind = pytest.mark.parametrize("kind", DOCUMENT_KINDS, ids=lambda kind: kind.name)
+
+
+def shuffled(content: Any) -> Any:
+    if isinstance(content, dict):
+        pairs = list(content.items())
+        random.Random(7).shuffle(pairs)
+        return {name: shuffled(value) for name, value in pairs}
+    return [shuffled(value) for value in content] if isinstance(content, list) else content
+
+
+def invoice(content: Mapping[str, Any], ecf_type: EcfType = EcfType.CREDIT_FISCAL) -> Document:
+    return Document(Root.ECF, ecf_type, content)
+
+
+@every_kind
+def test_elements_stand_in_the_order_of_the_format_whatever_that_of_the_content(kind: Kind) -> None:
+    document = whole_document(kind)
+
+    tree = build(Document(document.root, document.type, shuffled(document.content)))
+
+    assert to_bytes(tree) == to_bytes(build(document))
+    assert validate(tree) == []
+
+
+def test_bytes_are_compact_utf_8_with_a_declaration() -> None:
+    tree = build(invoice({"Encabezado": {"Emisor": {"RazonSocialEmisor": "Peña & Cía <1> \"x\" 'y'"}}}))
+    tree.tail = "\n"
+
+    raw = to_bytes(tree)
+
+    assert raw.decode() == (
+        '<?xml version="1.0" encoding="utf-8"?>'
+        "<ECF><Encabezado><Emisor><RazonSocialEmisor>Peña &amp; Cía &lt;1&gt; \"x\" 'y'</RazonSocialEmisor>"
+        "</Emisor></Encabezado></ECF>"
+    )
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\rb", "\ta\t", "  a  ", "a ", "\U0001f600", "]]>", "&amp;"])
+def test_text_survives_to_the_last_blank(text: str) -> None:
+    content = {"Encabezado": {"Emisor": {"InformacionAdicionalEmisor": text, "RNCEmisor": "1"}}}
+
+    tree = build(invoice(content))
+
+    assert read_xml_content(to_bytes(tree)) == content
+    lines: set[Any] = {node.sourceline for node in tree.iter()}
+    assert lines == {1}
+
+
+def read_xml_content(raw: bytes) -> Mapping[str, Any]:
+    tree = load_xml(raw.replace(b"<Encabezado>", b"<Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc>"))
+    content = dict(read_xml(tree).content)
+    content["Encabezado"] = {name: value for name, value in content["Encabezado"].items() if name != "IdDoc"}
+    return content
+
+
+def test_there_are_no_empty_tags() -> None:
+    content = {
+        "Encabezado": {
+            "IdDoc": {"eNCF": "", "TipoPago": None, "TablaFormasPago": {"FormaDePago": []}},
+            "Emisor": {"TablaTelefonoEmisor": {"TelefonoEmisor": [""]}, "RNCEmisor": "131880738"},
+            "Comprador": {},
+            "Transporte": {"Conductor": ""},
+        },
+        "DetallesItems": {"Item": [{}, {"TablaCodigosItem": {"CodigosItem": [{"TipoCodigo": ""}]}}]},
+        "Subtotales": None,
+    }
+
+    tree = build(invoice(content))
+
+    assert etree.tostring(tree) == (
+        b"<ECF><Encabezado><Emisor><RNCEmisor>131880738</RNCEmisor></Emisor></Encabezado></ECF>"
+    )
+
+
+@pytest.mark.parametrize("buyer", [{}, {"Comprador": {}}, {"Comprador": None}, {"Comprador": {"RNCComprador": ""}}])
+@pytest.mark.parametrize("root", [Root.ECF, Root.RFCE])
+def test_a_consumer_invoice_and_its_summary_always_have_a_buyer_if_an_empty_one(
+    root: Root, buyer: dict[str, Any]
+) -> None:
+    tree = build(Document(root, EcfType.CONSUMER, {"Encabezado": {"Version": "1.0", **buyer}}))
+
+    assert etree.tostring(tree[0]) == b"<Encabezado><Version>1.0</Version><Comprador/></Encabezado>"
+
+
+def test_no_other_type_has_an_empty_buyer() -> None:
+    assert len(build(invoice({"Encabezado": {"Comprador": {}}}, EcfType.DEBIT_NOTE))) == 0
+
+
+@pytest.mark.parametrize(
+    ("of", "value", "written"),
+    [
+        (simple.AMOUNT, 100, "100.00"),
+        (simple.AMOUNT, Decimal("100.5"), "100.50"),
+        (simple.AMOUNT, Decimal("0.10"), "0.10"),
+        (simple.AMOUNT, Decimal("100.5000"), "100.50"),
+        (simple.AMOUNT, Decimal("1E+3"), "1000.00"),
+        (simple.AMOUNT, Decimal("0E-10"), "0.00"),
+        (simple.AMOUNT, Decimal("100.555"), "100.555"),
+        (simple.AMOUNT, Decimal("0.00000001"), "0.00000001"),
+        (simple.AMOUNT_SIGNED, -5, "-5.00"),
+        (simple.PRICE, 100, "100.00"),
+        (simple.PRICE, Decimal("100.1"), "100.10"),
+        (simple.PRICE, Decimal("100.123"), "100.123"),
+        (simple.PRICE, Decimal("100.1230"), "100.1230"),
+        (simple.PRICE, Decimal("100.12340"), "100.1234"),
+        (simple.PRICE, Decimal("100.12345"), "100.12345"),
+        (simple.QUANTITY_ABOVE_0, 2, "2"),
+        (simple.QUANTITY_ABOVE_0, Decimal("2.00"), "2.00"),
+        (simple.FINE_QUANTITY, Decimal("0.355"), "0.355"),
+        (simple.PERCENTAGE, 10, "10"),
+        (simple.PERCENTAGE, Decimal("633.85"), "633.85"),
+        (simple.EXCHANGE_RATE, Decimal("59.2512"), "59.2512"),
+        (simple.WHOLE_2, 18, "18"),
+        (simple.WHOLE_2, Decimal("18.00"), "18"),
+        (simple.WHOLE_2, Decimal("18.5"), "18.5"),
+        (simple.TO_1000, 1, "1"),
+        (companions.AMOUNT, 12, "12.00"),
+        (companions.AMOUNT, Decimal("12.5"), "12.50"),
+        (companions.APPROVED_AMOUNT, 35400, "35400.00"),
+        (simple.VERSION, 1, "1.0"),
+        (simple.VERSION, Decimal("1.0"), "1.0"),
+        (simple.INCOME_TYPE, 1, "01"),
+        (simple.ADDITIONAL_TAX, 23, "023"),
+        (simple.PLACE, 10100, "010100"),
+        (simple.PAYMENT_TYPE, Decimal("1.0"), "1"),
+        (simple.PAYMENT_TYPE, 9, "9"),
+        (simple.PAYMENT_TYPE, Decimal("1.5"), "1.5"),
+        (simple.CURRENCY, 5, "5"),
+        (simple.RNC, 131880738, "131880738"),
+        (simple.text(20), Decimal("1E+2"), "100"),
+        (simple.DATE, 20260205, "20260205"),
+    ],
+)
+def test_numbers_are_written_as_their_field_wants_them_and_never_rounded(
+    of: Simple, value: int | Decimal, written: str
+) -> None:
+    assert write_number(of, value) == written
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([simple.AMOUNT, simple.PRICE, simple.QUANTITY, simple.PERCENTAGE, simple.WHOLE_20, simple.YES]),
+    st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20),
+)
+def test_a_number_written_is_the_number_given(of: Simple, value: Decimal) -> None:
+    written = write_number(of, value)
+
+    assert Decimal(written) == value
+    assert "E" not in written
+
+
+@pytest.mark.parametrize(
+    ("of", "text", "written"),
+    [
+        (simple.DATE, "2026-02-05", "05-02-2026"),
+        (simple.DATE, "05-02-2026", "05-02-2026"),
+        (simple.DATE, "2026-2-5", "2026-2-5"),
+        (simple.DATE, "2026-02-05T00:00:00", "2026-02-05T00:00:00"),
+        (simple.DATE, "٢٠٢٦-٠٢-٠٥", "٢٠٢٦-٠٢-٠٥"),
+        (companions.DATE_FROM_2000, "2026-02-05", "05-02-2026"),
+        (simple.TIMESTAMP, "2026-02-05T14:03:09", "05-02-2026 14:03:09"),
+        (simple.TIMESTAMP, "2026-02-05 14:03:09", "05-02-2026 14:03:09"),
+        (simple.TIMESTAMP, "2026-02-05T14:03:09-04:00", "05-02-2026 14:03:09"),
+        (simple.TIMESTAMP, "2026-02-05T02:03:09.123Z", "04-02-2026 22:03:09"),
+        (companions.TIMESTAMP, "2026-02-05T14:03:09+00:00", "05-02-2026 10:03:09"),
+        (simple.TIMESTAMP, "2026-02-30T14:03:09", "2026-02-30T14:03:09"),
+        (simple.TIMESTAMP, "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+        (simple.TIMESTAMP, "05-02-2026 14:03:09", "05-02-2026 14:03:09"),
+        (simple.TIMESTAMP, "2026-02-05", "2026-02-05"),
+        (simple.text(20), "2026-02-05", "2026-02-05"),
+    ],
+)
+def test_iso_dates_are_written_the_format_s_way_in_fields_of_dates_alone(of: Simple, text: str, written: str) -> None:
+    assert write_text(of, text) == written
+
+
+def test_a_payload_of_numbers_and_iso_dates_becomes_a_document_in_order() -> None:
+    document = whole_document(DOCUMENT_KINDS[0])
+    loose: Any = shuffled(document.content)
+    loose["Encabezado"]["Version"] = 1
+    loose["Encabezado"]["IdDoc"] |= {"TipoPago": 1, "TipoIngresos": 1, "FechaVencimientoSecuencia": "2028-12-31"}
+    loose["Encabezado"]["Emisor"] |= {"RNCEmisor": 131880738, "Municipio": 10100}
+    loose["Encabezado"]["Totales"] |= {"MontoTotal": 118, "ITBIS1": Decimal("18.0")}
+    loose["FechaHoraFirma"] = "2026-02-05T14:03:09-04:00"
+    for number, item in enumerate(loose["DetallesItems"]["Item"], 1):
+        item |= {"NumeroLinea": number, "PrecioUnitarioItem": Decimal("50.0000"), "CantidadItem": 2}
+
+    tree = build(Document(document.root, document.type, loose))
+
+    assert validate(tree) == []
+    assert tree.findtext("Encabezado/IdDoc/FechaVencimientoSecuencia") == "31-12-2028"
+    assert tree.findtext("Encabezado/Totales/MontoTotal") == "118.00"
+    assert tree.findtext("Encabezado/Emisor/Municipio") == "010100"
+    assert tree.findtext("FechaHoraFirma") == "05-02-2026 14:03:09"
+
+
+@pytest.mark.parametrize("value", [Decimal("1.005"), Decimal("NaN"), Decimal("Infinity"), Decimal(10**17), -1])
+def test_a_number_the_field_cannot_hold_is_a_problem_and_not_rounded(value: Decimal) -> None:
+    document = whole_document(DOCUMENT_KINDS[0])
+    content: Any = document.content
+    content["Encabezado"]["Totales"]["MontoTotal"] = value
+
+    assert [problem.path for problem in validate(build(document))] == ["Encabezado.Totales.MontoTotal"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"Otro": "x"}, ("unknown-element", "Otro")),
+        ({1: "x"}, ("unknown-element", "1")),
+        ({"Encabezado": {"Totales": {"Seguro": 1}}}, ("forbidden-element", "Encabezado.Totales.Seguro")),
+        ({"Encabezado": "x"}, ("wrong-shape", "Encabezado")),
+        ({"Encabezado": ["x"]}, ("wrong-shape", "Encabezado")),
+        ({"FechaHoraFirma": {"x": 1}}, ("wrong-shape", "FechaHoraFirma")),
+        ({"FechaHoraFirma": ["x"]}, ("wrong-shape", "FechaHoraFirma")),
+        ({"FechaHoraFirma": True}, ("wrong-shape", "FechaHoraFirma")),
+        ({"FechaHoraFirma": 1.5}, ("wrong-shape", "FechaHoraFirma")),
+        ({"FechaHoraFirma": b"x"}, ("wrong-shape", "FechaHoraFirma")),
+        ({"DetallesItems": {"Item": {"NombreItem": "x"}}}, ("wrong-shape", "DetallesItems.Item")),
+        ({"DetallesItems": {"Item": ["x"]}}, ("wrong-shape", "DetallesItems.Item[1]")),
+        ({"DetallesItems": {"Item": [None]}}, ("wrong-shape", "DetallesItems.Item[1]")),
+        ({"FechaHoraFirma": "a\x01"}, ("unwritable", "FechaHoraFirma")),
+        ({"FechaHoraFirma": "\ud800"}, ("unwritable", "FechaHoraFirma")),
+        ({"FechaHoraFirma": "\uffff"}, ("unwritable", "FechaHoraFirma")),
+        ({"DetallesItems": {"Item": [{}, {"NombreItem": "\x00"}]}}, ("unwritable", "DetallesItems.Item[2].NombreItem")),
+    ],
+)  # fmt: skip
+def test_content_that_cannot_be_written_is_refused_naming_the_path(
+    content: dict[Any, Any], problem: tuple[str, str]
+) -> None:
+    with pytest.raises(NotADocument) as caught:
+        build(invoice(content))
+
+    assert [(each.code, each.path) for each in caught.value.problems] == [problem]
+
+
+def test_text_beyond_what_libxml2_takes_is_refused_too() -> None:
+    with pytest.raises(NotADocument) as caught:
+        build(invoice({"FechaHoraFirma": "x" * 11_000_000}))
+
+    assert [problem.code for problem in caught.value.problems] == ["unwritable"]
+
+
+def test_the_content_is_not_changed() -> None:
+    content: dict[str, Any] = {"Encabezado": {"Version": 1}, "DetallesItems": {"Item": [{"NombreItem": "x"}]}}
+
+    build(invoice(content, EcfType.CONSUMER))
+
+    assert content == {"Encabezado": {"Version": 1}, "DetallesItems": {"Item": [{"NombreItem": "x"}]}}

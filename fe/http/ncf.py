@@ -56,7 +56,7 @@ class NewSequence(Envelope):
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
         if self.minimum > self.maximum:
-            raise ValueError("maxSequence must be greater than or equal to minSequence")
+            raise ValueError("maximum sequence must be greater or equal to the minimum")
         return self
 
     @property
@@ -71,8 +71,8 @@ class NewSequence(Envelope):
 
     @property
     def expires(self) -> datetime | None:
-        """The moment of expiry."""
-        return None if self.expireAt is None else parse_moment(self.expireAt)
+        """The moment of expiry; a date alone is good to its end in UTC, which is the same date in Santo Domingo."""
+        return None if self.expireAt is None else parse_moment(self.expireAt, end_of_day=True)
 
 
 class Ncf:
@@ -120,7 +120,7 @@ class Ncf:
         if prefix not in PREFIXES:
             raise ApiError(400, "invalid e-CF type")
         if not await self._db.run(sequences.delete, caller.tenant_id, caller.environment, prefix):
-            raise ApiError(404, f"No NCF sequence exists for the prefix {prefix}")
+            raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return Reply(200, {"ok": True, "prefix": prefix})
 
 

@@ -1,0 +1,129 @@
+"""The worker's part of a submission's life, done by hand through the same store functions."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg.rows import class_row
+
+from fe.ecf.catalogue import Host
+from fe.ecf.states import NumberFate, Status
+from fe.store import outbox, submissions
+from fe.store.db import Conn, Database
+from fe.store.outbox import Work
+
+SIGNED = b"<ECF><Encabezado/><Signature/></ECF>"
+
+_TAKE = """
+    UPDATE outbox
+       SET attempt = attempt + 1, epoch = epoch + 1, holder = 'test', run_at = now() + interval '1 minute'
+     WHERE subject = %(subject)s
+    RETURNING tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at, last_error
+"""
+
+
+async def _take(conn: Conn, subject: UUID) -> Work:
+    cursor = conn.cursor(row_factory=class_row(Work))
+    await cursor.execute(_TAKE, {"subject": subject})
+    work = await cursor.fetchone()
+    assert work is not None
+    return work
+
+
+def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
+    return {
+        "trackStatus": {"estado": status},
+        "mensajes": [{"codigo": codigo, "valor": valor} for codigo, valor in messages],
+    }
+
+
+async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> None:
+    now = at or datetime.now(UTC)
+    work = await db.run(_take, UUID(tax_log_id))
+    document = submissions.SignedDocument(
+        certificate_id=uuid4(),
+        signed=SIGNED,
+        sent=None,
+        host=Host.ECF,
+        ecf_type="31",
+        issuer_rnc="131880681",
+        buyer_rnc="131880657",
+        security_code="aB3+/x",
+        qr_code_url="https://ecf.dgii.gov.do/testecf/ConsultaTimbre?rncemisor=131880681",
+        ncf_expiration=date(2027, 12, 31),
+        signed_at=now,
+    )
+    await db.run(submissions.signed, work, document, at=now)
+
+
+async def receive(db: Database, tax_log_id: str, track_id: str, *, at: datetime | None = None) -> None:
+    work = await db.run(_take, UUID(tax_log_id))
+    await db.run(
+        outbox.received,
+        work,
+        at=at or datetime.now(UTC),
+        track_id=track_id,
+        after=timedelta(0),
+        reply={"trackId": track_id},
+    )
+
+
+async def still_processing(db: Database, tax_log_id: str) -> None:
+    work = await db.run(_take, UUID(tax_log_id))
+    await db.run(
+        outbox.processing,
+        work,
+        at=datetime.now(UTC),
+        after=timedelta(seconds=2),
+        response=reply(Status.PROCESSING),
+    )
+
+
+async def judge(
+    db: Database,
+    tax_log_id: str,
+    status: Status,
+    *messages: tuple[str, str],
+    track_id: str | None = None,
+    at: datetime | None = None,
+) -> None:
+    work = await db.run(_take, UUID(tax_log_id))
+    await db.run(
+        outbox.verdict,
+        work,
+        at=at or datetime.now(UTC),
+        status=status,
+        track_id=track_id,
+        response=reply(status, *messages),
+        fate=NumberFate.REUSABLE if status is Status.REJECTED else NumberFate.USED,
+    )
+
+
+async def fail(db: Database, tax_log_id: str, error: str) -> None:
+    work = await db.run(_take, UUID(tax_log_id))
+    await db.run(
+        outbox.failure,
+        work,
+        at=datetime.now(UTC),
+        response={"status": "error", "error": error, "dgiiResponse": None},
+        fate=NumberFate.REUSABLE,
+    )
+
+
+async def give_up(db: Database, tax_log_id: str, error: str) -> None:
+    work = await db.run(_take, UUID(tax_log_id))
+    await db.run(outbox.dead_letter, work, at=datetime.now(UTC), error=error)
+
+
+async def carry_through(
+    db: Database,
+    tax_log_id: str,
+    status: Status = Status.ACCEPTED,
+    *messages: tuple[str, str],
+    track_id: str = "d2b6e27c-3908-46f3-afaa-2207b9501b4b",
+    at: datetime | None = None,
+) -> None:
+    """From the 202 to the verdict."""
+    await sign(db, tax_log_id, at=at)
+    await receive(db, tax_log_id, track_id, at=at)
+    await judge(db, tax_log_id, status, *messages, at=at)

@@ -1,0 +1,93 @@
+"""The `fe` command. One module per group of commands, imported only when one of its commands is called for."""
+
+import importlib
+import logging
+import sys
+from types import TracebackType
+
+import click
+
+from fe.ecf import libxml
+
+#: Command name -> where it lives, and the line that `fe --help` shows.
+COMMANDS = {
+    "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, or both."),
+    "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
+    "tenant": ("fe.cli.tenant:tenant", "Create and list tenants."),
+    "user": ("fe.cli.user:user", "Create and list a tenant's users."),
+    "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
+    "certificate": ("fe.cli.certificate:certificate", "Add and list certificates, or make one to try things with."),
+    "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
+    "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
+    "evidence": ("fe.cli.evidence:evidence", "Export a submission's story, and prove it unchanged."),
+    "authority": ("fe.cli.authority:authority", "Simulate the tax authority, or ask whether it answers."),
+    "demo": ("fe.cli.demo:demo", "Show the whole road in one command, with a simulated authority."),
+}
+
+#: Not shown: parts of other commands.
+HIDDEN = {"postgres": "fe.cli.postgres:postgres"}
+
+EXIT_CODES = """\b
+Exit codes:
+  0  done
+  1  refused, or it failed: the line on stderr says why
+  2  the command line is wrong
+  3  the configuration is wrong or incomplete
+  4  the database cannot be reached
+  5  the authority cannot be reached
+"""
+
+
+class Lazy(click.Group):
+    """A group that imports a command when it is called: `fe --help` loads nothing, and xmlsec comes after the check."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        where = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
+        if where is None:
+            return None
+        libxml.require_one_libxml2()
+        module, _, name = where.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=Lazy, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="fe", prog_name="fe")
+@click.option("--debug", is_flag=True, help="Show tracebacks, and what is logged at level debug.")
+@click.option("--leash", type=int, hidden=True, help="Stop when this file descriptor reaches its end.")
+def cli(debug: bool, leash: int | None) -> None:
+    """Issue electronic fiscal receipts (e-CF, Dominican Republic).
+
+    Settings come from the environment: every FE_* variable is in docs/configuration.md. Without FE_DATABASE_URL the
+    embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
+    """
+    logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="fe: %(message)s")
+    if leash is not None:
+        from fe.cli.leash import obey  # hidden option of the demonstration: nobody else pays for its import
+
+        obey(leash)
+
+
+def _one_line(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    text = " ".join(str(error).split())
+    click.echo(f"fe: unexpected {kind.__name__}: {text} (`fe --debug ...` shows where)", err=True)
+
+
+def main() -> None:
+    """Run the command line of this process and exit with a code that means something."""
+    from fe.cli.failures import guarded  # with it come the settings, which `import fe.cli` alone does not need
+
+    if "--debug" not in sys.argv:
+        # So that an error nobody thought of is one line too.
+        sys.excepthook = _one_line
+    sys.exit(guarded(cli))

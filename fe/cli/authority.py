@@ -1,0 +1,164 @@
+"""`fe authority`: a simulated tax authority, and a question to the real one."""
+
+import json
+import signal
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import click
+import trio
+
+from fe.authority.errors import Unavailable
+from fe.authority.hosts import Hosts, Operation
+from fe.authority.judge import judge_seed
+from fe.authority.line import Line
+from fe.authority.simulator import (
+    Addresses,
+    Availability,
+    BadRecord,
+    Catalogue,
+    CheckLevel,
+    FaultPlan,
+    JournalDamaged,
+    JournalInUse,
+    PublicBindRefused,
+    Shapes,
+    SimulatorSettings,
+    simulate,
+)
+from fe.authority.transport import Timeouts, Transport, default_tls
+from fe.cli.failures import USAGE, Failure
+from fe.cli.session import environment_option
+from fe.clock import system_clock
+from fe.config import ConfigError, Settings, load_settings
+from fe.ecf.catalogue import Environment
+from fe.ecf.load import MalformedJson
+
+
+@click.group()
+def authority() -> None:
+    """Simulate the tax authority, or ask whether it answers."""
+
+
+@authority.command("simulate")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=int, default=8090, show_default=True, help="Port of all services; 0 picks a free one.")
+@click.option("--management-port", type=int, default=8091, show_default=True, help="Port of the switches; 0 as above.")
+@click.option("--summary-port", type=int, help="A port of its own for the host of consumer summaries.")
+@click.option("--status-port", type=int, help="A port of its own for the host of the service status.")
+@click.option("--public-bind", is_flag=True, help="Allow an address that other machines can reach.")
+@click.option("--state", type=click.Path(path_type=Path), help="Keep what happened in this file; default: in memory.")
+@click.option("--world", type=click.Path(path_type=Path), help="JSON file: taxpayers, ranges, delegations, roots.")
+@click.option("--faults", type=click.Choice(["mild", "wild"]), help="Let things go wrong by chance.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides which; the same seed, the same faults.")
+@click.option("--check", type=click.Choice(list(CheckLevel)), default=CheckLevel.FULL, show_default=True)
+@click.option("--shapes", type=click.Choice(list(Shapes)), default=Shapes.LIVE, show_default=True)
+@click.option("--messages", type=click.Choice(list(Catalogue)), default=Catalogue.INTERFACE, show_default=True)
+@click.option("--availability", type=click.Choice(list(Availability)), default=Availability.V1_7, show_default=True)
+@click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
+@click.option("--require-references", is_flag=True, help="Refuse notes about documents that were never sent here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
+def simulate_(
+    host: str,
+    port: int,
+    management_port: int,
+    summary_port: int | None,
+    status_port: int | None,
+    public_bind: bool,
+    state: Path | None,
+    world: Path | None,
+    faults: str | None,
+    seed: int,
+    check: str,
+    shapes: str,
+    messages: str,
+    availability: str,
+    verdict_delay: float,
+    require_references: bool,
+    as_json: bool,
+) -> None:
+    """Be the tax authority, as far as a client can tell, until SIGTERM or Ctrl-C. It is not the tax authority.
+
+    It verifies signatures, schemas, numbers and arithmetic, keeps its environments apart, and makes mistakes when it
+    is told to. GET / of the management port lists its switches; docs/simulator.md explains them.
+    """
+    try:
+        settings = SimulatorSettings(
+            host=host,
+            port=port,
+            management_port=management_port,
+            summary_port=summary_port,
+            status_port=status_port,
+            public_bind=public_bind,
+            journal=state,
+            world=world,
+            faults=FaultPlan.named(faults, seed) if faults else None,
+            check=CheckLevel(check),
+            shapes=Shapes(shapes),
+            catalogue=Catalogue(messages),
+            availability=Availability(availability),
+            verdict_delay=timedelta(seconds=verdict_delay),
+            require_references=require_references,
+        )
+    except PublicBindRefused as refused:
+        raise Failure(str(refused), USAGE) from None
+    try:
+        trio.run(_until_signal, settings, as_json)
+    except* (BadRecord, MalformedJson, JournalInUse, JournalDamaged) as group:
+        raise Failure(str(_first(group))) from None
+
+
+async def _until_signal(settings: SimulatorSettings, as_json: bool) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with trio.open_nursery() as nursery:
+            _announce(await nursery.start(partial(simulate, settings)), as_json)
+            await anext(aiter(signals))
+            nursery.cancel_scope.cancel()
+
+
+def _announce(at: Addresses, as_json: bool) -> None:
+    if as_json:
+        line = {"ecf": at.ecf, "fc": at.fc, "status": at.status, "management": at.management}
+        click.echo(json.dumps(line))
+        return
+    click.echo("A simulated tax authority; not the tax authority.")
+    click.echo(f"  FE_AUTHORITY_ECF_URL={at.ecf}")
+    click.echo(f"  FE_AUTHORITY_FC_URL={at.fc}")
+    click.echo(f"  FE_AUTHORITY_STATUS_URL={at.status}")
+    click.echo(f"  management port: {at.management}")
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+@authority.command()
+@environment_option
+def ping(environment: Environment) -> None:
+    """Ask the configured authority for a seed: the first thing every session needs. Exit code 5 when it gives none."""
+    settings = load_settings()
+    try:
+        hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
+    except ValueError as wrong:
+        raise ConfigError(f"FE_AUTHORITY_*_URL: {wrong}") from None
+    try:
+        seconds = trio.run(_ask_for_seed, hosts, settings, environment)
+    except Unavailable as away:
+        raise Unavailable(f"{settings.authority_ecf_url} ({environment.value}): {away.reason}") from None
+    click.echo(f"{settings.authority_ecf_url} ({environment.value}) answers, in {seconds * 1000:.0f} ms")
+
+
+async def _ask_for_seed(hosts: Hosts, settings: Settings, environment: Environment) -> float:
+    transport = Transport(tls=default_tls(), timeouts=Timeouts(settings.authority_timeout), connections=1)
+    line = Line(hosts, transport)
+    started = trio.current_time()
+    try:
+        reply = await line.ask(hosts.locate(Operation.SEED, environment), environment.value, accept="application/xml")
+        judge_seed(reply, system_clock())
+    finally:
+        transport.close()
+    return trio.current_time() - started

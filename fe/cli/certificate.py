@@ -1,0 +1,111 @@
+"""`fe certificate`: what a tenant signs with."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from fe.cli.failures import Failure
+from fe.cli.secrets import passphrase_option, read_passphrase
+from fe.cli.session import json_option, moment, settings_with_database, show, show_all, tenant_option, with_database
+from fe.clock import system_clock
+from fe.ecf.certificate import open_p12
+from fe.ecf.identity import TaxIdKind, tax_id
+from fe.ecf.selfmade import self_made, to_p12
+from fe.flows import provision
+from fe.store import certificates
+from fe.store.certificates import CertificateRecord
+from fe.store.db import Conn, Database
+from fe.vault import Vault
+
+
+@click.group()
+def certificate() -> None:
+    """Add and list certificates, or make one to try things with."""
+
+
+@certificate.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@tenant_option
+@click.option("--user", "email", metavar="EMAIL", help="Whose it is; without it, the company's.")
+@passphrase_option
+@json_option
+def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path | None, as_json: bool) -> None:
+    """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired."""
+    data = file.read_bytes()
+    passphrase = read_passphrase(passphrase_file)
+    opened = open_p12(data, passphrase)
+    settings = settings_with_database()
+    vault = Vault(settings.keks())
+
+    async def task(conn: Conn) -> CertificateRecord:
+        owner = await provision.find_tenant(conn, tenant_name)
+        holder = await provision.find_user(conn, owner, email) if email is not None else None
+        return await provision.add_certificate(
+            conn, vault, owner, holder, p12=data, passphrase=passphrase, opened=opened, now=system_clock()
+        )
+
+    async def work(db: Database) -> CertificateRecord:
+        return await db.transact(task)
+
+    show(_record(with_database(settings, work)), as_json=as_json)
+
+
+@certificate.command("list")
+@tenant_option
+@json_option
+def list_(tenant_name: str, as_json: bool) -> None:
+    """List the certificates in use, the company's first."""
+
+    async def task(conn: Conn) -> list[CertificateRecord]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await certificates.in_use(conn, owner.tenant_id)
+
+    async def work(db: Database) -> list[CertificateRecord]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
+
+
+@certificate.command("self-made")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--holder", default="Firmante de Prueba", show_default=True, help="The name in it.")
+@click.option("--holder-id", default="00100000008", show_default=True, help="The cédula in it, 11 digits.")
+@click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True, help="How long it is valid.")
+@passphrase_option
+def self_made_(file: Path, holder: str, holder_id: str, days: int, passphrase_file: Path | None) -> None:
+    """Write a new key and a certificate it signed itself to FILE: for the simulated authority, without any value."""
+    identity = tax_id(holder_id)
+    if identity is None or identity.kind is not TaxIdKind.CEDULA:
+        raise Failure("--holder-id is not a cédula: 11 digits")
+    if not 1 <= len(holder) <= 64:
+        raise Failure("--holder has more than 64 characters, or none")
+    if file.exists():
+        raise Failure(f"{file} exists already")
+    passphrase = read_passphrase(passphrase_file, twice=True)
+    now = system_clock()
+    made = self_made(
+        rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        holder=holder,
+        holder_id=holder_id,
+        not_before=now - timedelta(minutes=5),
+        not_after=now + timedelta(days=days),
+    )
+    file.touch(mode=0o600, exist_ok=False)
+    file.write_bytes(to_p12(made, passphrase))
+    click.echo(f"{file}: a certificate without fiscal value for {holder!r}, valid {days} days")
+
+
+def _record(found: CertificateRecord) -> dict[str, Any]:
+    return {
+        "certificateId": str(found.certificate_id),
+        "userId": str(found.user_id) if found.user_id else None,
+        "holder": found.holder,
+        "holderId": found.holder_id,
+        "serialNumber": found.serial_number,
+        "notBefore": moment(found.not_before),
+        "notAfter": moment(found.not_after),
+    }

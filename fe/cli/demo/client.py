@@ -1,0 +1,86 @@
+"""A client of the service, as anybody would write one from the interface's description."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx
+import trio
+
+from fe.cli.failures import Failure
+from fe.clock import Clock
+
+_UNDECIDED = ("queued", "En Proceso", None)
+#: The interface suggests 5 s; a demonstration has no such patience.
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A submission and what became of it, with the client's own times."""
+
+    posted_at: datetime
+    answered_at: datetime
+    decided_at: datetime
+    accepted: dict[str, Any]
+    record: dict[str, Any]
+
+    @property
+    def seconds(self) -> float:
+        """From the POST until the client saw the verdict."""
+        return (self.decided_at - self.posted_at).total_seconds()
+
+    @property
+    def words(self) -> str:
+        """What the authority, or the service, said about it."""
+        response = self.record.get("response") or {}
+        if error := response.get("error"):
+            return str(error)
+        messages = response.get("mensajes") or []
+        return "; ".join(f"{m['codigo']} {m['valor']}".strip() for m in messages if m.get("valor"))
+
+
+class Client:
+    """Talks to the API with one key."""
+
+    def __init__(self, http: httpx.AsyncClient, clock: Clock) -> None:
+        self._http = http
+        self._clock = clock
+
+    async def login(self, api_key_id: str, api_secret: str) -> dict[str, Any]:
+        """Log in; later calls carry the token."""
+        answer = await self._call("POST", "/login", {"apiKeyId": api_key_id, "apiSecret": api_secret})
+        self._http.headers["Authorization"] = f"Bearer {answer['accessToken']}"
+        return answer
+
+    async def issue(self, body: dict[str, Any], *, patience: float) -> Outcome:
+        """Submit, and poll until the verdict. Raises Failure when there is none within `patience` seconds."""
+        posted_at = self._clock()
+        accepted = await self._call("POST", "/invoices", body)
+        answered_at = self._clock()
+        record: dict[str, Any] = {}
+        with trio.move_on_after(patience):
+            while True:
+                record = await self._call("GET", f"/invoices/{accepted['taxLogId']}")
+                if record["status"] not in _UNDECIDED:
+                    return Outcome(posted_at, answered_at, self._clock(), accepted, record)
+                await trio.sleep(_POLL_SECONDS)
+        raise Failure(f"{body['clientRequestId']}: no verdict after {patience:g} s, still {record.get('status')}")
+
+    async def xml(self, tax_log_id: str) -> str:
+        """Fetch the signed document."""
+        answer = await self._call("GET", f"/invoices/{tax_log_id}/xml")
+        if answer["source"] != "signed":
+            raise Failure(f"the document of {tax_log_id} is {answer['source']}, not signed")
+        xml: str = answer["xml"]
+        return xml
+
+    async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        try:
+            answer = await self._http.request(method, path, json=body)
+        except httpx.TransportError as error:
+            raise Failure(f"{method} {path}: {type(error).__name__} {error}") from error
+        if answer.is_error:
+            raise Failure(f"{method} {path}: {answer.status_code} {answer.json().get('message')}")
+        content: dict[str, Any] = answer.json()
+        return content

@@ -1,0 +1,231 @@
+"""The demonstration, step by step. What is not as expected is collected, said, and makes the exit code non-zero."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+import httpx
+import trio
+
+from fe.cli.demo.client import Client, Outcome
+from fe.cli.demo.documents import BEYOND, CORRECTION, FURNITURE, ISSUER_RNC, SAMPLES, Sample, body_of
+from fe.cli.demo.show import Count, Row, Show
+from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_credential, make_tenant, world_of
+from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
+from fe.cli.stack import Stack, open_stack
+from fe.clock import system_clock
+from fe.ecf.certificate import Credential
+from fe.ecf.load import MalformedXml
+from fe.ecf.seal import BadSignature, Signer, verify
+from fe.store import submissions
+from fe.store.db import open_database
+from fe.store.submissions import Event
+
+#: How long one receipt may take. They take about two seconds.
+_PATIENCE = 30.0
+
+_ACCEPTED, _REJECTED = "Aceptado", "Rechazado"
+
+
+@dataclass(slots=True)
+class Scenario:
+    """One demonstration."""
+
+    show: Show
+    #: Of the service; 0 for a free one.
+    port: int
+    surprises: list[str] = field(default_factory=list)
+    #: Whether everything was shown; what comes after is the visitor's.
+    shown: bool = False
+
+    async def run(self, *, ends: bool) -> None:
+        """Show everything, then end, or leave the stack up until we are cancelled; `code` tells how it went."""
+        began = trio.current_time()
+        now = system_clock()
+        credential = await make_credential(now)
+        async with AsyncExitStack() as cleanup:
+            self.show.heading("A stack of our own: Postgres, the simulated authority, the service")
+            stack = await cleanup.enter_async_context(
+                open_stack(port=self.port, world=world_of(credential, now), step=self.show.step)
+            )
+            with self.show.step("Setting up a tenant: fiscal data, certificate, number sequences, API key"):
+                async with open_database(stack.dsn, max_size=2) as db:
+                    tenant = await make_tenant(db, stack.environment, credential, now)
+            http = await cleanup.enter_async_context(
+                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=20.0)
+            )
+            client = Client(http, system_clock)
+            with self.show.step("Logging in over HTTP"):
+                await client.login(tenant.key.record.api_key_id, tenant.key.secret)
+            try:
+                await _Issuing(self, stack, tenant, client, credential).all()
+            except* Failure:
+                self._quote_log(stack)
+                raise
+            self._conclude(trio.current_time() - began)
+            if not ends:
+                self._hand_over(stack, tenant)
+                try:
+                    await _while_all_run(stack)
+                finally:
+                    self.show.line("Stopping everything.")
+
+    @property
+    def code(self) -> int:
+        """The exit code, as things stand."""
+        if not self.shown:
+            return INTERRUPTED
+        return FAILED if self.surprises else OK
+
+    def _quote_log(self, stack: Stack) -> None:
+        """Show the service's last complaints: its log goes away with the stack."""
+        log = (stack.folder / "service.log").read_text(encoding="utf-8", errors="replace").splitlines()
+        complaints = [line for line in log if '"level": "info"' not in line and '"level": "debug"' not in line]
+        for line in complaints[-5:] or log[-5:]:
+            self.show.line(f"  service: {line}")
+
+    def _conclude(self, seconds: float) -> None:
+        self.shown = True
+        if self.surprises:
+            self.show.heading(f"Not as expected, after {seconds:.0f} s:")
+            for surprise in self.surprises:
+                self.show.line(f"  {surprise}")
+        else:
+            self.show.heading(f"All as expected, in {seconds:.0f} s.")
+
+    def _hand_over(self, stack: Stack, tenant: DemoTenant) -> None:
+        key, secret = tenant.key.record.api_key_id, tenant.key.secret
+        login = f'{{"apiKeyId":"{key}","apiSecret":"{secret}"}}'
+        token = (
+            f"""$(curl -s {stack.base_url}/login -d '{login}' -H 'Content-Type: application/json' | cut -d'"' -f4)"""
+        )
+        self.show.heading("It is yours until Ctrl-C")
+        self.show.line(f"  base URL    {stack.base_url}")
+        self.show.line(f"  API key     {key}  (environment {ENVIRONMENT.value})")
+        self.show.line(f"  secret      {secret}")
+        self.show.line(f"  authority   {stack.authority['management']}  (what it has seen, and faults to order)")
+        self.show.line(
+            f"  fe          . {stack.environment_file}  (then `fe key list --tenant ...`, in another terminal)"
+        )
+        self.show.line("")
+        self.show.line(f'  curl -s {stack.base_url}/invoices?limit=3 -H "Authorization: Bearer {token}"')
+
+
+@dataclass(slots=True)
+class _Issuing:
+    """Handing receipts in, and looking closely at what comes back."""
+
+    scenario: Scenario
+    stack: Stack
+    tenant: DemoTenant
+    client: Client
+    credential: Credential
+
+    async def all(self) -> None:
+        """Issue all samples, then the note that corrects the first, then the one that must be refused."""
+        show = self.scenario.show
+        show.heading("Receipts of every shape, as structured payloads and as XML")
+        outcomes: dict[Sample, Outcome] = {}
+        with show.counting("Handing them in, and asking until the verdict", len(SAMPLES)) as count:
+            async with trio.open_nursery() as nursery:
+                for sample in SAMPLES:
+                    nursery.start_soon(self._one, sample, outcomes, count)
+        first = outcomes[FURNITURE]
+        with show.step("Correcting the text of the first, now that it was accepted"):
+            outcomes[CORRECTION] = await self._issue(CORRECTION, modified=str(first.record.get("eNCF")))
+        with show.step("Handing in a number that the authority never granted"):
+            outcomes[BEYOND] = await self._issue(BEYOND)
+        with show.step("Fetching and verifying every signed document"):
+            rows = [await self._look(sample, outcomes[sample]) for sample in (*SAMPLES, CORRECTION, BEYOND)]
+        show.line()
+        show.results(rows)
+        show.line()
+        show.line(f"  The refusal, in the authority's words: {outcomes[BEYOND].words or 'none'}")
+        show.line(f"  What became of the number: {outcomes[BEYOND].record.get('numberFate')}")
+
+        show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
+        show.life(first, await self._events(first))
+
+    async def _one(self, sample: Sample, outcomes: dict[Sample, Outcome], count: Count) -> None:
+        outcomes[sample] = await self._issue(sample)
+        count.one_more()
+
+    async def _issue(self, sample: Sample, *, modified: str = "") -> Outcome:
+        body = await trio.to_thread.run_sync(
+            partial(body_of, sample, system_clock(), Signer(self.credential), modified=modified)
+        )
+        return await self.client.issue(
+            {**body, "clientRequestId": f"demo {sample.file} {sample.e_ncf or ''}".strip()}, patience=_PATIENCE
+        )
+
+    async def _look(self, sample: Sample, outcome: Outcome) -> Row:
+        """Check an outcome in every way there is; what is wrong joins the surprises."""
+        record = outcome.record
+        e_ncf = record.get("eNCF") or "-"
+        wrong: list[str] = []
+        expected = _REJECTED if sample is BEYOND else _ACCEPTED
+        if record["status"] != expected:
+            wrong.append(f"{record['status']}, not {expected} ({outcome.words or 'without a word'})")
+        if sample is BEYOND and not outcome.words:
+            wrong.append("refused without a message")
+        raw = (await self.client.xml(outcome.accepted["taxLogId"])).encode()
+        wrong += self._check_signature(sample, raw, record)
+        wrong += await self._compare_with_authority(sample, raw, e_ncf)
+        self.scenario.surprises += [f"{sample.title} ({sample.format}, {e_ncf}): {what}" for what in wrong]
+        return Row(
+            title=sample.title,
+            format=sample.format,
+            e_ncf=e_ncf,
+            status=record["status"],
+            seconds=outcome.seconds,
+            verified=wrong[0]
+            if wrong
+            else "valid; its summary was sent"
+            if sample.summarised
+            else "valid, and what was sent",
+            as_expected=not wrong,
+        )
+
+    def _check_signature(self, sample: Sample, raw: bytes, record: dict[str, object]) -> list[str]:
+        try:
+            verified = verify(raw)
+        except (BadSignature, MalformedXml) as bad:
+            return [f"the signature does not verify: {bad}"]
+        wrong = []
+        if verified.certificate != self.credential.certificate:
+            wrong.append("signed with another certificate than ours")
+        of_invoice = verified.root.findtext("Encabezado/CodigoSeguridadeCF") or verified.security_code
+        if of_invoice != record["securityCode"]:
+            wrong.append(f"its security code is {of_invoice}, not {record['securityCode']}")
+        return wrong
+
+    async def _compare_with_authority(self, sample: Sample, raw: bytes, e_ncf: str) -> list[str]:
+        """Ask the other side what arrived there."""
+        url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
+        async with httpx.AsyncClient(trust_env=False) as http:
+            seen = (await http.get(url)).json()
+        if seen.get("distinctBytes") != 1 or len(seen["documents"]) != 1:
+            return [f"the authority has {len(seen.get('documents', []))} documents of that number, not one"]
+        same = seen["documents"][0]["sha256"] == hashlib.sha256(raw).hexdigest()
+        if same == sample.summarised:
+            return ["what the authority got is not what it should have got"]
+        return []
+
+    async def _events(self, outcome: Outcome) -> Sequence[Event]:
+        async with open_database(self.stack.dsn, max_size=2) as db:
+            return await db.run(submissions.timeline, self.tenant.tenant.tenant_id, UUID(outcome.accepted["taxLogId"]))
+
+
+async def _while_all_run(stack: Stack) -> None:
+    """Return never, unless we are cancelled; raise Failure when a part of the stack ends by itself."""
+    async with trio.open_nursery() as nursery:
+        for name, process in stack.processes.items():
+            nursery.start_soon(_expect_to_run, name, process)
+
+
+async def _expect_to_run(name: str, process: trio.Process) -> None:
+    code = await process.wait()
+    raise Failure(f"the {name} ended by itself with code {code}")

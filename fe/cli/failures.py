@@ -1,0 +1,109 @@
+"""What can end a command: each known error becomes one line on stderr and an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from fe.config import ConfigError
+from fe.ecf.libxml import LibxmlMismatch
+from fe.store.embedded import NoEmbeddedServer
+from fe.store.errors import DatabaseUnavailable, StoreError
+
+OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
+#: What a shell reports of a program that an interrupt ended.
+INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """A command that cannot do what it was asked; the message is for the person who asked."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def guarded(command: click.Command, args: Sequence[str] | None = None) -> int:
+    """Run `command` and return the exit code; what went wrong was said in one line.
+
+    An error that is not known here is left to the interpreter: it is a bug, and `sys.excepthook` words it.
+    """
+    try:
+        result = command.main(args=args, prog_name="fe", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as bare:
+        click.echo(bare.format_message(), err=True)
+        return USAGE
+    except click.UsageError as wrong:
+        where = wrong.ctx.command_path if wrong.ctx is not None else "fe"
+        _say(f"{wrong.format_message()} (see `{where} --help`)")
+        return USAGE
+    except click.ClickException as wrong:
+        _say(wrong.format_message())
+        return FAILED
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read us has left: nothing to say and nobody to say it to. Click itself ends with 1 then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except BaseExceptionGroup as group:
+        # Under Trio even a single error arrives in a group.
+        error = _single(group)
+        if isinstance(error, KeyboardInterrupt):
+            return INTERRUPTED
+        code = _code(error)
+        if code is None:
+            raise error from None
+        _say(_words(error, code))
+        return code
+    except Exception as error:  # the one place that turns errors into words; what it does not know goes on its way
+        code = _code(error)
+        if code is None:
+            raise
+        _say(_words(error, code))
+        return code
+    return result if isinstance(result, int) else OK
+
+
+def _single(error: BaseException) -> BaseException:
+    """Take an error out of the groups around it; a group of several is left as it is."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _code(error: BaseException) -> int | None:
+    if isinstance(error, Failure):
+        return error.code
+    if isinstance(error, ConfigError | LibxmlMismatch | NoEmbeddedServer):
+        return CONFIGURATION
+    if isinstance(error, DatabaseUnavailable):
+        return NO_DATABASE
+    for module, name, code in _LATER:
+        # Their modules are heavy, so they are not imported for this: an error of theirs has imported them already.
+        known = getattr(sys.modules.get(module), name, None)
+        if isinstance(known, type) and isinstance(error, known):
+            return code
+    return FAILED if isinstance(error, StoreError | OSError) else None
+
+
+_LATER = (
+    ("psycopg", "OperationalError", NO_DATABASE),
+    ("fe.vault", "VaultError", CONFIGURATION),
+    ("fe.flows.provision", "Refused", FAILED),
+    ("fe.ecf.certificate", "CertificateError", FAILED),
+    ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),
+)
+
+
+def _words(error: BaseException, code: int) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"the database cannot be reached: {text}" if code == NO_DATABASE else text
+
+
+def _say(text: str) -> None:
+    click.echo(f"fe: {text}", err=True)

@@ -1,0 +1,120 @@
+"""`fe key`: what programs log in with."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from fe.cli.failures import Failure
+from fe.cli.session import (
+    environment_option,
+    json_option,
+    moment,
+    settings_with_database,
+    show,
+    show_all,
+    tenant_option,
+    with_database,
+)
+from fe.clock import system_clock
+from fe.config import require
+from fe.ecf.catalogue import Environment
+from fe.flows import provision
+from fe.flows.keys import SCOPES, revoke_key
+from fe.flows.provision import NewKey
+from fe.store import keys
+from fe.store.db import Conn, Database
+from fe.store.keys import ApiKey
+
+
+@click.group()
+def key() -> None:
+    """Create, list and revoke API keys."""
+
+
+@key.command()
+@tenant_option
+@environment_option
+@click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="May be repeated; default: all.")
+@click.option("--name", default="", help="What the key is for.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Day (UTC) from which it is refused.")
+@json_option
+def create(
+    tenant_name: str,
+    environment: Environment,
+    scopes: tuple[str, ...],
+    name: str,
+    expires: datetime | None,
+    as_json: bool,
+) -> None:
+    """Create a key and show its secret, this once: only a hash of it is kept."""
+    settings = settings_with_database()
+    pepper = bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER"))
+    until = expires.replace(tzinfo=UTC) if expires else None
+    if until is not None and until <= system_clock():
+        raise Failure("--expires lies in the past")
+
+    async def task(conn: Conn) -> NewKey:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await provision.create_key(
+            conn, owner, environment, pepper=pepper, scopes=scopes or SCOPES, name=name, expires_at=until
+        )
+
+    async def work(db: Database) -> NewKey:
+        return await db.transact(task)
+
+    made = with_database(settings, work)
+    record = _record(made.record)
+    show({"apiKeyId": record.pop("apiKeyId"), "apiSecret": made.secret, **record}, as_json=as_json)
+    click.echo("fe: keep apiSecret now: it is not shown again", err=True)
+
+
+@key.command("list")
+@tenant_option
+@json_option
+def list_(tenant_name: str, as_json: bool) -> None:
+    """List the tenant's keys, oldest first."""
+
+    async def task(conn: Conn) -> list[ApiKey]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await keys.of_tenant(conn, owner.tenant_id)
+
+    async def work(db: Database) -> list[ApiKey]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
+
+
+@key.command()
+@click.argument("api_key_id")
+@tenant_option
+def revoke(api_key_id: str, tenant_name: str) -> None:
+    """Revoke a key for good. Its tokens stop working at once, at the latest after 30 seconds."""
+
+    async def work(db: Database) -> bool:
+        owner = await db.run(provision.find_tenant, tenant_name)
+        return await revoke_key(db, owner.tenant_id, api_key_id, system_clock())
+
+    if not with_database(settings_with_database(), work):
+        raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
+    click.echo(f"{api_key_id} is revoked")
+
+
+def _record(found: ApiKey) -> dict[str, Any]:
+    return {
+        "apiKeyId": found.api_key_id,
+        "environment": found.environment.value,
+        "state": _state(found, system_clock()),
+        "scopes": found.scopes,
+        "name": found.name,
+        "createdAt": moment(found.created_at),
+        "expiresAt": moment(found.expires_at),
+        "revokedAt": moment(found.revoked_at),
+    }
+
+
+def _state(found: ApiKey, now: datetime) -> str:
+    if found.revoked_at is not None:
+        return "revoked"
+    return "active" if found.active(now) else "expired"

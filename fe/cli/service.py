@@ -1,0 +1,38 @@
+"""`fe run` and `fe migrate`: what an operator starts."""
+
+import click
+
+from fe.cli.failures import Failure
+from fe.cli.session import settings_with_database
+
+
+@click.command()
+@click.option(
+    "--role",
+    type=click.Choice(["all", "http", "actors"]),
+    default="all",
+    show_default=True,
+    help="What this process does. Any number of processes on any number of machines may share one database.",
+)
+@click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="How many of them.")
+def run(role: str, processes: int) -> None:
+    """Run the service until SIGTERM or Ctrl-C, which let work in hand finish (FE_GRACE_SECONDS)."""
+    from fe.main import run_service  # here, because it imports everything there is
+
+    code = run_service(settings_with_database(), role=role, processes=processes)
+    if code:
+        raise Failure(f"the service ended with {code}", code)
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
+    from fe.store.migrate import migrate as apply  # here, because this command has its name
+
+    settings = settings_with_database(anew=True)
+    assert settings.database_url is not None
+    applied = apply(settings.database_url)
+    for name in applied:
+        click.echo(f"applied {name}")
+    if not applied:
+        click.echo("the database is up to date")

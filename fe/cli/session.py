@@ -1,0 +1,116 @@
+"""What the commands share: settings, a database that was looked at, the common options, and how results are shown."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import trio
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+from fe.cli.failures import Failure
+from fe.config import ConfigError, Settings, load_settings
+from fe.ecf.catalogue import Environment
+from fe.ecf.load import MalformedJson, load_json
+from fe.store.db import Database, open_database
+from fe.store.embedded import start_embedded
+from fe.store.migrate import verify
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+tenant_option = click.option("--tenant", "tenant_name", required=True, metavar="NAME", help="The tenant, by its name.")
+environment_option = click.option(
+    "--environment",
+    required=True,
+    type=click.Choice([environment.value for environment in Environment]),
+    callback=lambda _ctx, _param, value: Environment(value),
+    help="ecf is production; certecf and testecf are for certification and tests.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+
+
+def settings_with_database(*, anew: bool = False) -> Settings:
+    """Read the settings; without FE_DATABASE_URL start the embedded server and fill in its address.
+
+    Raises ConfigError and NoEmbeddedServer. `anew` is for `fe migrate`, the one command that takes a database as it is;
+    all others find it reachable and up to date, or raise DatabaseUnavailable or MigrationError.
+    """
+    settings = load_settings()
+    if settings.database_url is not None:
+        try:
+            conninfo_to_dict(settings.database_url)
+        except ProgrammingError as wrong:
+            # Its text may quote the address, and with it a password.
+            raise ConfigError("FE_DATABASE_URL: not a connection address: postgresql://user@host/database") from wrong
+    else:
+        settings = settings.model_copy(update={"database_url": start_embedded(settings.data_dir / "postgres")})
+    assert settings.database_url is not None
+    if not anew:
+        verify(settings.database_url)
+    return settings
+
+
+def with_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
+    """Run `work` under Trio with an open database."""
+    assert settings.database_url is not None
+    return trio.run(partial(_open_and_do, settings.database_url, work))
+
+
+async def _open_and_do(dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    async with open_database(dsn, max_size=2) as db:
+        return await work(db)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object. Raises Failure with what is wrong with it."""
+    try:
+        value = load_json(path.read_bytes())
+    except MalformedJson as wrong:
+        raise Failure(f"{path}: {wrong.message}") from None
+    if not isinstance(value, dict):
+        raise Failure(f"{path}: should hold one JSON object")
+    return value
+
+
+def show(record: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print one record."""
+    if as_json:
+        click.echo(json.dumps(record, ensure_ascii=False))
+        return
+    width = max(len(name) for name in record)
+    for name, value in record.items():
+        click.echo(f"{name:<{width}}  {_text(value)}")
+
+
+def show_all(records: Sequence[Mapping[str, Any]], *, as_json: bool, none: str) -> None:
+    """Print records as a table, or as a JSON array; `none` is said when there are none."""
+    if as_json:
+        click.echo(json.dumps(list(records), ensure_ascii=False))
+        return
+    if not records:
+        click.echo(none, err=True)
+        return
+    rows = [list(records[0])] + [[_text(value) for value in record.values()] for record in records]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return " ".join(str(item) for item in value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | bool) else str(value)
+
+
+def moment(value: datetime | None) -> str | None:
+    """Show a moment the way the HTTP interface does."""
+    if value is None:
+        return None
+    return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,215 @@
+"""A whole stack of our own: embedded Postgres, simulated authority and service, each a process that dies with us."""
+
+import json
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import trio
+
+from fe.cli.failures import Failure
+from fe.store.migrate import migrate
+
+#: How long a part may take to be ready.
+PATIENCE = 30.0
+#: How long one may take to stop before it is killed: above the service's grace, which is set to 5 s here.
+LAST_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where everything is. `environment` is what `fe` needs to use it; `environment_file` holds it for a shell."""
+
+    folder: Path
+    dsn: str
+    #: Of the API, prefix and all.
+    base_url: str
+    metrics_url: str
+    #: `ecf`, `fc`, `status` and `management`: base URLs of the simulated authority.
+    authority: Mapping[str, str]
+    environment: Mapping[str, str]
+    environment_file: Path
+    processes: Mapping[str, trio.Process]
+
+
+#: Told what is going on: the text of a step, as a context manager around it.
+Step = Callable[[str], Any]
+
+
+@contextmanager
+def silently(_: str) -> Iterator[None]:
+    """Say nothing of a step."""
+    yield
+
+
+@asynccontextmanager
+async def open_stack(
+    *,
+    port: int = 0,
+    world: Mapping[str, Any] | None = None,
+    simulator: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+    processes: int = 1,
+    step: Step = silently,
+) -> AsyncIterator[Stack]:
+    """Start everything in a temporary folder, and stop and delete it at the end of the block.
+
+    `world` is what the simulated authority knows; `simulator` are further options of `fe authority simulate`, and
+    `settings` further FE_* variables of the service. FE_* variables of this process are not handed on. Raises Failure
+    with the last words of a part that does not start. Killed hard, this process takes the parts with it: each watches
+    a pipe that nobody else holds open.
+    """
+    read_end, write_end = os.pipe()
+    folder = Path(tempfile.mkdtemp(prefix="fe-stack-"))
+    parts = _Parts(folder, read_end)
+    async with AsyncExitStack() as cleanup:
+        cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+        cleanup.callback(os.close, write_end)
+        cleanup.callback(os.close, read_end)
+        cleanup.push_async_callback(parts.stop)
+
+        with step("Starting an embedded Postgres"):
+            dsn = str((await parts.start_and_hear("postgres", ["postgres", str(folder / "postgres")]))["dsn"])
+        with step("Applying the migrations"):
+            await trio.to_thread.run_sync(migrate, dsn)
+        with step("Starting the simulated tax authority"):
+            authority = await parts.start_and_hear("authority", _simulator_command(folder, world, simulator))
+        with step("Starting the service"):
+            http, metrics = port or _free_port(), _free_port()
+            parts.environment |= {
+                "FE_DATABASE_URL": dsn,
+                "FE_DATA_DIR": str(folder),
+                "FE_JWT_KEYS": f"stack:{secrets.token_hex(32)}",
+                "FE_API_KEY_PEPPER": secrets.token_hex(32),
+                "FE_KEK": f"stack:{secrets.token_hex(32)}",
+                "FE_HTTP_BIND": f"127.0.0.1:{http}",
+                "FE_METRICS_BIND": f"127.0.0.1:{metrics}",
+                "FE_AUTHORITY_ECF_URL": authority["ecf"],
+                "FE_AUTHORITY_FC_URL": authority["fc"],
+                "FE_AUTHORITY_STATUS_URL": authority["status"],
+                "FE_GRACE_SECONDS": "5",
+                **(settings or {}),
+            }
+            await parts.start("service", ["run", "--processes", str(processes)])
+            await parts.until_ready("service", f"http://127.0.0.1:{http}/readyz")
+        ours = {name: value for name, value in parts.environment.items() if name.startswith("FE_")}
+        yield Stack(
+            folder=folder,
+            dsn=dsn,
+            base_url=f"http://127.0.0.1:{http}/api/v1/fe",
+            metrics_url=f"http://127.0.0.1:{metrics}/metrics",
+            authority=authority,
+            environment=ours,
+            environment_file=_write_environment(folder / "env", ours),
+            processes=parts.processes,
+        )
+
+
+def _simulator_command(folder: Path, world: Mapping[str, Any] | None, options: Sequence[str]) -> list[str]:
+    command = ["authority", "simulate", "--port", "0", "--management-port", "0", "--json", *options]
+    if world is None:
+        return command
+    file = folder / "world.json"
+    file.write_text(json.dumps(world), encoding="utf-8")
+    return [*command, "--world", str(file)]
+
+
+def _write_environment(file: Path, environment: Mapping[str, str]) -> Path:
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in environment.items()]
+    file.touch(mode=0o600)
+    file.write_text("".join(lines), encoding="utf-8")
+    return file
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class _Parts:
+    """The processes of a stack, in the order in which they were started."""
+
+    def __init__(self, folder: Path, leash: int) -> None:
+        self.folder = folder
+        self.processes: dict[str, trio.Process] = {}
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
+        self._leash = leash
+
+    async def start(self, name: str, args: Sequence[str]) -> trio.Process:
+        """Start `fe ARGS`; what it says goes to a file, its standard output to a pipe."""
+        with open(self.folder / f"{name}.log", "wb") as log:  # noqa: ASYNC230  (a local file, opened in no time)
+            process = await trio.lowlevel.open_process(
+                [sys.executable, "-m", "fe", "--leash", str(self._leash), *args],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=self.environment,
+                pass_fds=(self._leash,),
+                # A Ctrl-C at the terminal is ours to hear: we stop the parts, in order.
+                start_new_session=True,
+            )
+        self.processes[name] = process
+        return process
+
+    async def start_and_hear(self, name: str, args: Sequence[str]) -> dict[str, Any]:
+        """Start a part that tells where it is in one line of JSON on its standard output."""
+        process = await self.start(name, args)
+        assert process.stdout is not None
+        said = b""
+        with trio.move_on_after(PATIENCE):
+            while not said.endswith(b"\n"):
+                some = await process.stdout.receive_some()
+                if not some:
+                    break
+                said += some
+        if not said.endswith(b"\n"):
+            raise self._did_not_start(name)
+        told: dict[str, Any] = json.loads(said)
+        return told
+
+    async def until_ready(self, name: str, url: str) -> None:
+        """Wait until a GET of `url` is answered with 200."""
+        process = self.processes[name]
+        async with httpx.AsyncClient(trust_env=False, timeout=2.0) as client:
+            with trio.move_on_after(PATIENCE):
+                while process.poll() is None:
+                    try:
+                        if (await client.get(url)).status_code == 200:
+                            return
+                    except httpx.TransportError:
+                        pass  # it does not listen yet
+                    await trio.sleep(0.05)
+        raise self._did_not_start(name)
+
+    def _did_not_start(self, name: str) -> Failure:
+        code = self.processes[name].poll()
+        log = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        last = log.strip().splitlines()[-1:] or ["it said nothing"]
+        how = f"is not ready after {PATIENCE:g} s" if code is None else f"ended with code {code}"
+        return Failure(f"the {name} {how}: {last[0].removeprefix('fe: ')}")
+
+    async def stop(self) -> None:
+        """Stop the parts, the last one first; whatever happens to us meanwhile."""
+        with trio.CancelScope(shield=True):
+            for process in reversed(list(self.processes.values())):
+                with trio.move_on_after(LAST_SECONDS):
+                    process.terminate()
+                    await process.wait()
+                if process.poll() is None:
+                    process.kill()
+                    await process.wait()
+                if process.stdout is not None:
+                    await process.stdout.aclose()

@@ -1,0 +1,70 @@
+"""`fe user`: a tenant's branches and people that sign with a certificate of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fe.cli.session import (
+    json_option,
+    read_object,
+    settings_with_database,
+    show,
+    show_all,
+    tenant_option,
+    with_database,
+)
+from fe.clock import system_clock
+from fe.flows import provision
+from fe.store import tenants
+from fe.store.db import Conn, Database
+from fe.store.tenants import User
+
+
+@click.group()
+def user() -> None:
+    """Create and list a tenant's users: who signs with a certificate of their own (`asUser`)."""
+
+
+@user.command()
+@click.argument("email")
+@tenant_option
+@click.option(
+    "--issuer-override",
+    type=click.Path(path_type=Path),
+    help="JSON file with the fields of Emisor that are different on this user's receipts.",
+)
+@json_option
+def create(email: str, tenant_name: str, issuer_override: Path | None, as_json: bool) -> None:
+    """Create the user EMAIL."""
+    override = read_object(issuer_override) if issuer_override else None
+
+    async def task(conn: Conn) -> User:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await provision.create_user(conn, owner, email, override, now=system_clock())
+
+    async def work(db: Database) -> User:
+        return await db.transact(task)
+
+    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+
+
+@user.command("list")
+@tenant_option
+@json_option
+def list_(tenant_name: str, as_json: bool) -> None:
+    """List the tenant's users by address."""
+
+    async def task(conn: Conn) -> list[User]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await tenants.users_of(conn, owner.tenant_id)
+
+    async def work(db: Database) -> list[User]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no users")
+
+
+def _record(found: User) -> dict[str, Any]:
+    return {"userId": str(found.user_id), "email": found.email, "issuerOverride": found.issuer_override}

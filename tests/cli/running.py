@@ -1,0 +1,65 @@
+"""Run the `fe` command as a process of its own, the way an operator does."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: What every command of these tests is told, unless a test says otherwise. The secrets are worth nothing.
+SECRETS = {
+    "FE_API_KEY_PEPPER": "11" * 32,
+    "FE_KEK": f"test:{'22' * 32}",
+    "FE_JWT_KEYS": f"test:{'33' * 32}",
+}
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a command: this process's without its FE_*, the secrets, and `settings` without their FE_."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
+    return plain | SECRETS | {f"FE_{name.upper()}": value for name, value in settings.items()}
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.code == 0, self
+        return json.loads(self.out)
+
+
+class Fe:
+    """The command with a database of the test's own."""
+
+    def __init__(self, folder: Path, dsn: str) -> None:
+        self.folder = folder
+        self.dsn = dsn
+
+    def __call__(self, *args: str, typed: str = "", **settings: str) -> Ended:
+        """Run `fe ARGS`; `typed` is its standard input, `settings` are FE_* variables in lower case."""
+        told = {"database_url": self.dsn, "data_dir": str(self.folder)} | settings
+        ended = subprocess.run(
+            [sys.executable, "-m", "fe", *args],
+            input=typed,
+            capture_output=True,
+            text=True,
+            env=environment(**told),
+            cwd=self.folder,
+            timeout=60,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    def refused(self, *args: str, code: int = 1, typed: str = "", **settings: str) -> str:
+        """Run a command that must fail with `code`, one line on stderr and nothing else; return that line."""
+        ended = self(*args, typed=typed, **settings)
+        assert ended.code == code, ended
+        assert ended.out == ""
+        assert ended.err.startswith("fe: ")
+        assert ended.err.count("\n") == 1, ended.err
+        return ended.err.removeprefix("fe: ").strip()

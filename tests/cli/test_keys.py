@@ -1,0 +1,76 @@
+import re
+
+import psycopg
+
+from fe.flows.keys import hash_secret
+from tests.cli.running import SECRETS, Fe
+
+
+def test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept(fe: Fe, tenant: str) -> None:
+    made = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--name", "till", "--json").json
+
+    assert re.fullmatch(r"fak_[0-9a-f]{12}", made["apiKeyId"])
+    assert re.fullmatch(r"[0-9a-f]{64}", made["apiSecret"])
+    assert len(made["scopes"]) == 6
+    with psycopg.connect(fe.dsn) as conn:
+        row = conn.execute("SELECT secret_hash, api_keys::text FROM api_keys").fetchone()
+    assert row is not None
+    assert bytes(row[0]) == hash_secret(bytes.fromhex(SECRETS["FE_API_KEY_PEPPER"]), made["apiSecret"])
+    assert made["apiSecret"] not in row[1]
+    listed = fe("key", "list", "--tenant", tenant, "--json")
+    assert made["apiSecret"] not in listed.out
+    assert listed.json == [{name: value for name, value in made.items() if name != "apiSecret"}]
+
+
+def test_a_key_gets_the_scopes_and_the_end_it_is_given(fe: Fe, tenant: str) -> None:
+    made = fe(
+        *("key", "create", "--tenant", tenant, "--environment", "ecf", "--expires", "2999-01-01"),
+        *("--scope", "billing:read", "--scope", "invoices:read", "--json"),
+    ).json
+
+    assert made["scopes"] == ["invoices:read", "billing:read"]
+    assert made["environment"] == "ecf"
+    assert made["expiresAt"] == "2999-01-01T00:00:00.000Z"
+    assert made["state"] == "active"
+
+
+def test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again(fe: Fe, tenant: str) -> None:
+    key = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--json").json["apiKeyId"]
+
+    assert fe("key", "revoke", key, "--tenant", tenant).out == f"{key} is revoked\n"
+
+    (listed,) = fe("key", "list", "--tenant", tenant, "--json").json
+    assert listed["state"] == "revoked"
+    assert listed["revokedAt"] is not None
+    assert "no active key" in fe.refused("key", "revoke", key, "--tenant", tenant)
+
+
+def test_another_tenant_s_key_cannot_be_revoked(fe: Fe, tenant: str) -> None:
+    other = ("tenant", "create", "Other", "--rnc", "131880681", "--legal-name", "Other SRL", "--address", "There")
+    assert fe(*other).code == 0
+    key = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--json").json["apiKeyId"]
+
+    assert "no active key" in fe.refused("key", "revoke", key, "--tenant", "Other")
+
+    assert fe("key", "list", "--tenant", tenant, "--json").json[0]["state"] == "active"
+
+
+def test_an_environment_or_scope_that_does_not_exist_is_a_wrong_command_line(fe: Fe, tenant: str) -> None:
+    told = fe.refused("key", "create", "--tenant", tenant, "--environment", "prod", code=2)
+    assert "'prod' is not one of" in told
+
+    told = fe.refused("key", "create", "--tenant", tenant, "--environment", "ecf", "--scope", "everything", code=2)
+    assert "'everything' is not one of" in told
+
+
+def test_an_end_in_the_past_is_refused(fe: Fe, tenant: str) -> None:
+    told = fe.refused("key", "create", "--tenant", tenant, "--environment", "ecf", "--expires", "2020-01-01")
+
+    assert told == "--expires lies in the past"
+
+
+def test_without_the_pepper_no_key_is_made(fe: Fe, tenant: str) -> None:
+    told = fe.refused("key", "create", "--tenant", tenant, "--environment", "ecf", code=3, api_key_pepper="")
+
+    assert "FE_API_KEY_PEPPER" in told
+    assert fe("key", "list", "--tenant", tenant, "--json").json == []

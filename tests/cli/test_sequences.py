@@ -1,0 +1,55 @@
+from tests.cli.running import Fe
+
+TEST = ("--environment", "testecf")
+
+
+def test_a_sequence_is_created_with_every_number_and_moved_in_place(fe: Fe, tenant: str) -> None:
+    put = ("sequence", "put", "E31", "--tenant", tenant, *TEST, "--json")
+
+    first = fe(*put).json
+    moved = fe(*put, "--from", "100", "--to", "200", "--expires", "2028-12-31", "--inactive").json
+
+    assert (first["minSequence"], first["maxSequence"], first["currentSequence"]) == ("1", "9999999999", "1")
+    assert first["expireAt"] is None
+    assert first["isActive"] is True
+    assert moved["id"] == first["id"]
+    assert (moved["minSequence"], moved["maxSequence"], moved["currentSequence"]) == ("100", "200", "100")
+    assert moved["isActive"] is False
+
+
+def test_a_sequence_is_good_to_the_end_of_its_last_day_in_santo_domingo(fe: Fe, tenant: str) -> None:
+    made = fe("sequence", "put", "E31", "--tenant", tenant, *TEST, "--expires", "2028-12-31", "--json").json
+
+    assert made["expireAt"] == "2029-01-01T03:59:59.000Z"
+
+
+def test_environments_have_sequences_of_their_own(fe: Fe, tenant: str) -> None:
+    for environment in ("testecf", "ecf"):
+        assert fe("sequence", "put", "E32", "--tenant", tenant, "--environment", environment).code == 0
+
+    assert fe("sequence", "delete", "E32", "--tenant", tenant, *TEST).out == "E32 is deleted\n"
+
+    assert fe("sequence", "list", "--tenant", tenant, *TEST, "--json").json == []
+    assert len(fe("sequence", "list", "--tenant", tenant, "--environment", "ecf", "--json").json) == 1
+
+
+def test_a_prefix_outside_the_catalogue_is_refused(fe: Fe, tenant: str) -> None:
+    for command in ("put", "delete"):
+        told = fe.refused("sequence", command, "E99", "--tenant", tenant, *TEST)
+        assert told.startswith("prefix must be a valid e-CF type: one of E31, E32")
+
+
+def test_a_range_that_cannot_be_is_refused(fe: Fe, tenant: str) -> None:
+    put = ("sequence", "put", "E31", "--tenant", tenant, *TEST)
+
+    assert "greater or equal" in fe.refused(*put, "--from", "9", "--to", "8")
+    assert "1 to 9999999999" in fe.refused(*put, "--from", "0")
+    assert "1 to 9999999999" in fe.refused(*put, "--to", "10000000000")
+    assert "is not a valid integer" in fe.refused(*put, "--to", "many", code=2)
+    assert "does not match" in fe.refused(*put, "--expires", "31-12-2028", code=2)
+
+
+def test_deleting_what_is_not_there_is_refused(fe: Fe, tenant: str) -> None:
+    told = fe.refused("sequence", "delete", "E31", "--tenant", tenant, *TEST)
+
+    assert told == "tenant 'Ozama' has no NCF sequence for E31 in testecf"

@@ -1,0 +1,80 @@
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.cli.running import Fe, environment
+
+
+@contextmanager
+def simulating(*args: str) -> Iterator[tuple[dict[str, Any], "subprocess.Popen[str]"]]:
+    """A simulator on free ports: its addresses and its process."""
+    command = [sys.executable, "-m", "fe", "authority", "simulate", "--port", "0", "--management-port", "0", "--json"]
+    process = subprocess.Popen([*command, *args], stdout=subprocess.PIPE, text=True, env=environment())
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline()), process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+
+
+def test_it_serves_until_sigterm_and_ends_well() -> None:
+    with simulating() as (at, process):
+        seed = httpx.get(f"{at['ecf']}/testecf/autenticacion/api/autenticacion/semilla")
+        management = httpx.get(f"{at['management']}/healthz")
+
+    assert seed.status_code == 200
+    assert "<SemillaModel" in seed.text
+    assert management.json() == {"status": "ok"}
+    assert process.returncode == 0
+
+
+def test_ping_finds_it(fe: Fe) -> None:
+    with simulating() as (at, _):
+        answered = fe("authority", "ping", "--environment", "certecf", authority_ecf_url=at["ecf"])
+
+    assert answered.code == 0
+    assert f"{at['ecf']} (certecf) answers, in " in answered.out
+
+
+def test_its_state_may_lie_in_a_file_of_one_simulator(tmp_path: Path, fe: Fe) -> None:
+    state = tmp_path / "state"
+    with simulating("--state", str(state)):
+        told = fe.refused("authority", "simulate", "--port", "0", "--management-port", "0", "--state", str(state))
+
+    assert state.exists()
+    assert str(state) in told
+
+
+def test_a_seed_and_a_preset_choose_the_faults() -> None:
+    with simulating("--faults", "mild", "--seed", "7") as (at, _):
+        faults = httpx.get(f"{at['management']}/faults").json()
+
+    assert faults["plan"]["seed"] == 7
+
+
+def test_a_world_that_cannot_be_read_is_refused(tmp_path: Path, fe: Fe) -> None:
+    (tmp_path / "world.json").write_text('{"ranges": [{"issuer": "1"}]}')
+
+    told = fe.refused("authority", "simulate", "--world", str(tmp_path / "world.json"), "--port", "0")
+
+    assert "ranges, entry 1" in told
+
+
+def test_it_is_not_shown_to_other_machines_by_accident(fe: Fe) -> None:
+    assert "--public-bind" in fe.refused("authority", "simulate", "--host", "0.0.0.0", "--port", "0", code=2)
+
+
+def test_a_port_in_use_is_said_in_one_line(fe: Fe) -> None:
+    with simulating() as (at, _):
+        port = at["ecf"].rpartition(":")[2]
+        told = fe.refused("authority", "simulate", "--port", port, "--management-port", "0")
+
+    assert "in use" in told

@@ -1,0 +1,110 @@
+import json
+
+from tests.cli.running import Fe
+
+
+def test_a_tenant_is_created_and_listed(fe: Fe) -> None:
+    issuer = fe.folder / "issuer.json"
+    issuer.write_text(json.dumps({"NombreComercial": "Café Ozama", "RNCEmisor": "999999999", "Municipio": "010101"}))
+
+    made = fe(
+        *("tenant", "create", "Ozama", "--rnc", "131880738", "--legal-name", "Cafe Ozama SRL"),
+        *("--address", "Calle El Conde 1", "--issuer", str(issuer), "--consumer-summary", "off", "--json"),
+    ).json
+
+    assert made["rnc"] == "131880738", "an option wins over the file"
+    assert made["consumerSummary"] == "off"
+    assert fe("tenant", "list", "--json").json == [made]
+    assert "Cafe Ozama SRL" in fe("tenant", "list").out
+
+
+def test_there_being_none_is_said_apart_from_the_output(fe: Fe) -> None:
+    listed = fe("tenant", "list")
+
+    assert (listed.code, listed.out) == (0, "")
+    assert "no tenants yet" in listed.err
+
+
+def test_a_tenant_s_name_is_taken_once(fe: Fe, tenant: str) -> None:
+    again = ("tenant", "create", tenant, "--rnc", "131880738", "--legal-name", "Other", "--address", "Elsewhere")
+
+    assert fe.refused(*again) == "there is a tenant 'Ozama' already"
+
+
+def test_a_bad_rnc_is_refused_and_nothing_is_kept(fe: Fe) -> None:
+    told = fe.refused("tenant", "create", "Bad", "--rnc", "12", "--legal-name", "Bad SRL", "--address", "Nowhere")
+
+    assert "RNCEmisor" in told
+    assert fe("tenant", "list", "--json").json == []
+
+
+def test_missing_fiscal_data_are_named_all_at_once(fe: Fe) -> None:
+    told = fe.refused("tenant", "create", "Bad", "--rnc", "131880738")
+
+    assert "RazonSocialEmisor" in told
+    assert "DireccionEmisor" in told
+
+
+def test_fiscal_data_the_format_does_not_know_are_refused(fe: Fe) -> None:
+    (fe.folder / "issuer.json").write_text('{"Telefono": "809-555-0142"}')
+
+    told = fe.refused(
+        *("tenant", "create", "Bad", "--rnc", "131880738", "--legal-name", "Bad SRL", "--address", "Nowhere"),
+        *("--issuer", "issuer.json"),
+    )
+
+    assert "Telefono" in told
+
+
+def test_a_file_that_is_no_json_object_is_refused(fe: Fe) -> None:
+    (fe.folder / "list.json").write_text("[1]")
+    (fe.folder / "broken.json").write_text('{"NombreComercial": ')
+
+    assert fe.refused("tenant", "create", "Bad", "--issuer", "list.json") == "list.json: should hold one JSON object"
+    assert fe.refused("tenant", "create", "Bad", "--issuer", "broken.json").startswith("broken.json: ")
+    assert fe.refused("tenant", "create", "Bad", "--issuer", "none.json") == "none.json: No such file or directory"
+
+
+def test_a_user_is_created_with_what_differs_on_its_receipts(fe: Fe, tenant: str) -> None:
+    (fe.folder / "override.json").write_text('{"Sucursal": "Santiago"}')
+
+    made = fe(
+        "user", "create", "ana@ozama.example", "--tenant", tenant, "--issuer-override", "override.json", "--json"
+    ).json
+
+    assert made["issuerOverride"] == {"Sucursal": "Santiago"}
+    assert fe("user", "list", "--tenant", tenant, "--json").json == [made]
+
+
+def test_a_user_s_address_is_taken_however_it_is_capitalised(fe: Fe, tenant: str) -> None:
+    assert fe("user", "create", "ana@ozama.example", "--tenant", tenant).code == 0
+
+    told = fe.refused("user", "create", "ANA@Ozama.example", "--tenant", tenant)
+
+    assert told == "tenant 'Ozama' has a user 'ANA@Ozama.example' already"
+
+
+def test_what_is_no_address_is_refused(fe: Fe, tenant: str) -> None:
+    assert fe.refused("user", "create", "ana", "--tenant", tenant) == "'ana' is not an e-mail address"
+
+
+def test_an_override_that_no_receipt_could_carry_is_refused(fe: Fe, tenant: str) -> None:
+    (fe.folder / "override.json").write_text('{"RNCEmisor": "1"}')
+
+    told = fe.refused("user", "create", "a@b", "--tenant", tenant, "--issuer-override", "override.json")
+
+    assert "RNCEmisor" in told
+
+
+def test_an_unknown_tenant_is_named(fe: Fe) -> None:
+    for command in (
+        ("user", "create", "a@b"),
+        ("user", "list"),
+        ("key", "list"),
+        ("key", "revoke", "fak_000000000000"),
+        ("key", "create", "--environment", "testecf"),
+        ("certificate", "list"),
+        ("sequence", "list", "--environment", "testecf"),
+        ("sequence", "put", "E31", "--environment", "testecf"),
+    ):
+        assert fe.refused(*command, "--tenant", "Nobody") == "there is no tenant 'Nobody'", command

@@ -1,0 +1,47 @@
+# `make help` lists what there is to do. Everything sets up what is missing (.venv, from the locks) by itself.
+
+.DEFAULT_GOAL := help
+# A rule's output is never a file, and two rules at once would set the same environment up twice.
+.PHONY: help setup demo test check format bench lock clean
+.NOTPARALLEL:
+
+# ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
+ARGS ?=
+PYTHON ?=
+UV ?= uv
+BIN := .venv/bin
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Make .venv from the locks (every other target does so first)
+	@PYTHON="$(PYTHON)" .ci/setup
+
+demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
+	@$(BIN)/fe demo $(ARGS)
+
+test: setup ## Run every test; ARGS goes to pytest
+	@$(BIN)/pytest $(ARGS)
+
+check: setup ## Formatting, lint, types, who imports whom, SQL
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint --disable-progress-bar sql
+
+format: setup ## Format the Python code and repair what lint can repair
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: setup ## Run the benchmarks, short; each prints ratios measured side by side
+	@$(BIN)/python -m bench.road $(ARGS)
+
+lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
+
+clean: ## Remove what tools left behind (.venv and .fe stay)
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build fe.egg-info
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

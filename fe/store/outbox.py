@@ -51,38 +51,58 @@ class Turn:
     weight: int
 
 
-# Walks the index from tenant to tenant instead of over all due rows, so that one tenant's million rows cost one step.
-# It takes no locks and may be wrong: the claim looks again.
+# Walks the index from tenant to tenant, to the earliest row of each, so that a tenant's million rows cost one step,
+# whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on from the tenant served
+# last, then round from the first, and stops when it has enough. It takes no locks and may be wrong: the claim looks
+# again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an index.
 _DUE_TENANTS = """
-    WITH RECURSIVE turn (tenant_id, n) AS (
-        (SELECT o.tenant_id, 1
+    WITH RECURSIVE ahead (tenant_id, run_at, n) AS (
+        (SELECT o.tenant_id, o.run_at, 1
            FROM outbox AS o
           WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
             AND o.tenant_id > %(after)s
-          ORDER BY o.tenant_id
+          ORDER BY o.tenant_id, o.run_at
           LIMIT 1)
         UNION ALL
-        SELECT (SELECT o.tenant_id
-                  FROM outbox AS o
-                 WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-                   AND o.tenant_id > turn.tenant_id
-                 ORDER BY o.tenant_id
-                 LIMIT 1), turn.n + 1
-          FROM turn
-         WHERE turn.tenant_id IS NOT NULL
+        SELECT following.tenant_id, following.run_at, ahead.n + 1
+          FROM ahead
+         CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                               FROM outbox AS o
+                              WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
+                                AND o.tenant_id > ahead.tenant_id
+                              ORDER BY o.tenant_id, o.run_at
+                              LIMIT 1) AS following
+    ), around (tenant_id, run_at, n) AS (
+        (SELECT o.tenant_id, o.run_at, 1
+           FROM outbox AS o
+          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
+            AND o.tenant_id <= %(after)s
+          ORDER BY o.tenant_id, o.run_at
+          LIMIT 1)
+        UNION ALL
+        SELECT following.tenant_id, following.run_at, around.n + 1
+          FROM around
+         CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                               FROM outbox AS o
+                              WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
+                                AND o.tenant_id > around.tenant_id AND o.tenant_id <= %(after)s
+                              ORDER BY o.tenant_id, o.run_at
+                              LIMIT 1) AS following
+    ), due AS (
+        SELECT turn.tenant_id, turn.round, turn.n
+          FROM (SELECT ahead.tenant_id, ahead.run_at, 1 AS round, ahead.n FROM ahead
+                UNION ALL
+                SELECT around.tenant_id, around.run_at, 2 AS round, around.n FROM around) AS turn
+         WHERE turn.run_at <= statement_timestamp()
+           AND (SELECT count(*)
+                  FROM pauses AS p
+                 WHERE p.tenant_id IN (0, turn.tenant_id) AND p.environment IN ('', %(environment)s)) = 0
+         LIMIT %(limit)s
     )
-    SELECT turn.tenant_id, t.weight
-      FROM turn
-      JOIN tenants AS t ON t.tenant_id = turn.tenant_id
-     WHERE EXISTS (SELECT 1
-                     FROM outbox AS o
-                    WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-                      AND o.tenant_id = turn.tenant_id AND o.run_at <= clock_timestamp())
-       AND NOT EXISTS (SELECT 1
-                         FROM pauses AS p
-                        WHERE p.tenant_id IN (0, turn.tenant_id) AND p.environment IN ('', %(environment)s))
-     ORDER BY turn.n
-     LIMIT %(limit)s
+    SELECT due.tenant_id, t.weight
+      FROM due
+      JOIN tenants AS t ON t.tenant_id = due.tenant_id
+     ORDER BY due.round, due.n
 """
 
 
@@ -104,7 +124,7 @@ _CLAIM = """
                                FROM outbox AS w
                               WHERE w.tenant_id = turn.tenant_id AND w.stage = %(stage)s
                                 AND w.environment = %(environment)s AND w.host = %(host)s
-                                AND w.run_at <= clock_timestamp()
+                                AND w.run_at <= statement_timestamp()
                               ORDER BY w.run_at
                               LIMIT turn.share
                                 FOR UPDATE SKIP LOCKED) AS o

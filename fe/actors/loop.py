@@ -35,6 +35,9 @@ _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
 
+#: How long freed slots are gathered before they are filled by one claim.
+_GATHER_SECONDS = 0.005
+
 #: A booking may take this long, cancelled or not; then the lease decides.
 _BOOKING_SECONDS = 10.0
 
@@ -95,92 +98,101 @@ class TryLater(Exception):
         self.after = after
 
 
+class _Slots:
+    """How many tries may be in hand at once, and a bell for when one ends."""
+
+    def __init__(self, most: int) -> None:
+        self.free = most
+        self.freed = trio.Event()
+
+    def give_back(self) -> None:
+        self.free += 1
+        self.freed.set()
+        self.freed = trio.Event()
+
+
 async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
     """Work on one stage until `stopping`, then finish what is in hand.
 
     Cancelled instead, every try in hand is given up at its next await and booked as such (shielded, with a deadline of
     its own), so that a peer can go on at once.
     """
-    slots = trio.CapacityLimiter(plan.slots)
+    slots = _Slots(plan.slots)
     cursors = dict.fromkeys(plan.lanes(), 0)
     async with trio.open_nursery() as in_flight:
         while not stopping.is_set():
-            bell = tools.wakeups.bell(plan.stage)
-            free = int(slots.available_tokens)
-            works = await _claim(plan, tools, cursors, free) if free else []
+            bell, freed = tools.wakeups.bell(plan.stage), slots.freed
+            works, more = await _claim(plan, tools, cursors, slots.free)
             if works:
                 kill_points.reached("claimed")
             for work in works:
-                slots.acquire_on_behalf_of_nowait(work)
+                slots.free -= 1
                 in_flight.start_soon(_carry, plan, tools, work, slots)
-            if not free or not works:
-                await _pause(tools, bell, stopping, slots if not free else None)
+            if more:
+                # There was no room for all that is due. A moment's patience makes one claim of several freed slots.
+                await _first_of(tools, freed, stopping)
+                await trio.sleep(_GATHER_SECONDS)
+            elif not works:
+                await _first_of(tools, bell, stopping)
 
 
-async def _pause(tools: Tools, bell: trio.Event, stopping: trio.Event, full: trio.CapacityLimiter | None) -> None:
-    """Wait for a ring, for the stop, for a free slot when all are taken, or for the poll (jittered)."""
-    seconds = tools.poll_seconds * tools.spread.uniform(0.8, 1.2)
-    with trio.move_on_after(seconds):
+async def _first_of(tools: Tools, *events: trio.Event) -> None:
+    """Wait for one of the events, or for the poll (jittered)."""
+    with trio.move_on_after(tools.poll_seconds * tools.spread.uniform(0.8, 1.2)):
         async with trio.open_nursery() as waiting:
 
-            async def first(wait: Callable[[], Awaitable[object]]) -> None:
-                await wait()
+            async def watch(event: trio.Event) -> None:
+                await event.wait()
                 waiting.cancel_scope.cancel()
 
-            waiting.start_soon(first, stopping.wait)
-            if full is None:
-                waiting.start_soon(first, bell.wait)
-            else:
-                waiting.start_soon(first, partial(_slot_freed, full))
+            for event in events:
+                waiting.start_soon(watch, event)
 
 
-async def _slot_freed(slots: trio.CapacityLimiter) -> None:
-    async with slots:
-        pass
-
-
-async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> list[Work]:
+async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> tuple[list[Work], bool]:
     try:
         return await tools.db.run(find_and_claim, plan, tools, cursors, free)
     except DatabaseUnavailable as error:
         _log.warning("claiming failed, the database is away", stage=plan.stage, error=error)
         await trio.sleep(tools.spread.uniform(0.5, 1.5))
-        return []
+        return [], False
 
 
-async def find_and_claim(conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> list[Work]:
+async def find_and_claim(
+    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int
+) -> tuple[list[Work], bool]:
     """Claim up to `free` rows, production first, the tenants in turn by their weights. Moves the cursors on.
 
-    A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once round
-    all tenants that have work due: at most their number divided by the scope of a claim.
+    Also tells whether more may be due than there was room for. A tenant with one row waits behind others with any
+    number of rows for as many claims as it takes to go once round all tenants that have work due: at most their number
+    divided by the scope of a claim.
     """
     claimed: list[Work] = []
-    for lane in plan.lanes():
+    more = False
+    lanes = [lane for lane in plan.lanes() if tools.gate(lane, plan.slots) > 0]
+    due = await outbox.due_tenants(conn, plan.stage, [(lane, cursors[lane]) for lane in lanes], _SCOPE)
+    for lane in lanes:
+        turns = due[lane]
         room = min(free - len(claimed), tools.gate(lane, plan.slots))
         if lane.environment is not Environment.ECF:
             room -= plan.slots // _RESERVED_SHARE
-        if room <= 0:
+        if not turns or room <= 0:
+            more = more or bool(turns)
             continue
-        most = min(_SCOPE, room)
-        turns = await outbox.due_tenants(conn, plan.stage, lane, cursors[lane], most)
-        if len(turns) < most and cursors[lane]:
-            seen = {turn.tenant_id for turn in turns}
-            around = await outbox.due_tenants(conn, plan.stage, lane, 0, most - len(turns))
-            turns += [turn for turn in around if turn.tenant_id not in seen]
-        if not turns:
-            cursors[lane] = 0
-            continue
-        cursors[lane] = turns[-1].tenant_id
-        claimed += await outbox.claim(
+        served = turns[:room]
+        cursors[lane] = served[-1].tenant_id
+        works = await outbox.claim(
             conn,
             plan.stage,
             lane,
-            [turn.tenant_id for turn in turns],
-            _shares(turns, room),
+            [turn.tenant_id for turn in served],
+            _shares(served, room),
             lease=tools.lease,
             holder=tools.holder,
         )
-    return claimed
+        claimed += works
+        more = more or len(works) >= room or len(served) < len(turns)
+    return claimed, more
 
 
 def _shares(turns: Sequence[Turn], room: int) -> list[int]:
@@ -193,7 +205,7 @@ def _shares(turns: Sequence[Turn], room: int) -> list[int]:
     return shares
 
 
-async def _carry(plan: Plan, tools: Tools, work: Work, slots: trio.CapacityLimiter) -> None:
+async def _carry(plan: Plan, tools: Tools, work: Work, slots: _Slots) -> None:
     """Try one claimed row and book it, whatever happens to the try."""
     started = trio.current_time()
     with structlog.contextvars.bound_contextvars(submission=str(work.subject), stage=work.stage, attempt=work.attempt):
@@ -205,7 +217,7 @@ async def _carry(plan: Plan, tools: Tools, work: Work, slots: trio.CapacityLimit
                 # Also reached when the scope was cancelled: then the row goes back without counting.
                 await book(plan, tools, work, _given_up(plan, tools, work) if booking is None else booking)
         finally:
-            slots.release_on_behalf_of(work)
+            slots.give_back()
             tools.metrics.step_seconds.labels(plan.stage).observe(trio.current_time() - started)
 
 

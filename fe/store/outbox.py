@@ -106,14 +106,23 @@ _DUE_TENANTS = """
 """
 
 
-async def due_tenants(conn: Conn, stage: Stage, lane: Lane, after: int, limit: int) -> list[Turn]:
-    """Name up to `limit` tenants that have work due and are not paused, by their ids, beginning past `after`."""
-    cursor = conn.cursor(row_factory=class_row(Turn))
-    await cursor.execute(
-        _DUE_TENANTS,
-        {"stage": stage, "environment": lane.environment, "host": lane.host, "after": after, "limit": limit},
-    )
-    return await cursor.fetchall()
+async def due_tenants(
+    conn: Conn, stage: Stage, lanes: Sequence[tuple[Lane, int]], limit: int
+) -> dict[Lane, list[Turn]]:
+    """Name, for each lane, up to `limit` tenants that have work due and are not paused, in one round trip.
+
+    They come by their ids, beginning past the tenant that is given with the lane and going round.
+    """
+    cursors = []
+    async with conn.pipeline():
+        for lane, after in lanes:
+            cursor = conn.cursor(row_factory=class_row(Turn))
+            await cursor.execute(
+                _DUE_TENANTS,
+                {"stage": stage, "environment": lane.environment, "host": lane.host, "after": after, "limit": limit},
+            )
+            cursors.append((lane, cursor))
+    return {lane: await cursor.fetchall() for lane, cursor in cursors}
 
 
 _CLAIM = """

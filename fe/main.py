@@ -21,7 +21,7 @@ from fe.actors.stages import stages
 from fe.actors.supervisor import keep_running
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
-from fe.clock import system_clock
+from fe.clock import Clock, clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml
 from fe.http.app import HttpDeps, create_app
@@ -76,6 +76,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     Returns after a clean stop. What cannot be borne comes out as an exception group and ends the process.
     """
     stopping = trio.Event()
+    clock = clock_ahead(settings.clock_offset)
     metrics = Metrics()
     metrics.up.labels(role, __version__).set(1)
     with serve_metrics(metrics, listeners.metrics):
@@ -86,14 +87,14 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 ("wakeups", wakeups.run),
                 ("heartbeat", partial(heartbeat, metrics)),
                 ("outbox watch", partial(watch_outbox, db, metrics)),
-                ("housekeeping", partial(keep_house, db, system_clock)),
+                ("housekeeping", partial(keep_house, db, clock)),
             ):
                 watch.start_soon(partial(_supervised, name, background, metrics, stopping))
             async with trio.open_nursery() as work:
                 if vault is not None:
-                    work.start_soon(run_actors, settings, db, wakeups, metrics, vault, stopping)
+                    work.start_soon(run_actors, settings, db, wakeups, clock, metrics, vault, stopping)
                 if listeners.http:
-                    deps = HttpDeps.from_settings(settings, db=db, wakeups=wakeups, clock=system_clock, metrics=metrics)
+                    deps = HttpDeps.from_settings(settings, db=db, wakeups=wakeups, clock=clock, metrics=metrics)
                     front = create_app(deps)
                     work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
                 _log.info("serving", role=role, pid=os.getpid())
@@ -105,7 +106,13 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
 
 
 async def run_actors(
-    settings: Settings, db: Database, wakeups: Wakeups, metrics: Metrics, vault: Vault, stopping: trio.Event
+    settings: Settings,
+    db: Database,
+    wakeups: Wakeups,
+    clock: Clock,
+    metrics: Metrics,
+    vault: Vault,
+    stopping: trio.Event,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished what is in hand."""
     holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -116,15 +123,15 @@ async def run_actors(
 
     authority = Authority(
         Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
-        clock=system_clock,
+        clock=clock,
         timeouts=Timeouts(answer=settings.authority_timeout),
         observe=observe,
     )
-    circuits = Circuits(db, authority.probe, metrics)
+    circuits = Circuits(db, authority.probe, metrics, scale=settings.time_scale)
     tools = Tools(
         db,
         wakeups,
-        system_clock,
+        clock,
         metrics,
         lease=settings.lease,
         poll_seconds=settings.poll_seconds,
@@ -135,7 +142,7 @@ async def run_actors(
     try:
         async with trio.open_nursery() as watch:
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
-            rescue = partial(watch_over, db, wakeups, metrics, holder)
+            rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
             async with trio.open_nursery() as actors:
                 for plan in stages(settings, tools, authority, vault):

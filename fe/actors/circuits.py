@@ -41,8 +41,10 @@ Probe = Callable[[Environment, Host], Awaitable[str | None]]
 class Circuits:
     """What this process knows of the circuits. Give `note` to the client and `gate` to the loops; run `run`."""
 
-    def __init__(self, db: Database, probe: Probe, metrics: Metrics) -> None:
+    def __init__(self, db: Database, probe: Probe, metrics: Metrics, *, scale: float = 1.0) -> None:
+        """Take what it works with; `scale` shortens every wait alike."""
         self._db = db
+        self._scale = scale
         self._probe = probe
         self._metrics = metrics
         self._failures: Counter[tuple[str, str]] = Counter()
@@ -66,12 +68,12 @@ class Circuits:
             return slots
         if circuit.is_open:
             return 0
-        doublings = int(self._age(circuit) / _RAMP_SECONDS)
+        doublings = int(self._age(circuit) / (_RAMP_SECONDS * self._scale))
         return slots if doublings >= slots.bit_length() else min(slots, 1 << doublings)
 
     def _enough(self, environment: str, host: str) -> int:
         known = self._known.get((environment, host))
-        return 1 if known is not None and self._age(known) < _TRIAL_SECONDS else FAILURES_TO_OPEN
+        return 1 if known is not None and self._age(known) < _TRIAL_SECONDS * self._scale else FAILURES_TO_OPEN
 
     def _age(self, circuit: Circuit) -> float:
         return circuit.age.total_seconds() + trio.current_time() - self._known_at
@@ -83,7 +85,7 @@ class Circuits:
                 await self._look()
             except DatabaseUnavailable as error:
                 _log.warning("the circuits could not be looked at", error=error)
-            with trio.move_on_after(_LOOK_SECONDS):
+            with trio.move_on_after(_LOOK_SECONDS * self._scale):
                 await self._alarm.wait()
             self._alarm = trio.Event()
 
@@ -92,7 +94,7 @@ class Circuits:
             known = self._known.get((environment, host))
             if failures >= self._enough(environment, host) and not (known and known.is_open):
                 reason = f"{failures} exchanges in a row failed"
-                if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE):
+                if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE * self._scale):
                     _log.error("a circuit opened", environment=environment, host=host, reason=reason)
                 self._failures[environment, host] = 0
         rows = await self._db.run(circuits.everything)
@@ -116,4 +118,6 @@ class Circuits:
             self._alarm.set()
             return
         after = min(_FIRST_PROBE.total_seconds() * 2 ** min(row.failed_probes, 10), _LONGEST_PROBE_GAP)
-        await self._db.run(circuits.probe_failed, row.environment, row.host, trouble, timedelta(seconds=after))
+        await self._db.run(
+            circuits.probe_failed, row.environment, row.host, trouble, timedelta(seconds=after * self._scale)
+        )

@@ -1,7 +1,11 @@
 """When to try again (interface.md, "Limits"; decisions.md, "Life of a submission")."""
 
 import random
+from collections.abc import Callable
 from datetime import timedelta
+
+#: How long to wait after the try of this number (from 1).
+Gap = Callable[[int, random.Random], timedelta]
 
 #: Tries of sending, asking in doubt included, before a document becomes an operator's matter.
 MAX_ATTEMPTS = 8
@@ -33,3 +37,8 @@ def poll_gap(polls: int, spread: random.Random) -> timedelta:
     """How long to wait after poll number `polls` (from 1): 2 s growing by half to 60 s, +-10 %."""
     base = min(_POLL_FROM * _POLL_GROWTH ** min(polls - 1, 20), _POLL_TO)
     return timedelta(seconds=base * (1 + spread.uniform(-_JITTER, _JITTER)))
+
+
+def scaled(gap: Gap, scale: float) -> Gap:
+    """Shorten a schedule: a run of the fault suite has minutes for what takes hours."""
+    return lambda number, spread: gap(number, spread) * scale

@@ -8,7 +8,7 @@ import trio
 from fe.actors.credentials import Credentials
 from fe.actors.loop import Plan, Tools
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
+from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap, retry_gap, scaled
 from fe.actors.sender import Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
@@ -35,20 +35,22 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
     signer = SignerPool(db, credentials, threads, hosts, clock, tools.metrics)
     reconciler = Reconciler(db, authority, credentials, clock)
     sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
-    tracker = Tracker(db, authority, credentials, reconciler, clock, random.Random())  # noqa: S311  (jitter)
+    scale = settings.time_scale
+    retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
+    tracker = Tracker(db, authority, credentials, reconciler, clock, random.Random(), poll)  # noqa: S311  (jitter)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     return [
-        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget),
-        Plan(Stage.SEND, sender.send, settings.send_slots, _ANY_HOST, budget, may_have_acted=True),
+        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget, retry),
+        Plan(Stage.SEND, sender.send, settings.send_slots, _ANY_HOST, budget, retry, may_have_acted=True),
         Plan(
             Stage.TRACK,
             tracker.track,
             settings.track_slots,
             (Host.ECF,),
             budget,
-            gap=poll_gap,
+            gap=poll,
             max_attempts=None,
-            patience=FOLLOW_FOR,
+            patience=FOLLOW_FOR * scale,
         ),
         Plan(
             Stage.RECONCILE,
@@ -56,8 +58,8 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
             settings.track_slots,
             _ANY_HOST,
             budget,
-            gap=poll_gap,
+            gap=poll,
             max_attempts=None,
-            patience=DOUBT_FOR,
+            patience=DOUBT_FOR * scale,
         ),
     ]

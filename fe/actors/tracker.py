@@ -9,7 +9,7 @@ from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials
 from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import poll_gap
+from fe.actors.schedule import Gap, poll_gap
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.clock import Clock
@@ -32,6 +32,7 @@ class Tracker:
     reconciler: Reconciler
     clock: Clock
     spread: random.Random
+    gap: Gap = poll_gap
 
     async def track(self, work: Work) -> Booking:
         """Ask once about one document."""
@@ -49,7 +50,7 @@ class Tracker:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
             case Estado.PROCESSING:
-                gap = poll_gap(work.attempt, self.spread)
+                gap = self.gap(work.attempt, self.spread)
                 response = outcomes.response_of(verdict)
                 write = partial(outbox.processing, work=work, at=self.clock(), after=gap, response=response)
                 return Booking("En Proceso", write, Stage.TRACK, gap)
@@ -61,6 +62,6 @@ class Tracker:
             case Estado.REJECTED if verdict.try_again:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"
-                return outcomes.in_doubt(work, reason, clock=self.clock, after=poll_gap(1, self.spread))
+                return outcomes.in_doubt(work, reason, clock=self.clock, after=self.gap(1, self.spread))
             case _:
                 return outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)

@@ -80,7 +80,7 @@ async def open_stack(
         cleanup.push_async_callback(parts.stop)
 
         with step("Starting an embedded Postgres"):
-            dsn = str((await parts.start_and_hear("postgres", ["postgres", str(folder / "postgres")]))["dsn"])
+            dsn = str((await parts.start_and_hear("postgres", ["postgres", str(folder)]))["dsn"])
         with step("Applying the migrations"):
             await trio.to_thread.run_sync(migrate, dsn)
         with step("Starting the simulated tax authority"):

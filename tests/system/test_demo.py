@@ -1,0 +1,144 @@
+"""The newcomer's first command, as a newcomer runs it, and whether it cleans up after itself however it ends."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import environment
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: looks through /proc")
+
+_COMMAND = [sys.executable, "-m", "fe", "demo"]
+
+
+def processes_of(folder: str) -> set[int]:
+    """The live processes that have to do with a stack's folder: named on the command line or in the environment."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+            told = words + (process / "environ").read_bytes() if words else b""
+        except OSError:
+            continue  # it has just ended, or is not ours to look at
+        if folder.encode() in told:
+            found.add(int(process.name))
+    return found
+
+
+@contextmanager
+def demonstrating() -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A demonstration that has shown everything and waits for Ctrl-C: its process, and what it printed."""
+    process = subprocess.Popen(
+        _COMMAND, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        printed = ""
+        for line in process.stdout:
+            printed += line
+            if line.lstrip().startswith("curl "):
+                break
+        assert "It is yours until Ctrl-C" in printed, printed
+        yield process, printed
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+def _folder(printed: str) -> str:
+    match = re.search(r" \. (\S+)/env ", printed)
+    assert match is not None, printed
+    return match[1]
+
+
+def _all_gone(folder: str, *, within: float) -> bool:
+    deadline = time.monotonic() + within
+    while processes_of(folder):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
+    started = time.monotonic()
+    ended = subprocess.run([*_COMMAND, "--exit"], capture_output=True, text=True, env=environment(), timeout=110)
+    seconds = time.monotonic() - started
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stderr == ""
+    assert "All as expected" in ended.stdout
+    accepted = re.findall(r"(structured|xml) +(E\d{12}) +Aceptado .* valid", ended.stdout)
+    assert {(form, number[:3]) for form, number in accepted} == {
+        ("structured", "E31"),
+        ("xml", "E31"),
+        ("structured", "E32"),
+        ("xml", "E32"),
+        ("structured", "E41"),
+        ("xml", "E41"),
+        ("xml", "E34"),
+    }
+    assert len(accepted) == 11
+    assert re.search(r"xml +E310010000001 +Rechazado", ended.stdout)
+    assert "The refusal, in the authority's words: 4 Número de secuencia no autorizada." in ended.stdout
+    assert re.search(r"\d+ ms +\+\d+  service  the authority's verdict +Aceptado", ended.stdout)
+    assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
+    assert seconds < 60
+
+
+def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
+    with demonstrating() as (process, printed):
+        folder = _folder(printed)
+        running = processes_of(folder)
+        curl = printed.strip().splitlines()[-1].strip()
+        listed = subprocess.run(["sh", "-c", curl], capture_output=True, text=True, timeout=30)
+        used = subprocess.run(
+            ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],
+            capture_output=True,
+            text=True,
+            env=environment(),
+            timeout=30,
+        )
+
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+
+    assert '"total":12' in listed.stdout
+    assert "Comercial Río Ozama SRL" in used.stdout
+    assert len(running) >= 3
+    assert rest == "Stopping everything.\n"
+    assert process.returncode == 0
+    assert _all_gone(folder, within=5)
+    assert not Path(folder).exists()
+
+
+def test_a_demonstration_that_is_killed_takes_everything_with_it() -> None:
+    with demonstrating() as (process, printed):
+        folder = _folder(printed)
+        process.kill()
+        process.wait(timeout=10)
+
+        gone = _all_gone(folder, within=30)
+
+    assert gone, processes_of(folder)
+    assert not Path(folder).exists()
+
+
+def test_a_part_that_does_not_start_ends_it_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+        ended = subprocess.run(
+            [*_COMMAND, "--exit", "--port", str(port)], capture_output=True, text=True, env=environment(), timeout=110
+        )
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("fe: the service ended with code 3: FE_HTTP_BIND")
+    assert ended.stderr.count("\n") == 1

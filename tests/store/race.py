@@ -14,7 +14,7 @@ T = TypeVar("T")
 async def race(dsn: str, racers: int, act: Callable[[Conn, int], Awaitable[T]]) -> list[T | BaseException]:
     """Let `racers` connections run `act(conn, number)` at the same moment; what each came to, errors included."""
     results: list[T | BaseException] = []
-    async with open_database(dsn, min_size=racers, max_size=racers) as db, trio.open_nursery() as nursery:
+    async with open_database(dsn, max_size=racers) as db, trio.open_nursery() as nursery:
         at_the_line = trio.Event()
         ready = 0
 

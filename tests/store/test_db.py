@@ -1,6 +1,6 @@
 """Postgres under Trio: what cancellation, timeouts, a dying server and errors leave behind, and what they look like."""
 
-import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -11,7 +11,7 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
-from fe.store.db import Conn, Database, open_database
+from fe.store.db import Conn, Database, DriverName, open_database
 from fe.store.errors import DatabaseUnavailable, NoNumber
 from tests.store.race import plain
 
@@ -19,12 +19,18 @@ SIZE = 3
 LISTENING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
 
 
+@pytest.fixture(params=["trio", "trio-asyncio"])
+def driver(request: pytest.FixtureRequest) -> DriverName:
+    name: DriverName = request.param
+    return name
+
+
 @pytest.fixture
-async def small(dsn: str) -> AsyncIterator[Database]:
+async def small(dsn: str, driver: DriverName) -> AsyncIterator[Database]:
     """A pool of three, with a table to write to."""
     with plain(dsn) as conn:
         conn.execute("CREATE TABLE scratch (n int PRIMARY KEY)")
-    async with open_database(dsn, min_size=SIZE, max_size=SIZE, patience=2) as database:
+    async with open_database(dsn, max_size=SIZE, patience=2, driver=driver) as database:
         yield database
 
 
@@ -171,7 +177,7 @@ async def test_a_transaction_that_idles_is_ended_by_the_server_and_reads_as_unav
     async def work(conn: Conn) -> None:
         await conn.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
         await conn.execute("INSERT INTO scratch VALUES (1)")
-        await asyncio.sleep(0.4)
+        time.sleep(0.4)  # noqa: ASYNC251  (as if the whole process were stopped)
         await conn.execute("INSERT INTO scratch VALUES (2)")
 
     with pytest.raises(DatabaseUnavailable):
@@ -284,8 +290,8 @@ async def test_a_refused_draw_names_its_prefix_and_reason(
     assert (refused.value.prefix, refused.value.reason) == ("E31", reason)
 
 
-async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str) -> None:
-    async with open_database(dsn, min_size=1, max_size=1, patience=0.2) as db:
+async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str, driver: DriverName) -> None:
+    async with open_database(dsn, max_size=1, patience=0.2, driver=driver) as db:
 
         async def hold(conn: Conn) -> None:
             await conn.execute("SELECT pg_sleep(0.8)")
@@ -293,7 +299,7 @@ async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str) -> 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(db.run, hold)
             await trio.sleep(0.1)
-            with pytest.raises(DatabaseUnavailable, match="PoolTimeout"):
+            with pytest.raises(DatabaseUnavailable):
                 await db.run(backend)
 
         assert await db.run(backend) > 0
@@ -332,9 +338,9 @@ async def test_backends_killed_while_they_rest_cost_one_error_each_at_most(small
     await assert_sound(small)
 
 
-async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str) -> None:
+async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str, driver: DriverName) -> None:
     nowhere = make_conninfo(dsn, host="127.0.0.1", port=1)
-    async with open_database(nowhere, patience=0.3) as db:
+    async with open_database(nowhere, patience=0.3, driver=driver) as db:
         with trio.fail_after(5), pytest.raises(DatabaseUnavailable):
             await db.run(backend)
 
@@ -363,15 +369,15 @@ async def door(dsn: str, port: int) -> AsyncIterator[None]:
 
 
 async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_it_tries_to_reconnect(
-    dsn: str,
+    dsn: str, driver: DriverName
 ) -> None:
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     port: int = listener.socket.getsockname()[1]
     await listener.aclose()
     through_the_door = make_conninfo(dsn, host="127.0.0.1", port=port)
 
-    async with open_database(through_the_door, patience=0.5) as db:
-        with trio.move_on_after(7):
+    async with open_database(through_the_door, patience=0.5, driver=driver) as db:
+        with trio.move_on_after(2):
             while True:
                 with pytest.raises(DatabaseUnavailable):
                     await db.run(backend)
@@ -443,12 +449,12 @@ async def test_a_listener_that_is_cancelled_leaves_no_connection(small: Database
         assert conn.execute(LISTENING).fetchone() is None
 
 
-async def test_closing_does_not_wait_for_what_is_out(dsn: str) -> None:
+async def test_closing_does_not_wait_for_what_is_out(dsn: str, driver: DriverName) -> None:
     async def work(conn: Conn) -> None:
         await conn.execute("SELECT pg_sleep(3)")
 
     with trio.fail_after(10):
-        async with open_database(dsn) as db, trio.open_nursery() as nursery:
+        async with open_database(dsn, driver=driver) as db, trio.open_nursery() as nursery:
             nursery.start_soon(db.run, work)
             await trio.sleep(0.2)
             nursery.cancel_scope.cancel()

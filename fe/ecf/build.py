@@ -88,7 +88,10 @@ class _Writer:
             if value is None:
                 continue
             written += 1
-            if simple is not None and value.__class__ is str:
+            its_class = value.__class__
+            if simple is None:
+                self._child(child, value, f"{path}.{name}" if path else name)
+            elif its_class is str:
                 if not value:
                     continue
                 if simple.dated:
@@ -96,6 +99,8 @@ class _Writer:
                 if _special(value):
                     value = value.translate(_ESCAPES)
                 out.append(start + value + end)
+            elif its_class is Decimal or its_class is int:
+                out.append(start + write_number(simple, value) + end)
             else:
                 self._child(child, value, f"{path}.{name}" if path else name)
         if written != len(content):

@@ -23,6 +23,8 @@ def write_number(simple: Simple, value: int | Decimal) -> str:
         return _spelling(simple).get(Decimal(value)) or _plain(value)
     if simple.form is not Form.NUMBER:
         return _plain(value)
+    if value.__class__ is int:
+        return f"{value}.{'0' * simple.pad}" if simple.pad else str(value)
     text = _plain(value)
     allowed = simple.decimals or 0
     whole, _, decimals = text.partition(".")

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -355,6 +356,18 @@ def test_any_bytes_are_xml_or_refused(raw: bytes) -> None:
     except MalformedXml:
         return
     assert all(isinstance(node.tag, str) for node in root.iter())
+
+
+def test_threads_parse_without_disturbing_each_other() -> None:
+    def parse(number: int) -> str:
+        text = f"<r><a>{number}</a></r>" if number % 3 else f"<r><a>{number}</b></r>"
+        return _refusal(load_xml, text.encode()) or str(load_xml(text.encode()).findtext("a"))
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(parse, range(300)))
+
+    expected = "an end tag does not match its start tag"
+    assert answers == [str(number) if number % 3 else expected for number in range(300)]
 
 
 def test_our_own_xml_is_refused_too_when_it_could_not_be_read_again() -> None:

@@ -106,7 +106,8 @@ DIFFERENCES = (
     ),
 )
 
-#: How often an element may stand somewhere, where we say it differently.
+#: How often an element may stand somewhere, where we say it differently. What may follow at the end of a root (`.*`) is
+#: any element for the authority; for us, in every kind, a Signature.
 OTHER_COUNTS = {
     "ECF.*": "a document is judged before it is signed as if a Signature followed",
     "RFCE.*": "likewise",

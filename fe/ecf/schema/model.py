@@ -33,7 +33,7 @@ class Form(Enum):
     TIMESTAMP = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Simple:
     """What the text of an element may be: the facets of an XSD simple type, and words for people.
 

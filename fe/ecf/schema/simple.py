@@ -188,6 +188,7 @@ TERMS = Simple(
 )
 
 
+@lru_cache
 def letters(longest: int) -> Simple:
     """Letters, commas and blanks only."""
     return Simple(
@@ -200,6 +201,7 @@ def letters(longest: int) -> Simple:
     )
 
 
+@lru_cache
 def words(longest: int) -> Simple:
     """At least three characters without digits, a letter at the end."""
     return Simple(

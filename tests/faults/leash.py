@@ -1,0 +1,58 @@
+"""No process outlives the run: a watchman, told of each one, ends what is left when the run itself is gone.
+
+The watchman reads `+pid` and `-pid`, a line each, from the pipe that is its standard input. Its end means that the run
+has ended, however it ended.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+
+class Leash:
+    """The run's end of it. Open one before the first process is started."""
+
+    def __init__(self) -> None:
+        self._watchman = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, start_new_session=True)
+
+    def tie(self, pid: int) -> None:
+        """End this process if it is still there when we are gone. A process of ours, whom only we reap."""
+        self._say(f"+{pid}\n")
+
+    def untie(self, pid: int) -> None:
+        """Forget a process; call it once it was reaped, for its number will be another's."""
+        self._say(f"-{pid}\n")
+
+    def close(self) -> None:
+        """Let the watchman go; it ends what is still tied."""
+        assert self._watchman.stdin is not None
+        self._watchman.stdin.close()
+        self._watchman.wait()
+
+    def _say(self, line: str) -> None:
+        assert self._watchman.stdin is not None
+        self._watchman.stdin.write(line.encode())
+        self._watchman.stdin.flush()
+
+
+def watch() -> None:
+    """Be the watchman."""
+    tied: dict[int, None] = {}
+    for line in sys.stdin:
+        pid = int(line[1:])
+        if line[0] == "+":
+            tied[pid] = None
+        else:
+            tied.pop(pid, None)
+    for pid in reversed(tied):
+        try:
+            os.kill(pid, signal.SIGCONT)
+            # Postgres takes its children along at SIGQUIT; anything else of ours dies of it as well.
+            os.kill(pid, signal.SIGQUIT)
+        except ProcessLookupError:
+            pass
+
+
+if __name__ == "__main__":
+    watch()

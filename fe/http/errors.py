@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from fe.ecf.document import NotADocument
 from fe.ecf.load import Malformed, MalformedJson, excerpt
+from fe.ecf.problems import Problem
 from fe.store.errors import DatabaseUnavailable, NoNumber
 
 _log = structlog.get_logger(__name__)
@@ -82,9 +83,15 @@ def describe(error: Exception) -> ErrorAnswer:
 
 
 def _name_problems(error: NotADocument) -> str:
-    named = [f"{excerpt(p.path, 120)}: {p.message}" if p.path else p.message for p in error.problems[:_MOST_PROBLEMS]]
+    named = [_name(problem) for problem in error.problems[:_MOST_PROBLEMS]]
     more = len(error.problems) - len(named)
     return "; ".join(named) + (f"; and {more} more" if more else "")
+
+
+def _name(problem: Problem) -> str:
+    expected = f" (expected: {problem.expected})" if problem.expected is not None else ""
+    where = f"{excerpt(problem.path, 120)}: " if problem.path else ""
+    return f"{where}{problem.message}{expected}"
 
 
 def _of_framework(error: HTTPException) -> ErrorAnswer:

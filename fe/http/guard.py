@@ -6,6 +6,7 @@ It is an ASGI application around another one, for http scopes only; the connecti
 import re
 import time
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 import structlog
 import trio
@@ -43,6 +44,7 @@ class Guard:
         structlog.contextvars.bind_contextvars(request_id=request_id)
         try:
             refuse_hostile(scope)
+            keep_escaped_slashes(scope)
             if scope["path"] in _ALWAYS:
                 await self._app(scope, receive, answer.send)
             else:
@@ -111,6 +113,13 @@ def refuse_hostile(scope: HTTPScope) -> None:
         raise ApiError(400, "this is not a proxy")
     if not scope["path"].startswith(("/", "http://", "https://")) and scope["path"] != "*":
         raise ApiError(400, "the request target must begin with /")
+
+
+def keep_escaped_slashes(scope: HTTPScope) -> None:
+    """Leave a slash that was escaped inside a path segment as it was sent, so that it does not begin a new segment."""
+    raw = scope["raw_path"]
+    if b"%2f" in raw.lower():
+        scope["path"] = unquote(re.sub(rb"%(2[fF])", rb"%25\1", raw).decode("ascii"))
 
 
 def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:

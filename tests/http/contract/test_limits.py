@@ -1,0 +1,315 @@
+"""interface.md: "Limits"; decisions.md on the login throttle, other rate limits and overload."""
+
+import sys
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+import httpx
+import pytest
+import trio
+
+from fe.config import ConfigError
+from fe.http.addresses import client_address, read_networks
+from fe.store import throttle
+from fe.store.db import Conn, Database
+from tests.http.clauses import clause
+from tests.http.front import Key, Running, make_key, start_front
+
+WRONG = {"apiSecret": "0" * 64}
+
+
+async def tries(client: httpx.AsyncClient, count: int, key_id: str = "", **more: str) -> list[int]:
+    """Log in wrongly `count` times, each time with another key unless one is given; give back the statuses."""
+    statuses = []
+    for number in range(count):
+        body = {"apiKeyId": key_id or f"fak_{number:012x}", **WRONG}
+        statuses.append((await client.post("/login", json=body, headers=more)).status_code)
+    return statuses
+
+
+@clause("Limits", "| Login attempts per apiKeyId")
+@clause("POST /login", "Response 429")
+@clause("HTTP errors of the API", "| 429 | Too Many Requests")
+async def test_the_sixth_attempt_of_a_key_in_a_minute_is_locked_out_for_fifteen(front: Running, key: Key) -> None:
+    async with front.client() as client:
+        assert await tries(client, 5, key.api_key_id) == [401] * 5
+        sixth = await client.post("/login", json=key.credentials)
+        seventh = await client.post("/login", json=key.credentials)
+
+    assert (sixth.status_code, sixth.json()) == (429, {"message": "Too Many Requests", "statusCode": 429})
+    assert 890 <= int(sixth.headers["Retry-After"]) <= 900
+    assert int(seventh.headers["Retry-After"]) <= int(sixth.headers["Retry-After"])
+
+
+async def test_successful_logins_count_as_attempts_too(front: Running, key: Key) -> None:
+    async with front.client() as client:
+        statuses = [(await client.post("/login", json=key.credentials)).status_code for _ in range(6)]
+
+    assert statuses == [200] * 5 + [429]
+
+
+async def test_ids_that_do_not_exist_lock_like_those_that_do(front: Running, key: Key) -> None:
+    async with front.client() as client:
+        known = await tries(client, 7, key.api_key_id)
+        unknown = await tries(client, 7, "fak_000000000000")
+
+    assert known == unknown == [401] * 5 + [429] * 2
+
+
+@clause("Limits", "| Login attempts per IP")
+async def test_the_thirty_first_attempt_from_an_address_is_locked_out(front: Running, key: Key) -> None:
+    async with front.client() as client:
+        assert await tries(client, 30) == [401] * 30
+        answer = await client.post("/login", json=key.credentials)
+
+    assert answer.status_code == 429
+    assert 890 <= int(answer.headers["Retry-After"]) <= 900
+
+
+async def test_a_malformed_login_counts_for_its_address_only(front: Running, key: Key) -> None:
+    async with front.client() as client:
+        for _ in range(15):
+            assert (await client.post("/login", json={"apiKeyId": key.api_key_id})).status_code == 400
+            assert (await client.post("/login", content=b"{")).status_code == 400
+        locked = await client.post("/login", json=key.credentials)
+        malformed = await client.post("/login", json={"apiKeyId": "key"})
+
+    assert locked.status_code == 429
+    assert malformed.status_code == 400  # shape comes before throttle
+
+
+async def test_attempts_from_a_locked_out_address_do_not_lock_keys(front: Running, db: Database, key: Key) -> None:
+    async with front.client() as client:
+        await tries(client, 31)
+        await tries(client, 10, key.api_key_id)
+    await db.run(throttle.lift, throttle.bucket_of_address(ip_address("127.0.0.1")))
+    async with front.client() as client:
+        assert (await client.post("/login", json=key.credentials)).status_code == 200
+
+
+async def test_a_lockout_leaves_tokens_in_flight_alone_and_an_operator_can_lift_it(
+    front: Running, db: Database, key: Key
+) -> None:
+    token = await front.token(key)
+    async with front.client(token) as client:
+        await tries(client, 6, key.api_key_id)
+        assert (await client.post("/login", json=key.credentials)).status_code == 429
+        assert (await client.get("/ncf")).status_code == 200
+
+        assert await db.run(throttle.lift, throttle.bucket_of_key(key.api_key_id))
+        assert (await client.post("/login", json=key.credentials)).status_code == 200
+
+
+async def _rewind(db: Database, seconds: float) -> None:
+    """Let time pass for the throttle: the database's clock cannot be set, so its memories grow older instead."""
+
+    async def work(conn: Conn) -> None:
+        await conn.execute(
+            """UPDATE login_attempts
+                  SET recent = ARRAY(SELECT r - make_interval(secs => %(s)s) FROM unnest(recent) AS r),
+                      locked_until = locked_until - make_interval(secs => %(s)s),
+                      last_at = last_at - make_interval(secs => %(s)s)""",
+            {"s": seconds},
+        )
+
+    await db.run(work)
+
+
+async def test_the_window_slides_and_a_lockout_ends(front: Running, db: Database, key: Key) -> None:
+    async with front.client() as client:
+        assert await tries(client, 4, key.api_key_id) == [401] * 4
+        await _rewind(db, 50)
+        assert await tries(client, 1, key.api_key_id) == [401]
+        await _rewind(db, 11)  # the four are 61 s old, the one 11 s
+        assert await tries(client, 4, key.api_key_id) == [401] * 4
+        assert await tries(client, 1, key.api_key_id) == [429]
+        await _rewind(db, 880)
+        assert await tries(client, 3, key.api_key_id) == [429] * 3  # knocking does not prolong it
+        await _rewind(db, 21)
+        assert await tries(client, 6, key.api_key_id) == [401] * 5 + [429]
+
+
+async def test_old_attempts_are_pruned_and_lockouts_are_not(front: Running, db: Database, key: Key) -> None:
+    async with front.client() as client:
+        await tries(client, 6, key.api_key_id)
+    await _rewind(db, 120)
+
+    assert await db.run(throttle.prune) == 1  # the address; the key is still locked out
+    await _rewind(db, 900)
+    assert await db.run(throttle.prune) == 1
+
+
+_PROCESS = """
+import sys, trio
+from tests.http.front import start_front
+from fe.store.db import open_database
+
+async def main(dsn):
+    async with open_database(dsn) as db, trio.open_nursery() as nursery:
+        front = await start_front(nursery, db)
+        print(front.port, flush=True)
+        await trio.sleep_forever()
+
+trio.run(main, sys.argv[1])
+"""
+
+
+async def test_four_processes_count_together_and_a_restart_forgets_nothing(dsn: str, db: Database, tenant: int) -> None:
+    key = await make_key(db, tenant)
+    root = Path(__file__).parents[3]
+
+    async def start(nursery: trio.Nursery) -> tuple[trio.Process, int]:
+        process: trio.Process = await nursery.start(
+            lambda task_status: trio.run_process(
+                [sys.executable, "-c", _PROCESS, dsn], stdout=-1, check=False, cwd=root, task_status=task_status
+            )
+        )
+        assert process.stdout is not None
+        return process, int(await process.stdout.receive_some(100))
+
+    async with trio.open_nursery() as nursery:
+        processes = [await start(nursery) for _ in range(4)]
+        statuses: list[int] = []
+
+        async def attack(port: int, api_key_id: str, count: int) -> None:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1/fe", trust_env=False) as client:
+                statuses.extend(await tries(client, count, api_key_id))
+
+        async with trio.open_nursery() as attackers:
+            for _, port in processes:
+                attackers.start_soon(attack, port, key.api_key_id, 5)
+        of_key, statuses = statuses, []
+        async with trio.open_nursery() as attackers:
+            for _, port in processes:
+                attackers.start_soon(attack, port, "", 8)
+        of_address = list(statuses)
+
+        processes[0][0].kill()
+        _, port = await start(nursery)
+        statuses.clear()
+        await attack(port, key.api_key_id, 1)
+        after_restart = list(statuses)
+        nursery.cancel_scope.cancel()
+
+    assert sorted(of_key) == [401] * 5 + [429] * 15
+    # 20 attempts before these 32: the address takes ten more. Keys of the same id met three times at most here.
+    assert of_address.count(401) == 10
+    assert after_restart == [429]
+
+
+# --- whose address --------------------------------------------------------------------------------------------------
+
+TRUSTED = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
+
+
+@pytest.mark.parametrize(
+    ("peer", "header", "expected"),
+    [
+        ("192.0.2.1", None, "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # an untrusted peer may say what it likes
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "1.1.1.1, 198.51.100.7", "198.51.100.7"),  # the first entry was written by the client
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2", "198.51.100.7"),
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2,10.0.0.3", "198.51.100.7"),
+        ("10.0.0.1", "<script>", "10.0.0.1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", ",,,", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7, unknown", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7:443", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("fd00::1", "2001:db8::1", "2001:db8::1"),
+        ("fe80::1%eth0", "198.51.100.7", "fe80::1"),
+        ("", "198.51.100.7", "0.0.0.0"),
+        ("not an address", None, "0.0.0.0"),
+    ],
+)
+def test_a_forwarded_address_counts_as_far_as_the_hops_are_trusted(
+    peer: str, header: str | None, expected: str
+) -> None:
+    assert str(client_address(peer, header, TRUSTED)) == expected
+
+
+def test_ipv6_clients_are_counted_by_their_64() -> None:
+    def bucket(text: str) -> bytes:
+        return throttle.bucket_of_address(ip_address(text))
+
+    assert bucket("2001:db8:1:2:3::4") == bucket("2001:db8:1:2:ffff::1")
+    assert bucket("2001:db8:1:2::1") != bucket("2001:db8:1:3::1")
+    assert bucket("::ffff:192.0.2.1") == bucket("192.0.2.1")
+    assert bucket("192.0.2.1") != bucket("192.0.2.2")
+
+
+def test_a_trusted_proxy_that_is_no_network_is_a_configuration_error() -> None:
+    assert read_networks(" 10.0.0.0/8 ,::1") == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
+    with pytest.raises(ConfigError, match="FE_TRUSTED_PROXIES"):
+        read_networks("10.0.0.0/8,proxy.example")
+
+
+async def test_the_header_of_an_untrusted_peer_does_not_help_it(front: Running) -> None:
+    async with front.client() as client:
+        statuses = []
+        for number in range(31):
+            statuses += await tries(client, 1, f"fak_{number:012x}", **{"X-Forwarded-For": f"198.51.100.{number}"})
+
+    assert statuses == [401] * 30 + [429]
+
+
+async def test_behind_a_trusted_proxy_each_client_has_its_own_count(db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, db, trusted_proxies=(ip_network("127.0.0.0/8"),))
+    async with front.client() as client:
+        statuses = []
+        for number in range(31):
+            statuses += await tries(client, 1, f"fak_{number:012x}", **{"X-Forwarded-For": f"198.51.100.{number}"})
+
+    assert statuses == [401] * 31
+
+
+# --- other limits ---------------------------------------------------------------------------------------------------
+
+
+@clause("Limits", "Rate limits of endpoints other than login")
+async def test_a_rate_per_key_can_be_set_and_is_off_by_default(
+    front: Running, db: Database, nursery: trio.Nursery, key: Key, tenant: int
+) -> None:
+    async with front.client(await front.token(key)) as client:
+        assert {(await client.get("/ncf")).status_code for _ in range(30)} == {200}
+
+    limited = await start_front(nursery, db, calls_per_second=2.0)
+    other = await make_key(db, tenant)
+    async with limited.client(await limited.token(key)) as client, limited.client(await limited.token(other)) as quiet:
+        answers = [await client.get("/ncf") for _ in range(10)]
+        assert (await quiet.get("/ncf")).status_code == 200
+
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert 4 <= len(refused) <= 6
+    assert refused[0].json() == {"message": "Too Many Requests", "statusCode": 429}
+    assert refused[0].headers["Retry-After"] == "1"
+
+
+async def test_an_overloaded_process_turns_requests_away_but_says_it_lives(
+    db: Database, nursery: trio.Nursery, key: Key
+) -> None:
+    front = await start_front(nursery, db, max_in_flight=1)
+    token = await front.token(key)
+    statuses: list[httpx.Response] = []
+    async with front.client(token) as client:
+
+        async def call() -> None:
+            statuses.append(await client.get("/ncf"))
+
+        async with trio.open_nursery() as callers:
+            for _ in range(20):
+                callers.start_soon(call)
+        alive = await client.get(f"http://127.0.0.1:{front.port}/healthz")
+        later = await client.get("/ncf")
+
+    shed = [answer for answer in statuses if answer.status_code == 503]
+    assert shed
+    assert shed[0].json() == {"message": "Service Unavailable", "statusCode": 503}
+    assert shed[0].headers["Retry-After"] == "1"
+    assert {answer.status_code for answer in statuses} == {200, 503}
+    assert alive.status_code == later.status_code == 200
+    assert front.metrics.registry.get_sample_value("fe_http_shed_total") == len(shed)
+    await trio.sleep(0.05)  # a client may read an answer a moment before its request is over
+    assert front.metrics.registry.get_sample_value("fe_http_in_flight") == 0

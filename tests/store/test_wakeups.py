@@ -1,0 +1,137 @@
+"""Wake-ups: hints that reach this process at once, the others soon, and that may be lost without harm."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import trio
+
+from fe.ecf.states import Stage
+from fe.store.db import Database, open_database
+from fe.store.wakeups import CHANNEL, THROTTLE, Wakeups
+from tests.factories.tenants import rows
+from tests.store.race import plain
+
+
+@asynccontextmanager
+async def process(dsn: str) -> AsyncIterator[Wakeups]:
+    """A process as far as wake-ups go: its own pool, its own listener, ready to hear."""
+    async with open_database(dsn, max_size=2) as db, trio.open_nursery() as nursery:
+        wakeups = Wakeups(db)
+        nursery.start_soon(wakeups.run)
+        with trio.fail_after(10):
+            while wakeups.heard is None:  # noqa: ASYNC110  (it tells nobody when it knows)
+                await trio.sleep(0.01)
+        yield wakeups
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_ring_is_heard_in_its_own_process_at_once_and_without_any_listener(db: Database) -> None:
+    wakeups = Wakeups(db)
+    bell, other = wakeups.bell(Stage.SEND), wakeups.bell(Stage.TRACK)
+
+    wakeups.ring(Stage.SEND)
+
+    assert bell.is_set()
+    assert not other.is_set()
+    assert not wakeups.bell(Stage.SEND).is_set(), "the next one waits for the next ring"
+
+
+async def test_a_ring_is_heard_in_the_other_processes(dsn: str) -> None:
+    async with process(dsn) as one, process(dsn) as other:
+        bells = {stage: other.bell(stage) for stage in Stage}
+
+        one.ring(Stage.SEND, Stage.SIGN)
+
+        with trio.fail_after(5):
+            await bells[Stage.SEND].wait()
+            await bells[Stage.SIGN].wait()
+        assert not bells[Stage.TRACK].is_set()
+        assert (one.heard, other.heard) == (True, True)
+
+
+async def test_a_thousand_rings_become_a_few_notifications(dsn: str) -> None:
+    heard: list[str] = []
+    async with open_database(dsn, max_size=1) as db, process(dsn) as one, trio.open_nursery() as nursery:
+        nursery.start_soon(db.listen, CHANNEL, heard.append)
+        with plain(dsn) as conn, trio.fail_after(5):
+            while not heard:
+                conn.execute("SELECT pg_notify(%s, 'nothing')", (CHANNEL,))
+                await trio.sleep(0.05)
+        started = trio.current_time()
+
+        for number in range(1000):
+            one.ring(Stage.SIGN, Stage.SEND)
+            if number % 20 == 0:
+                await trio.sleep(0.001)
+        await trio.sleep(0.3)
+
+        told = [word for word in heard if word != "nothing"]
+        assert set(told) == {"send,sign"}
+        assert len(told) <= (trio.current_time() - started) / THROTTLE
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_ring_for_later_comes_when_its_time_has_come(dsn: str) -> None:
+    async with process(dsn) as wakeups:
+        bell, started = wakeups.bell(Stage.SEND), trio.current_time()
+
+        wakeups.ring_in(timedelta(seconds=0.2), Stage.SEND)
+
+        with trio.fail_after(5):
+            await bell.wait()
+        assert trio.current_time() - started >= 0.2
+
+
+async def test_a_ring_for_later_is_at_once_when_there_is_no_delay(db: Database) -> None:
+    wakeups = Wakeups(db)
+    bell = wakeups.bell(Stage.SEND)
+
+    wakeups.ring_in(timedelta(0), Stage.SEND)
+
+    assert bell.is_set()
+
+
+async def test_words_that_are_no_stage_wake_nobody(dsn: str) -> None:
+    async with process(dsn) as wakeups:
+        bells = [wakeups.bell(stage) for stage in Stage]
+
+        with plain(dsn) as conn:
+            for word in ("", "SIGN", "sign;send", "\u2603", "x" * 7000):
+                conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, word))
+        await trio.sleep(0.2)
+
+        assert not any(bell.is_set() for bell in bells)
+
+
+async def test_rings_during_an_outage_are_lost_and_the_next_ones_are_heard(dsn: str) -> None:
+    async with process(dsn) as one, process(dsn) as other:
+        with plain(dsn) as conn:
+            conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                         " AND pid <> pg_backend_pid()")  # fmt: skip
+        bell = other.bell(Stage.SIGN)
+
+        with trio.fail_after(10):
+            while not bell.is_set():
+                one.ring(Stage.SIGN)
+                await trio.sleep(0.1)
+
+
+async def test_a_process_that_hears_nothing_says_so(dsn: str) -> None:
+    """As behind a pooler that hands each statement to another connection: LISTEN is for nobody."""
+    async with open_database(dsn, max_size=2) as db:
+
+        class Deaf(Database):
+            async def listen(self, *_: object, **__: object) -> None:
+                await trio.sleep_forever()
+
+        wakeups = Wakeups(Deaf(db._driver))
+        with trio.move_on_after(20):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(wakeups.run)
+                while wakeups.heard is None:  # noqa: ASYNC110  (it tells nobody when it knows)
+                    await trio.sleep(0.05)
+                nursery.cancel_scope.cancel()
+
+        assert wakeups.heard is False
+        assert await rows(db, "SELECT 1 AS one") == [{"one": 1}]

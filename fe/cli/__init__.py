@@ -71,7 +71,7 @@ def cli(debug: bool, leash: int | None) -> None:
     Settings come from the environment: every FE_* variable is in docs/configuration.md. Without FE_DATABASE_URL the
     embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
     """
-    logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="fe: %(message)s")
+    logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, format="fe: %(message)s")
     if leash is not None:
         from fe.cli.leash import obey  # hidden option of the demonstration: nobody else pays for its import
 

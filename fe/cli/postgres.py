@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from fe.store.embedded import start_embedded
+from fe.store.embedded import NoEmbeddedServer, start_embedded
 
 
 @click.command(hidden=True)
@@ -20,6 +20,11 @@ def postgres(folder: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
-    click.echo(json.dumps({"dsn": start_embedded(folder / "postgres", keep=False)}))
+    try:
+        dsn = start_embedded(folder / "postgres", keep=False)
+    except NoEmbeddedServer:
+        atexit.unregister(shutil.rmtree)  # what went wrong is still to be read there
+        raise
+    click.echo(json.dumps({"dsn": dsn}))
     while True:
         signal.pause()

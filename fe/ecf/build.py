@@ -11,7 +11,7 @@ from lxml import etree
 from fe.ecf.document import Document, NotADocument, shape_problem, unknown_problems
 from fe.ecf.formats import write_number, write_text
 from fe.ecf.load import MalformedXml, load_own, writable
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import Kind, kind
 from fe.ecf.schema.model import Element, Simple
 from fe.ecf.schema.texts import problem
@@ -36,7 +36,10 @@ def build(document: Document) -> etree._Element:
     """
     the_kind = kind(document.root, document.type)
     writer = _Writer(the_kind)
-    writer.group(the_kind.root, document.content, "")
+    try:
+        writer.group(the_kind.root, document.content, "")
+    except Enough:
+        writer.problems.append(problem("more-problems", ""))
     if writer.problems:
         raise NotADocument(tuple(writer.problems))
     try:
@@ -69,11 +72,11 @@ class _Writer:
     def __init__(self, the_kind: Kind) -> None:
         self._kind = the_kind
         self.out: list[str] = []
-        self.problems: list[Problem] = []
+        self.problems = Findings()
 
     def group(self, of: Element, content: Any, path: str) -> None:
         if content.__class__ is not dict and not isinstance(content, Mapping):  # the first is ten times faster
-            self.problems.append(shape_problem(of, content, path))
+            self.problems.add(shape_problem(of, content, path))
             return
         for name in of.always:
             if content.get(name) is None:
@@ -104,7 +107,7 @@ class _Writer:
             else:
                 self._child(child, value, f"{path}.{name}" if path else name)
         if written != len(content):
-            self.problems.extend(unknown_problems(self._kind, of, content, path))
+            self.problems.add_all(unknown_problems(self._kind, of, content, path))
         if len(out) == begin + 1 and path and not of.may_be_empty:
             out.pop()
         else:
@@ -118,7 +121,7 @@ class _Writer:
             for number, each in enumerate(value, 1):
                 write(child, each, f"{path}[{number}]")
         else:
-            self.problems.append(shape_problem(child, value, path))
+            self.problems.add(shape_problem(child, value, path))
 
     def _leaf(self, of: Element, value: Any, path: str) -> None:
         assert of.simple is not None
@@ -127,7 +130,7 @@ class _Writer:
         elif isinstance(value, (int, Decimal)) and not isinstance(value, bool):
             text = write_number(of.simple, value)
         else:
-            self.problems.append(shape_problem(of, value, path))
+            self.problems.add(shape_problem(of, value, path))
             return
         if text:
             self.out.append(f"<{of.name}>{text}</{of.name}>")

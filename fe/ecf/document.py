@@ -12,7 +12,7 @@ from lxml import etree
 
 from fe.ecf.catalogue import SUBMITTABLE, EcfType, Root
 from fe.ecf.load import excerpt
-from fe.ecf.problems import Problem, show
+from fe.ecf.problems import Enough, Findings, Problem, show
 from fe.ecf.schema import unknown_kind
 from fe.ecf.schema.kinds import SEED, SIGNATURE, Kind, kind, kind_of, names, type_of
 from fe.ecf.schema.model import Element
@@ -129,12 +129,14 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     the_type = _type_of(root, given)
     the_kind = kind(root, the_type)
     reader = _PayloadReader(the_kind)
-    content = reader.group(the_kind.root, given, "")
-    problems = reader.problems
-    if root is Root.ECF:
-        problems = [*problems, *_wrong_indicators(content)]
-    if problems:
-        raise NotADocument(tuple(problems))
+    try:
+        content = reader.group(the_kind.root, given, "")
+        if root is Root.ECF:
+            reader.problems.add_all(_wrong_indicators(content))
+    except Enough:
+        raise NotADocument((*reader.problems, problem("more-problems", ""))) from None
+    if reader.problems:
+        raise NotADocument(tuple(reader.problems))
     return Document(root, the_type, content)
 
 
@@ -173,14 +175,14 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
 class _PayloadReader:
     def __init__(self, the_kind: Kind) -> None:
         self._kind = the_kind
-        self.problems: list[Problem] = []
+        self.problems = Findings()
 
     def group(self, of: Element, given: Any, path: str) -> dict[str, Any]:
         content: dict[str, Any] = {}
         if given.__class__ is not dict and not isinstance(given, Mapping):  # the first is ten times faster
             listed = of.listed
             if listed is None or not isinstance(given, list):
-                self.problems.append(shape_problem(of, given, path))
+                self.problems.add(shape_problem(of, given, path))
                 return content
             given = {listed.name: given}
         by_name = of.by_name
@@ -198,9 +200,10 @@ class _PayloadReader:
             elif value.__class__ in _LEAVES:
                 content[name] = value
             else:
-                self.problems.append(shape_problem(child, value, f"{path}.{name}" if path else name))
+                self.problems.add(shape_problem(child, value, f"{path}.{name}" if path else name))
         if unknown:
-            self.problems.extend(unknown_problems(self._kind, of, given, path, suggest=len(self.problems) < 20))
+            few = len(self.problems) < 20  # looking for what was meant takes a millisecond each
+            self.problems.add_all(unknown_problems(self._kind, of, given, path, suggest=few))
         return content
 
     def _list(self, of: Element, given: Any, path: str) -> list[Any]:
@@ -212,7 +215,7 @@ class _PayloadReader:
             elif value.__class__ in _LEAVES:
                 content.append(value)
             else:
-                self.problems.append(shape_problem(of, value, there))
+                self.problems.add(shape_problem(of, value, there))
         return content
 
 
@@ -231,18 +234,15 @@ def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
 
 def unknown_problems(
     the_kind: Kind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
-) -> list[Problem]:
-    """One problem for every key of `content` that `of` has no element for."""
-    problems: list[Problem] = []
-    for name, value in content.items():
-        if name in of.by_name or value is None:
-            continue
+) -> Iterator[Problem]:
+    """One problem for every key of `content` that `of` has no element for; the first few say what was meant."""
+    unknown = (name for name, value in content.items() if name not in of.by_name and value is not None)
+    for number, name in enumerate(unknown):
         shown = excerpt(str(name))
         code = "forbidden-element" if name in names() else "unknown-element"
-        near = get_close_matches(shown, of.by_name, n=1) if suggest and len(problems) < 20 else []
+        near = get_close_matches(shown, of.by_name, n=1) if suggest and number < 20 else []
         there = f"{path}.{shown}" if path else shown
-        problems.append(problem(code, there, name=shown, kind=the_kind.name, instead=near[0] if near else None))
-    return problems
+        yield problem(code, there, name=shown, kind=the_kind.name, instead=near[0] if near else None)
 
 
 def shape_problem(of: Element, value: Any, path: str) -> Problem:

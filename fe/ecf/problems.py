@@ -1,11 +1,14 @@
 """What is wrong with a document, said so that a person can mend it and a program can tell the cases apart."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fe.ecf.load import excerpt
 
 FOUND_LIMIT = 64
+#: A megabyte of rubbish can break the format in 340,000 places. Nobody reads more than these.
+MAX_PROBLEMS = 1000
 
 
 class Severity(StrEnum):
@@ -34,6 +37,25 @@ class Problem:
     fix: str | None = None
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
+
+
+class Enough(Exception):
+    """MAX_PROBLEMS were found; whoever collects them stops looking and says that there are more."""
+
+
+class Findings(list[Problem]):
+    """The problems found so far."""
+
+    def add(self, *problems: Problem) -> None:
+        """Take note of problems; raises Enough when there is no room for another."""
+        self.add_all(problems)
+
+    def add_all(self, problems: Iterable[Problem]) -> None:
+        """Take note of problems; raises Enough when there is no room for another."""
+        for problem in problems:
+            if len(self) >= MAX_PROBLEMS:
+                raise Enough
+            self.append(problem)
 
 
 def show(value: object) -> str:

@@ -15,6 +15,7 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_xml
 from fe.ecf.formats import write_number, write_text
 from fe.ecf.load import load_xml
+from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import companions, simple, validate
 from fe.ecf.schema.kinds import Kind
 from fe.ecf.schema.model import Simple
@@ -255,6 +256,14 @@ def test_content_that_cannot_be_written_is_refused_naming_the_path(
         build(invoice(content))
 
     assert [(each.code, each.path) for each in caught.value.problems] == [problem]
+
+
+def test_thousands_of_problems_are_answered_with_the_first_thousand() -> None:
+    with pytest.raises(NotADocument) as caught:
+        build(invoice({"DetallesItems": {"Item": [{"x": 1}] * 5000}}))
+
+    assert len(caught.value.problems) == MAX_PROBLEMS + 1
+    assert caught.value.problems[-1].code == "more-problems"
 
 
 def test_text_beyond_what_libxml2_takes_is_refused_too() -> None:

@@ -13,6 +13,7 @@ from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.load import load_json, load_xml
+from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import SIGNATURE, Kind
 from tests.ecf.strategies import DOCUMENT_KINDS, documents, json_values, whole_document
@@ -174,10 +175,17 @@ def test_a_misspelt_key_is_answered_with_the_right_one() -> None:
     assert str(caught.value) == "Encabezado.IdDoc.TipoPagos: TipoPagos is not an element of the format"
 
 
-def test_thousands_of_unknown_keys_are_answered_in_no_time() -> None:
+def test_thousands_of_problems_are_answered_with_the_first_thousand() -> None:
     payload = {**ecf(), **{f"MontoTotl{number}": 1 for number in range(20_000)}}
 
-    assert len(refused(payload)) == 20_000
+    problems = refused(payload)
+
+    assert len(problems) == MAX_PROBLEMS + 1
+    assert ("more-problems", "") in problems
+    assert refused({**ecf(), "DetallesItems": [{"x": 1}] * 20_000}) >= {
+        ("more-problems", ""),
+        ("unknown-element", "DetallesItems.Item[1000].x"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lxml import etree
 
 from fe.ecf.build import build, to_bytes
 from fe.ecf.load import load_xml
-from fe.ecf.problems import Problem, Severity
+from fe.ecf.problems import MAX_PROBLEMS, Problem, Severity
 from fe.ecf.schema import validate
 from fe.ecf.schema.judge import walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kinds
@@ -108,6 +108,18 @@ def test_all_problems_are_reported_at_once(data: st.DataObject) -> None:
 
     assert len(problems) == len(leaves)
     assert len({problem.path for problem in problems}) == len(leaves)
+
+
+def test_thousands_of_problems_are_answered_with_the_first_thousand() -> None:
+    tree = build(whole_document(of_type("31")))
+    items = tree.find("DetallesItems")
+    assert items is not None
+    items[:] = [etree.Element("Item") for _ in range(5000)]
+
+    problems = validate(tree)
+
+    assert len(problems) == MAX_PROBLEMS + 1
+    assert (problems[-1].code, problems[-1].path) == ("more-problems", "")
 
 
 def test_problems_say_what_was_found_what_was_expected_and_the_fix_in_both_languages() -> None:

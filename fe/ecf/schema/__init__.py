@@ -18,6 +18,8 @@ __all__ = ["unknown_kind", "validate"]
 def validate(element: etree._Element) -> list[Problem]:
     """Judge a document against the format of its root and type; all problems, none if it is in order.
 
+    (All, up to MAX_PROBLEMS: after those comes one that says there are more.)
+
     `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
     authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
     for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7). Lines are given for a document

@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.load import excerpt
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import SIGNATURE, Kind, names
 from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.texts import problem
@@ -43,7 +43,7 @@ class _Walk:
     def __init__(self, kind: Kind, tree: etree._Element) -> None:
         self._kind = kind
         self._tree = tree
-        self._problems: list[Problem] = []
+        self._problems = Findings()
         #: A document of 10,000 lines repeats its units and rates: each value is judged once.
         self._known: dict[tuple[str, str], str | None] = {}
         last = tree[-1] if len(tree) else tree
@@ -51,7 +51,10 @@ class _Walk:
         self._lines = last.sourceline != tree.sourceline
 
     def problems(self) -> list[Problem]:
-        self._group(self._kind.root, self._tree, "")
+        try:
+            self._group(self._kind.root, self._tree, "")
+        except Enough:
+            self._problems.append(problem("more-problems", ""))
         return self._problems
 
     def _line(self, node: etree._Element) -> int | None:
@@ -59,7 +62,7 @@ class _Walk:
         return line if self._lines else None
 
     def _say(self, code: str, path: str, node: etree._Element, *, found: object = None, **words: str) -> None:
-        self._problems.append(problem(code, path, self._line(node), found=found, **words))
+        self._problems.add(problem(code, path, self._line(node), found=found, **words))
 
     def _group(self, of: Element, node: etree._Element, path: str) -> None:
         self._attributes(of, node, path)

@@ -147,6 +147,12 @@ TEXTS = {
         "write {expected}",
         "escriba {expected_es}",
     ),
+    "more-problems": Text(
+        "there are more problems than these",
+        "hay más problemas que estos",
+        "mend these and ask again",
+        "corrija estos y pregunte de nuevo",
+    ),
     "schema": Text(
         "the document does not follow the format",
         "el documento no sigue el formato",

@@ -1,6 +1,7 @@
 """The `fe` command. One module per group of commands, imported only when one of its commands is called for."""
 
 import importlib
+import io
 import logging
 import sys
 from types import TracebackType
@@ -87,6 +88,9 @@ def main() -> None:
     """Run the command line of this process and exit with a code that means something."""
     from fe.cli.failures import guarded  # with it come the settings, which `import fe.cli` alone does not need
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter gets a question mark, not an error
     if "--debug" not in sys.argv:
         # So that an error nobody thought of is one line too.
         sys.excepthook = _one_line

@@ -17,9 +17,13 @@ SECRETS = {
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The environment of a command: this process's without its FE_*, the secrets, and `settings` without their FE_."""
+    """The environment of a command: this process's without its FE_*, the secrets, and `settings` without their FE_.
+
+    A setting that is empty is not set at all.
+    """
     plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
-    return plain | SECRETS | {f"FE_{name.upper()}": value for name, value in settings.items()}
+    told = SECRETS | {f"FE_{name.upper()}": value for name, value in settings.items()}
+    return plain | {name: value for name, value in told.items() if value}
 
 
 @dataclass(frozen=True)

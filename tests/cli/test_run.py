@@ -1,0 +1,99 @@
+"""`fe run` as a process of its own: when it starts, when it does not, and how it ends."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from tests.cli.running import Fe, environment
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(fe: Fe, *args: str, **settings: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A service that is ready, or without HTTP: a process that has said that it serves; and its URL."""
+    url = f"127.0.0.1:{_free_port()}"
+    told = {"database_url": fe.dsn, "http_bind": url, "metrics_bind": "127.0.0.1:0"} | settings
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fe", "run", *args], stderr=subprocess.PIPE, text=True, env=environment(**told)
+    )
+    try:
+        assert process.stderr is not None
+        said = ""
+        while '"serving"' not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        yield process, f"http://{url}"
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("role", ["all", "http", "actors"])
+def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
+    with running(fe, "--role", role) as (process, url):
+        if role != "actors":
+            assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+    assert process.returncode == 0
+
+
+def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
+    with running(fe, "--processes", "2", "--role", "http") as (process, url):
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                assert httpx.get(f"{url}/healthz").status_code == 200
+                break
+            except httpx.TransportError:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+    assert process.returncode == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/healthz")
+
+
+def test_the_http_role_does_not_need_the_key_encryption_key(fe: Fe) -> None:
+    with running(fe, "--role", "http", kek="") as (_, url):
+        assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+
+
+def test_the_actors_do_not_start_without_the_key_encryption_key(fe: Fe) -> None:
+    ended = fe("run", "--role", "actors", kek="", metrics_bind="127.0.0.1:0")
+
+    assert ended.code == 3
+    assert ended.err.splitlines()[-1].startswith("fe: FE_KEK (or FE_KEK_FILE) is not set")
+
+
+def test_a_port_that_is_taken_is_a_wrong_setting(fe: Fe) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        bind = f"127.0.0.1:{holder.getsockname()[1]}"
+        ended = fe("run", http_bind=bind, metrics_bind="127.0.0.1:0")
+
+    assert ended.code == 3
+    assert ended.err.splitlines()[-1].startswith("fe: FE_HTTP_BIND: ")
+
+
+def test_a_database_that_cannot_be_reached_is_code_4(fe: Fe) -> None:
+    assert "cannot be reached" in fe.refused("run", code=4, database_url="postgresql://127.0.0.1:1/none")
+
+
+def test_a_role_that_does_not_exist_is_a_wrong_command_line(fe: Fe) -> None:
+    assert "'worker' is not one of" in fe.refused("run", "--role", "worker", code=2)

@@ -1,6 +1,8 @@
 """interface.md: "Limits"; decisions.md on the login throttle, other rate limits and overload."""
 
+import subprocess
 import sys
+from functools import partial
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
@@ -159,11 +161,9 @@ async def test_four_processes_count_together_and_a_restart_forgets_nothing(dsn: 
     root = Path(__file__).parents[3]
 
     async def start(nursery: trio.Nursery) -> tuple[trio.Process, int]:
-        process: trio.Process = await nursery.start(
-            lambda task_status: trio.run_process(
-                [sys.executable, "-c", _PROCESS, dsn], stdout=-1, check=False, cwd=root, task_status=task_status
-            )
-        )
+        command = [sys.executable, "-c", _PROCESS, dsn]
+        run = partial(trio.run_process, command, stdout=subprocess.PIPE, check=False, cwd=root)
+        process: trio.Process = await nursery.start(run)
         assert process.stdout is not None
         return process, int(await process.stdout.receive_some(100))
 

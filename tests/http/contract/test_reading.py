@@ -210,7 +210,7 @@ async def test_an_id_with_a_slash_is_no_id(api: httpx.AsyncClient) -> None:
 # --- /xml -----------------------------------------------------------------------------------------------------------
 
 
-@clause("GET /invoices/:trackOrId/xml", "| taxLogId", "| environment", "| status", "| source", "| xml", "Response 200")
+@clause("GET /invoices/:trackOrId/xml", "| taxLogId", "| environment", "| status", "| source", "| xml")
 @clause("GET /invoices/:trackOrId/xml", "For format structured only the signed XML exists", "The signed XML with its")
 @clause("GET /invoices/:trackOrId/xml", "Path parameter `trackOrId`")
 @clause("What the service does", "The client may retrieve the XML")

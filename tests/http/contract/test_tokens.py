@@ -106,12 +106,14 @@ def tokens(key: Key, good: str) -> dict[str, str]:
 
 @clause("Authentication failures", "| 401 | Invalid or expired token")
 @clause("Authentication", "The server validates on each call", "`exp` not in the past")
+@clause("Authentication", "signature of the JWT")
 async def test_every_token_that_is_not_exactly_right_gets_the_one_message(front: Running, key: Key) -> None:
     good = await front.token(key)
     table = tokens(key, good)
     async with front.client() as client:
         for name, token in table.items():
-            answer = await client.get("/ncf", headers={"Authorization": f"Bearer {token}".encode("latin-1", "replace")})
+            header = f"Bearer {token}".encode("latin-1", "replace")
+            answer = await client.get("/ncf", headers={b"Authorization": header})
             expected = {"message": "Invalid or expired token", "statusCode": 401}
             assert (answer.status_code, answer.json()) == (401, expected), name
         assert (await client.get("/ncf", headers={"Authorization": f"bearer {good}"})).status_code == 200

@@ -1,0 +1,333 @@
+"""interface.md: "HTTP errors of the API". Whatever comes in: never a 5xx, never a page, never a leak."""
+
+import json
+import logging
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import psycopg
+import pytest
+import trio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fe.http import auth
+from fe.http.app import PREFIX, create_app
+from fe.http.parameters import parse_moment, read_track_or_id
+from fe.store.db import Conn, Database, open_database
+from tests.http.clauses import clause
+from tests.http.front import Key, Running, invoice_payload, start_front, structured
+
+CANARY = "canary7f3a9b"
+
+RAW_BODIES: dict[str, bytes] = {
+    "nothing": b"",
+    "blank": b"   ",
+    "half": b'{"format": "xml"',
+    "text": b"hello",
+    "number": b"7",
+    "null": b"null",
+    "list": b"[]",
+    "text in quotes": b'"{}"',
+    "NaN": b'{"format": "structured", "payload": {"Encabezado": NaN}}',
+    "Infinity": b'{"format": "structured", "payload": {"Encabezado": -Infinity}}',
+    "twice the same key": b'{"format": "xml", "format": "structured"}',
+    "twice the same key below": b'{"format": "structured", "payload": {"a": {"b": 1, "b": 2}}}',
+    "NUL": b'{"format": "xml", "xml": "a\x00b"}',
+    "escaped NUL": b'{"format": "xml", "xml": "a\\u0000b"}',
+    "lone surrogate": b'{"format": "xml", "xml": "\\ud800"}',
+    "lone surrogate as key": b'{"\\udfff": 1}',
+    "control character": b'{"format": "xml", "xml": "\\u0001"}',
+    "not a character": b'{"format": "xml", "xml": "\xef\xbf\xbe"}',
+    "Latin-1": '{"format": "año"}'.encode("latin-1"),
+    "UTF-16": '{"format": "xml"}'.encode("utf-16"),
+    "byte order mark": b'\xef\xbb\xbf{"format": "xml"}',
+    "deep lists": b'{"payload": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+    "deep objects": b'{"a":' * 3000 + b"1" + b"}" * 3000,
+    "deep and unclosed": b"[" * 100_000,
+    "long integer": b'{"payload": {"a": ' + b"9" * 5000 + b"}}",
+    "exponent": b'{"payload": {"a": 1e1000000}}',
+    "long fraction": b'{"payload": {"a": 0.' + b"1" * 5000 + b"}}",
+    "comment": b'{"a": 1 /* no */}',
+    "trailing comma": b'{"a": 1,}',
+    "two values": b"{}{}",
+    "XML": b"<ECF/>",
+    "form": b"format=xml",
+    "zip": b"PK\x03\x04\x14\x00\x00\x00",
+}
+
+
+@clause("HTTP errors of the API", "4xx bodies: `{message, statusCode}`")
+@clause("Resources and their fields", "UTF-8 is mandatory")
+async def test_a_body_that_is_not_json_is_400_in_our_form(api: httpx.AsyncClient) -> None:
+    for path in ("/invoices", "/invoices/validate", "/ncf", "/login"):
+        for name, raw in RAW_BODIES.items():
+            answer = await api.post(path, content=raw, headers={"Content-Type": "application/json"})
+            assert answer.status_code in (400, 429), (path, name, answer.text)
+            assert set(answer.json()) == {"message", "statusCode"}, (path, name)
+            assert answer.json()["statusCode"] == answer.status_code
+            assert len(answer.json()["message"]) < 300, (path, name)
+            assert answer.headers["X-Request-Id"]
+    assert (await api.get("/invoices")).json()["total"] == 0
+
+
+@clause("Resources and their fields", "General conventions: requests with a body use `Content-Type: application/json`")
+async def test_a_body_of_another_media_type_is_415(api: httpx.AsyncClient) -> None:
+    good = json.dumps(structured()).encode()
+    for media_type, status in (
+        ("application/json", 202),
+        ("application/json; charset=utf-8", 202),
+        ('Application/JSON; Charset="UTF-8"', 202),
+        ("application/problem+json", 202),
+        ("application/x-www-form-urlencoded", 415),
+        ("text/plain", 415),
+        ("application/xml", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("application/json; charset=latin-1", 415),
+        ("", 415),
+        ("application/jsonp", 415),
+    ):
+        answer = await api.post("/invoices", content=good, headers={"Content-Type": media_type})
+        assert answer.status_code == status, (media_type, answer.text)
+        if status == 415:
+            assert set(answer.json()) == {"message", "statusCode"}
+
+    bare = api.build_request("POST", "/invoices", content=good)
+    assert "content-type" not in bare.headers
+    assert (await api.send(bare)).status_code == 202
+
+
+async def test_a_body_above_the_limit_is_413(api: httpx.AsyncClient, db: Database, nursery: trio.Nursery) -> None:
+    payload = invoice_payload()
+    payload["Encabezado"]["Comprador"]["RazonSocialComprador"] = "x" * 1024 * 1024
+
+    answer = await api.post("/invoices", json=structured(payload))
+
+    assert answer.status_code == 413
+    assert answer.json() == {"message": "the body must not be larger than 1048576 bytes", "statusCode": 413}
+
+
+async def test_no_answer_repeats_what_was_sent_at_length_nor_tells_of_our_insides(api: httpx.AsyncClient) -> None:
+    long = CANARY * 50
+    answers = [
+        await api.post("/invoices", json={"format": long}),
+        await api.post("/invoices", json=structured({long: {}, "b": 1})),
+        await api.post("/invoices", json=structured({"Encabezado": {"IdDoc": {"TipoeCF": "31", long: 1}}})),
+        await api.post("/invoices", json=structured({"Encabezado": {"IdDoc": {"TipoeCF": long}}})),
+        await api.post("/invoices", json={"format": "xml", "xml": f"<{long}/>"}),
+        await api.post("/invoices", json={"format": "xml", "xml": f"<ECF><{long}></ECF>"}),
+        await api.post("/invoices", json=structured(asUser=long, asUserId=long)),
+        await api.post("/ncf", json={"prefix": long}),
+        await api.post("/login", json={"apiKeyId": long, "apiSecret": long}),
+        await api.post("/login", json={"apiKeyId": "fak_1", "apiSecret": [long]}),
+        await api.post("/invoices", content=b'{"' + long.encode() + b'": 1, "' + long.encode() + b'": 2}'),
+        await api.get("/invoices", params={"from": long}),
+        await api.get(f"/{long}"),
+        await api.delete(f"/ncf/{long}"),
+    ]
+    for answer in answers:
+        assert 400 <= answer.status_code < 500, answer.text
+        assert CANARY * 10 not in answer.text
+        for leak in ("Traceback", "psycopg", "pydantic", "/fe/", ".py", "SELECT", "site-packages", "<html"):
+            assert leak not in answer.text, answer.text
+
+
+async def test_secrets_reach_no_answer_and_no_log(
+    front: Running, key: Key, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with front.client() as client:
+        login = await client.post("/login", json=key.credentials)
+        token = login.json()["accessToken"]
+        texts = [
+            (await client.post("/login", json={"apiKeyId": key.api_key_id, "apiSecret": key.secret + "0"})).text,
+            (await client.post("/login", json={"apiKeyId": "x", "apiSecret": key.secret})).text,
+            (await client.post("/login", content=f'{{"apiSecret": "{key.secret}"')).text,
+            (await client.get("/ncf", headers={"Authorization": f"Bearer {token}x"})).text,
+        ]
+    seen = "".join(texts) + caplog.text + "".join(capsys.readouterr())
+
+    assert key.secret not in seen
+    assert token not in seen
+
+
+# --- our own faults -------------------------------------------------------------------------------------------------
+
+
+@clause("HTTP errors of the API", "| 500 | Internal Server Error", "5xx errors are to be retried")
+async def test_a_fault_of_ours_is_500_and_says_nothing_more(
+    front: Running, api: httpx.AsyncClient, db: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def drop(conn: Conn) -> None:
+        await conn.execute("ALTER TABLE sequences RENAME COLUMN is_active TO was_active")
+
+    await db.run(drop)
+    answer = await api.get("/ncf")
+
+    assert answer.status_code == 500
+    assert answer.json() == {"message": "Internal Server Error", "statusCode": 500}
+    assert "UndefinedColumn" in capsys.readouterr().out  # but the log does
+    assert (await api.get("/invoices")).status_code == 200
+
+
+async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
+    db: Database, dsn: str, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
+    monkeypatch.setattr(auth, "BELIEVED_FOR", 0.6)
+    monkeypatch.setattr(auth, "RETRY_SECONDS", 0.1)
+    async with open_database(dsn, max_size=2, patience=0.3) as own, trio.open_nursery() as serving:
+        front = await start_front(serving, own)
+        async with front.client(await front.token(key)) as api:
+            assert (await api.get("/ncf")).status_code == 200
+            name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
+
+            async def close(conn: Conn) -> None:
+                await conn.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false'.encode())
+
+            async def cut(conn: Conn) -> None:
+                await conn.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = %s AND application_name = 'fe'",
+                    (name,),
+                )
+
+            admin = psycopg.conninfo.make_conninfo(dsn, dbname="postgres")
+            async with open_database(admin, max_size=1) as server:
+                await server.run(close)
+                await server.run(cut)
+                first = await api.get("/ncf")
+                await trio.sleep(0.7)
+                closed = await api.get("/ncf")
+                login = await api.post("/login", json=key.credentials)
+                root = f"http://127.0.0.1:{front.port}"
+                ready, live = await api.get(f"{root}/readyz"), await api.get(f"{root}/healthz")
+
+                async def reopen(conn: Conn) -> None:
+                    await conn.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS true'.encode())
+
+                await server.run(reopen)
+            with trio.fail_after(10):
+                while (again := await api.get("/ncf")).status_code != 200:  # noqa: ASYNC110  (only the front knows)
+                    await trio.sleep(0.2)
+        serving.cancel_scope.cancel()
+
+    for answer in (first, closed, login):
+        assert answer.status_code == 503, answer.text
+        assert answer.json() == {"message": "Service Unavailable", "statusCode": 503}
+        assert int(answer.headers["Retry-After"]) >= 1
+    assert (ready.status_code, ready.json()["message"]) == (503, "the database does not answer")
+    assert live.status_code == 200
+    assert again.status_code == 200
+
+
+async def test_not_ready_without_its_migrations(front: Running, db: Database) -> None:
+    async def forget(conn: Conn) -> None:
+        await conn.execute("DELETE FROM schema_migrations WHERE number = 1")
+
+    await db.run(forget)
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
+
+    assert answer.status_code == 503
+    assert "fe migrate" in answer.json()["message"]
+
+
+# --- whatever comes in ----------------------------------------------------------------------------------------------
+
+_SETTINGS = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=300, deadline=None)
+def test_no_path_parameter_breaks_reading_it(text: str) -> None:
+    read_track_or_id(text)
+    moment = parse_moment(text, end_of_day=True)
+    assert moment is None or moment.tzinfo is not None
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=12), below, max_size=3),
+    max_leaves=12,
+)
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> Any:
+    known = {
+        "format": st.sampled_from(["xml", "structured", "x"]) | _JSON,
+        "xml": st.text(max_size=60) | _JSON,
+        "payload": _JSON | st.just(invoice_payload()),
+        "clientRequestId": st.text(max_size=130) | _JSON,
+        "asUser": st.text(max_size=20) | _JSON,
+        "asUserId": st.uuids().map(str) | _JSON,
+        "strict": _JSON,
+    }
+    return {name: draw(strategy) for name, strategy in known.items() if draw(st.booleans())}
+
+
+def test_no_body_and_no_query_makes_a_5xx(dsn: str) -> None:
+    """One server for all examples; each example is one call, and every answer is JSON of our form."""
+
+    async def serve(calls: list[tuple[str, str, bytes]]) -> list[httpx.Response]:
+        from tests.http.front import make_key, make_tenant
+
+        async with open_database(dsn) as db, trio.open_nursery() as nursery:
+            front = await start_front(nursery, db)
+            key = await make_key(db, await make_tenant(db))
+            async with front.client(await front.token(key)) as client:
+                answers = [await client.request(method, path, content=body) for method, path, body in calls]
+            nursery.cancel_scope.cancel()
+        return answers
+
+    calls: list[tuple[str, str, bytes]] = []
+
+    @given(bodies(), st.text(max_size=30), st.sampled_from(["page", "limit", "from", "to", "days", "rnc", "cursor"]))
+    @_SETTINGS
+    def collect(body: Any, text: str, name: str) -> None:
+        calls.append(("POST", "/invoices", json.dumps(body).encode()))
+        calls.append(("POST", "/ncf", json.dumps({"prefix": "E31", **body, "minSequence": body.get("xml")}).encode()))
+        escaped = quote(text.encode("utf-8", "surrogatepass"), safe="")
+        calls.append(("GET", f"/invoices?{name}={escaped}", b""))
+        calls.append(("GET", f"/usage?{name}={escaped}", b""))
+        calls.append(("GET", f"/invoices/{escaped or 'x'}", b""))
+        calls.append(("DELETE", f"/ncf/{escaped or 'x'}", b""))
+
+    collect()
+    answers = trio.run(serve, calls)
+
+    for call, answer in zip(calls, answers, strict=True):
+        assert answer.status_code < 500, (call, answer.text)
+        assert answer.headers["Content-Type"] == "application/json", call
+        if answer.status_code >= 400:
+            assert {"message", "statusCode"} <= set(answer.json()), call
+
+
+def test_every_answer_of_the_router_is_ours() -> None:
+    """The framework's own pages are unreachable: it has handlers for all its exceptions and no automatic routes."""
+
+    class Nothing:
+        db = wakeups = None
+
+    from fe.clock import system_clock
+    from fe.http.app import HttpDeps
+    from fe.metrics import Metrics
+
+    deps = HttpDeps(
+        db=Nothing(),  # type: ignore[arg-type]  # nothing is asked of it here
+        wakeups=Nothing(),  # type: ignore[arg-type]  # likewise
+        clock=system_clock,
+        metrics=Metrics(),
+        jwt_keys={"k": b"\0" * 32},
+        pepper=b"\0" * 32,
+    )
+    app = create_app(deps)
+    rules = {(rule.rule, method) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
+
+    assert {path for path, _ in rules} == {route.path for route in app.extensions["fe"].routes}
+    assert not [rule for rule in rules if rule[1] == "OPTIONS"]
+    assert all(path.startswith(PREFIX) or path in ("/healthz", "/readyz") for path, _ in rules)

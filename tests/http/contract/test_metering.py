@@ -1,0 +1,226 @@
+"""interface.md: "GET /usage" and "GET /billing/current-period"; decisions.md, "Usage and billing"."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import httpx
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.states import Status
+from fe.store import billing, submissions
+from fe.store.db import Conn, Database
+from fe.store.submissions import NewSubmission
+from tests.http import worker
+from tests.http.clauses import clause
+from tests.http.front import Key, Running, make_key, structured
+
+ITEM = (
+    "date",
+    "environment",
+    "requestsTotal",
+    "requestsSuccess",
+    "requestsError",
+    "emissionsSubmitted",
+    "emissionsAccepted",
+    "emissionsAcceptedConditional",
+    "emissionsRejected",
+    "emissionsPending",
+    "bytesIn",
+    "bytesOut",
+    "avgLatencyMs",
+    "p95LatencyMs",
+)
+SNAPSHOT = (
+    "period",
+    "periodStart",
+    "periodEnd",
+    "enabled",
+    "subscriptionId",
+    "unitPrice",
+    "currency",
+    "pricingTier",
+    "emissionsAccepted",
+    "subtotal",
+    "lastUpdated",
+)
+
+
+async def submitted(db: Database, key: Key, at: datetime) -> str:
+    """A submission as it was accepted at some moment of the past."""
+    new = NewSubmission(
+        tenant_id=key.tenant_id,
+        submission_id=new_id(at),
+        environment=key.environment,
+        api_key_id=key.api_key_id,
+        client_request_id=None,
+        body_digest=b"\0" * 32,
+        format="structured",
+        root="ECF",
+        ecf_type="31",
+        e_ncf=None,
+        issuer_rnc=None,
+        buyer_rnc=None,
+        as_user=None,
+        as_user_id=None,
+        original=b"{}",
+    )
+    return str((await db.run(submissions.accept, new, at)).submission_id)
+
+
+@clause("GET /usage", "Daily aggregates for the tenant", "Response 200", *(f"| {name} |" for name in ITEM))
+@clause("GET /usage", "`from` and `to` (dates", "The current day is aggregated at the next UTC midnight")
+@clause("Usage entry", "One per (date, environment)", "Fields are in the GET /usage section")
+@clause("What the service does", "The client reads daily usage metrics")
+async def test_a_day_says_what_was_submitted_judged_and_how_fast(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    yesterday, before = midnight - timedelta(hours=12), midnight - timedelta(hours=36)
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+    plan = (
+        (key, before, Status.ACCEPTED, timedelta(seconds=1)),
+        (key, before, Status.CONDITIONAL, timedelta(seconds=2)),
+        (key, before, Status.REJECTED, timedelta(seconds=3)),
+        (key, before, Status.ACCEPTED, timedelta(days=1)),  # judged a day later
+        (live, yesterday, Status.ACCEPTED, timedelta(seconds=4)),
+    )
+    for number, (whose, at, status, delay) in enumerate(plan):
+        tax_log_id = await submitted(db, whose, at)
+        await worker.carry_through(db, tax_log_id, status, track_id=f"t{number}", at=at + delay)
+    await submitted(db, key, before)  # never judged
+    await api.post("/invoices", json=structured())  # today: not told before midnight
+
+    usage = (await api.get("/usage", params={"days": "3"})).json()
+
+    assert usage["from"] == (midnight - timedelta(days=3)).date().isoformat()
+    assert usage["to"] == (midnight - timedelta(days=1)).date().isoformat()
+    assert all(tuple(item) == ITEM for item in usage["items"])
+    days = {(item["date"], item["environment"]): item for item in usage["items"]}
+    assert list(days) == [
+        (before.date().isoformat(), "testecf"),
+        (yesterday.date().isoformat(), "ecf"),
+        (yesterday.date().isoformat(), "testecf"),
+    ]
+    first, second, third = days.values()
+    counted = ("emissionsSubmitted", "emissionsAccepted", "emissionsAcceptedConditional", "emissionsRejected")
+    assert [first[name] for name in (*counted, "emissionsPending")] == [5, 1, 1, 1, 2]
+    assert [second[name] for name in (*counted, "emissionsPending")] == [1, 1, 0, 0, 0]
+    assert [third[name] for name in (*counted, "emissionsPending")] == [0, 1, 0, 0, 0]
+    assert (first["avgLatencyMs"], first["p95LatencyMs"]) == (2000, 3000)
+    assert (second["avgLatencyMs"], second["p95LatencyMs"]) == (4000, 4000)
+
+
+@clause("GET /usage", "| requestsTotal", "| requestsSuccess", "| requestsError", "| bytesIn", "| bytesOut")
+async def test_requests_are_counted_and_survive_the_process(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    front.clock.ahead = timedelta(days=-1)
+    async with front.client(await front.token(key)) as then:
+        made = await then.post("/invoices", json=structured())
+        await then.get("/invoices")
+        await then.get("/usage", params={"days": "0"})
+    front.clock.ahead = timedelta()
+    await api.get("/ncf")  # today
+    front.shutdown.set()
+
+    async def read(conn: Conn) -> list[tuple[object, ...]]:
+        cursor = await conn.execute(
+            "SELECT utc_day, succeeded, failed, bytes_in, bytes_out FROM request_counts ORDER BY utc_day"
+        )
+        return await cursor.fetchall()
+
+    with trio.fail_after(5):
+        while len(rows := await db.run(read)) < 2:  # noqa: ASYNC110  (only the database knows)
+            await trio.sleep(0.05)
+    yesterday = rows[0]
+    assert yesterday[1:3] == (2, 1)
+    assert yesterday[3] == len(made.request.content)
+    assert int(str(yesterday[4])) > len(made.content)
+
+
+@clause("GET /usage", "| days")
+@clause("Limits", "| Usage window")
+async def test_the_window_is_30_days_unless_told_and_180_at_most(api: httpx.AsyncClient) -> None:
+    for query, days in (({}, 30), ({"days": "1"}, 1), ({"days": "180"}, 180)):
+        usage = (await api.get("/usage", params=query)).json()
+        span = datetime.fromisoformat(usage["to"]) - datetime.fromisoformat(usage["from"])
+        assert span.days + 1 == days
+        assert usage["items"] == []
+    for bad in ("0", "181", "-1", "x", "", "1.0"):
+        answer = await api.get("/usage", params={"days": bad})
+        assert answer.json() == {"message": "days must be a whole number from 1 to 180", "statusCode": 400}, bad
+
+
+@clause("GET /billing/current-period", "Special cases: tenant not enabled", *(f"| {name} |" for name in SNAPSHOT))
+@clause("GET /billing/current-period", "Snapshot of the current monthly period")
+@clause("Billing snapshot", "Fields are in the GET /billing/current-period section")
+async def test_a_tenant_that_is_not_enabled_owes_nothing(api: httpx.AsyncClient, db: Database, key: Key) -> None:
+    now = datetime.now(UTC)
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+    await worker.carry_through(db, await submitted(db, live, now))
+
+    snapshot = (await api.get("/billing/current-period")).json()
+
+    assert tuple(snapshot) == SNAPSHOT
+    assert snapshot["period"] == f"{now:%Y-%m}"
+    assert snapshot["periodStart"] == f"{now:%Y-%m}-01T00:00:00.000Z"
+    assert datetime.fromisoformat(snapshot["periodEnd"]).day == 1
+    assert timedelta(27) < datetime.fromisoformat(snapshot["periodEnd"]) - now.replace(day=1) <= timedelta(31)
+    assert snapshot["enabled"] is False
+    assert snapshot["subscriptionId"] is None
+    assert snapshot["unitPrice"] is None
+    assert (snapshot["currency"], snapshot["pricingTier"]) == ("USD", "standard")
+    assert (snapshot["emissionsAccepted"], snapshot["subtotal"]) == (0, 0)
+    assert abs(datetime.fromisoformat(snapshot["lastUpdated"]) - datetime.now(UTC)) < timedelta(seconds=10)
+
+
+@clause(
+    "GET /billing/current-period", "A month without emissions yet", "| unitPrice", "| subtotal", "| emissionsAccepted"
+)
+@clause("Submission status", "| Aceptado |", "| Aceptado Condicional |", "| Rechazado", "| En Proceso", "| error")
+@clause("Submission status", "| null or queued", "| queued | worker, authority reply | authority accepts | Aceptado |")
+@clause("Environments", "Each API key belongs to one environment: `ecf` (production; the only billable one)")
+async def test_what_production_accepted_this_month_is_counted_by_its_verdict(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    await db.run(billing.enable, key.tenant_id, subscription_id="sub_7", unit_price=Decimal("0.035"), currency="DOP")
+    front.clock.ahead = datetime(2027, 3, 15, tzinfo=UTC) - datetime.now(UTC)
+    api.headers["Authorization"] = f"Bearer {await front.token(key)}"
+    empty = (await api.get("/billing/current-period")).json()
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+    march = datetime(2027, 3, 1, tzinfo=UTC)
+    moment = timedelta(milliseconds=1)
+    for number, (whose, status, at) in enumerate(
+        [
+            (live, Status.ACCEPTED, march),
+            (live, Status.CONDITIONAL, march + timedelta(days=14)),
+            (live, Status.ACCEPTED, datetime(2027, 4, 1, tzinfo=UTC) - moment),
+            (live, Status.REJECTED, march),
+            (live, Status.ACCEPTED, march - moment),
+            (live, Status.ACCEPTED, datetime(2027, 4, 1, tzinfo=UTC)),
+            (key, Status.ACCEPTED, march),
+        ]
+    ):
+        tax_log_id = await submitted(db, whose, at - timedelta(hours=1))
+        await worker.carry_through(db, tax_log_id, status, track_id=f"t{number}", at=at)
+
+    answer = await api.get("/billing/current-period")
+
+    assert (empty["period"], empty["enabled"], empty["subscriptionId"]) == ("2027-03", True, "sub_7")
+    assert (empty["unitPrice"], empty["emissionsAccepted"], empty["subtotal"]) == (None, 0, 0)
+    snapshot = answer.json()
+    assert snapshot["emissionsAccepted"] == 3
+    assert snapshot["unitPrice"] == 0.035
+    assert b'"unitPrice":0.0350,' in answer.content
+    assert b'"subtotal":0.1050,' in answer.content
+    assert (snapshot["currency"], snapshot["periodEnd"]) == ("DOP", "2027-04-01T00:00:00.000Z")
+
+
+async def test_december_ends_with_january(front: Running, key: Key) -> None:
+    front.clock.ahead = datetime(2027, 12, 31, 23, tzinfo=UTC) - datetime.now(UTC)
+    async with front.client(await front.token(key)) as api:
+        snapshot = (await api.get("/billing/current-period")).json()
+
+    assert (snapshot["period"], snapshot["periodEnd"]) == ("2027-12", "2028-01-01T00:00:00.000Z")

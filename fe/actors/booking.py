@@ -20,3 +20,5 @@ class Booking:
     #: The stage whose work this makes due, and in how long.
     rings: Stage | None = None
     after: timedelta = AT_ONCE
+    #: Booked instead when no send of this subject is open: then nothing can have gone out, and nothing is in doubt.
+    if_nothing_is_open: "Booking | None" = None

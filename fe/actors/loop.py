@@ -1,7 +1,8 @@
 """How work moves, for every actor: claim a batch, try each row with no transaction open, book what came of it."""
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -98,15 +99,21 @@ class TryLater(Exception):
         self.after = after
 
 
-class _Slots:
-    """How many tries may be in hand at once, and a bell for when one ends."""
+class _Hand:
+    """What is in hand, in all and of each lane, and a bell for when a try ends."""
 
-    def __init__(self, most: int) -> None:
-        self.free = most
+    def __init__(self, slots: int) -> None:
+        self.free = slots
+        self.of_lane: Counter[Lane] = Counter()
         self.freed = trio.Event()
 
-    def give_back(self) -> None:
+    def take(self, work: Work) -> None:
+        self.free -= 1
+        self.of_lane[work.lane] += 1
+
+    def give_back(self, work: Work) -> None:
         self.free += 1
+        self.of_lane[work.lane] -= 1
         self.freed.set()
         self.freed = trio.Event()
 
@@ -117,20 +124,21 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
     Cancelled instead, every try in hand is given up at its next await and booked as such (shielded, with a deadline of
     its own), so that a peer can go on at once.
     """
-    slots = _Slots(plan.slots)
+    hand = _Hand(plan.slots)
     cursors = dict.fromkeys(plan.lanes(), 0)
     async with trio.open_nursery() as in_flight:
         while not stopping.is_set():
-            bell, freed = tools.wakeups.bell(plan.stage), slots.freed
-            works, more = await _claim(plan, tools, cursors, slots.free)
+            bell, freed = tools.wakeups.bell(plan.stage), hand.freed
+            works, more = await _claim(plan, tools, cursors, hand)
             if works:
                 kill_points.reached("claimed")
             for work in works:
-                slots.free -= 1
-                in_flight.start_soon(_carry, plan, tools, work, slots)
+                hand.take(work)
+                in_flight.start_soon(_carry, plan, tools, work, hand)
             if more:
-                # There was no room for all that is due. A moment's patience makes one claim of several freed slots.
-                await _first_of(tools, freed, stopping)
+                # There was no room for all that is due; what becomes due now may yet find a slot that was kept for it.
+                # A moment's patience makes one claim of several freed slots.
+                await _first_of(tools, freed, stopping, *([bell] if hand.free else []))
                 await trio.sleep(_GATHER_SECONDS)
             elif not works:
                 await _first_of(tools, bell, stopping)
@@ -149,9 +157,9 @@ async def _first_of(tools: Tools, *events: trio.Event) -> None:
                 waiting.start_soon(watch, event)
 
 
-async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) -> tuple[list[Work], bool]:
+async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: _Hand) -> tuple[list[Work], bool]:
     try:
-        return await tools.db.run(find_and_claim, plan, tools, cursors, free)
+        return await tools.db.run(find_and_claim, plan, tools, cursors, hand.free, hand.of_lane)
     except DatabaseUnavailable as error:
         _log.warning("claiming failed, the database is away", stage=plan.stage, error=error)
         await trio.sleep(tools.spread.uniform(0.5, 1.5))
@@ -159,13 +167,13 @@ async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int) 
 
 
 async def find_and_claim(
-    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int
+    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int, in_hand: Mapping[Lane, int]
 ) -> tuple[list[Work], bool]:
     """Claim up to `free` rows, production first, the tenants in turn by their weights. Moves the cursors on.
 
-    Also tells whether more may be due than there was room for. A tenant with one row waits behind others with any
-    number of rows for as many claims as it takes to go once round all tenants that have work due: at most their number
-    divided by the scope of a claim.
+    Of a lane never more than its gate lets through, with what is in hand of it already. Also tells whether more may be
+    due than there was room for. A tenant with one row waits behind others with any number of rows for as many claims
+    as it takes to go once round all tenants that have work due: at most their number divided by the scope of a claim.
     """
     claimed: list[Work] = []
     more = False
@@ -173,7 +181,7 @@ async def find_and_claim(
     due = await outbox.due_tenants(conn, plan.stage, [(lane, cursors[lane]) for lane in lanes], _SCOPE)
     for lane in lanes:
         turns = due[lane]
-        room = min(free - len(claimed), tools.gate(lane, plan.slots))
+        room = min(free - len(claimed), tools.gate(lane, plan.slots) - in_hand.get(lane, 0))
         if lane.environment is not Environment.ECF:
             room -= plan.slots // _RESERVED_SHARE
         if not turns or room <= 0:
@@ -205,7 +213,7 @@ def _shares(turns: Sequence[Turn], room: int) -> list[int]:
     return shares
 
 
-async def _carry(plan: Plan, tools: Tools, work: Work, slots: _Slots) -> None:
+async def _carry(plan: Plan, tools: Tools, work: Work, hand: _Hand) -> None:
     """Try one claimed row and book it, whatever happens to the try."""
     started = trio.current_time()
     with structlog.contextvars.bound_contextvars(submission=str(work.subject), stage=work.stage, attempt=work.attempt):
@@ -217,7 +225,7 @@ async def _carry(plan: Plan, tools: Tools, work: Work, slots: _Slots) -> None:
                 # Also reached when the scope was cancelled: then the row goes back without counting.
                 await book(plan, tools, work, _given_up(plan, tools, work) if booking is None else booking)
         finally:
-            slots.give_back()
+            hand.give_back(work)
             tools.metrics.step_seconds.labels(plan.stage).observe(trio.current_time() - started)
 
 
@@ -225,9 +233,9 @@ async def attempt(plan: Plan, tools: Tools, work: Work) -> Booking:
     """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""
     if plan.max_attempts is not None and work.attempt > plan.max_attempts:
         # Counted at the claim, so these are tries that died with their process and could not book anything.
-        return _dead(tools, work, work.last_error or "every attempt died before it could report")
+        return _put_aside(plan, tools, work, work.last_error or "every attempt died before it could report")
     if work.deaths >= MAX_ATTEMPTS:
-        return _dead(tools, work, f"{work.deaths} workers in a row died over it")
+        return _put_aside(plan, tools, work, f"{work.deaths} workers in a row died over it")
     try:
         with trio.fail_after(plan.budget):
             booking = await plan.handle(work)
@@ -264,39 +272,54 @@ def _dead(tools: Tools, work: Work, reason: str) -> Booking:
     return Booking("dead letter", partial(outbox.dead_letter, work=work, at=tools.clock(), error=reason))
 
 
+def _put_aside(plan: Plan, tools: Tools, work: Work, reason: str) -> Booking:
+    """Book that its workers died over it; if bytes may have gone out before one did, the authority is asked first."""
+    dead = _dead(tools, work, reason)
+    return _doubt(tools, work, reason, AT_ONCE, if_nothing_is_open=dead) if plan.may_have_acted else dead
+
+
 def _no_answer(plan: Plan, tools: Tools, work: Work, reason: str, *, counts: bool) -> Booking:
-    if plan.may_have_acted:
-        gap = plan.gap(work.attempt, tools.spread)
-        write = partial(outbox.doubt, work=work, at=tools.clock(), after=gap, error=reason)
-        return Booking("outcome unknown", write, Stage.RECONCILE, gap)
     if counts:
-        return again(plan, tools, work, reason)
-    gap = timedelta(seconds=2)
-    return Booking(
-        "given back",
-        partial(outbox.retry, work=work, at=tools.clock(), after=gap, error=reason, counts=False),
-        work.stage,
-        gap,
-    )
+        plain = again(plan, tools, work, reason)
+    else:
+        plain = _give_back(tools, work, "given back", reason, timedelta(seconds=2))
+    if plan.may_have_acted:
+        return _doubt(tools, work, reason, plan.gap(work.attempt, tools.spread), if_nothing_is_open=plain)
+    return plain
 
 
 def _given_up(plan: Plan, tools: Tools, work: Work) -> Booking:
     """We are being stopped: the row is due at once for a peer, which asks first where something may have gone out."""
-    if plan.may_have_acted:
-        write = partial(outbox.doubt, work=work, at=tools.clock(), after=AT_ONCE, error="the sender was stopped")
-        return Booking("handed over", write, Stage.RECONCILE)
-    write = partial(
-        outbox.retry, work=work, at=tools.clock(), after=AT_ONCE, error="the worker was stopped", counts=False
-    )
-    return Booking("handed over", write, work.stage)
+    plain = _give_back(tools, work, "handed over", "the worker was stopped", AT_ONCE)
+    return _doubt(tools, work, "the sender was stopped", AT_ONCE, plain) if plan.may_have_acted else plain
 
 
-async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> None:
-    """Write the outcome, also when we are being cancelled. A booking that fails leaves the row to its lease."""
-    outcome = booking.outcome
+def _give_back(tools: Tools, work: Work, outcome: str, reason: str, after: timedelta) -> Booking:
+    write = partial(outbox.retry, work=work, at=tools.clock(), after=after, error=reason, counts=False)
+    return Booking(outcome, write, work.stage, after)
+
+
+def _doubt(tools: Tools, work: Work, reason: str, after: timedelta, if_nothing_is_open: Booking) -> Booking:
+    write = partial(outbox.doubt, work=work, at=tools.clock(), after=after, error=reason)
+    return Booking("outcome unknown", write, Stage.RECONCILE, after, if_nothing_is_open)
+
+
+async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> str:
+    """Write the outcome, also when we are being cancelled, and tell which. A booking that fails leaves the row to its
+    lease.
+    """
+    outcome = ""
+
+    async def write(conn: Conn) -> None:
+        nonlocal booking
+        if booking.if_nothing_is_open is not None and not await outbox.has_open_sends(conn, work):
+            booking = booking.if_nothing_is_open
+        await booking.write(conn)
+
     with trio.move_on_after(_BOOKING_SECONDS, shield=True) as deadline:
         try:
-            await tools.db.run(booking.write)
+            await tools.db.run(write)
+            outcome = booking.outcome
             kill_points.reached("booked")
         except LeaseLost:
             outcome = "lease lost"
@@ -314,6 +337,7 @@ async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> None:
     tools.metrics.steps.labels(plan.stage, outcome).inc()
     if booking.rings is not None and outcome == booking.outcome:
         tools.wakeups.ring_in(booking.after, booking.rings)
+    return outcome
 
 
 async def _raise(error: Exception, _: Conn) -> None:

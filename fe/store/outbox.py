@@ -42,6 +42,11 @@ class Work:
         object.__setattr__(self, "stage", Stage(self.stage))
         object.__setattr__(self, "environment", Environment(self.environment))
 
+    @property
+    def lane(self) -> Lane:
+        """The lane it is in."""
+        return Lane(self.environment, self.host)
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -52,9 +57,10 @@ class Turn:
 
 
 # Walks the index from tenant to tenant, to the earliest row of each, so that a tenant's million rows cost one step,
-# whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on from the tenant served
-# last, then round from the first, and stops when it has enough. It takes no locks and may be wrong: the claim looks
-# again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an index.
+# whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on from the tenant
+# served last, then round from the first, and stops when it has enough. It takes no locks and may be wrong: the claim
+# looks again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an
+# index.
 _DUE_TENANTS = """
     WITH RECURSIVE ahead (tenant_id, run_at, n) AS (
         (SELECT o.tenant_id, o.run_at, 1
@@ -251,6 +257,21 @@ async def received(
         after=after,
         reply=Jsonb(reply),
     )
+
+
+_OPEN_SENDS = """
+    SELECT EXISTS (SELECT 1
+                     FROM sends AS x
+                    WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(subject)s
+                      AND x.outcome IN ('intended', 'unknown'))
+"""
+
+
+async def has_open_sends(conn: Conn, work: Work) -> bool:
+    """Tell whether bytes may have gone out of which nobody knows what became of them."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_OPEN_SENDS, {"tenant": work.tenant_id, "subject": work.subject})
+    return bool(await cursor.fetchone())
 
 
 async def doubt(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str) -> None:

@@ -1,0 +1,213 @@
+"""Who is served when: tenants in turn, production before tests, a lane by its gate, and no waiting for the poll."""
+
+import math
+from collections import Counter
+
+import pytest
+import trio
+
+from fe.actors import loop
+from fe.actors.booking import Booking
+from fe.ecf.catalogue import Environment
+from fe.ecf.states import Stage
+from fe.store.db import Database
+from fe.store.outbox import Lane, Turn, Work
+from tests.actors.stage import done, finish, make_plan, make_tools, running
+from tests.factories.tenants import make_submission, make_tenant, rows
+
+FILL = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+    SELECT %(tenant)s, gen_random_uuid(), 'sign', %(environment)s, now() - n * interval '1 ms'
+      FROM generate_series(1, %(many)s) AS n
+"""
+
+
+async def fill(db: Database, tenant: int, many: int, environment: Environment = Environment.ECF) -> None:
+    await rows(db, FILL, tenant=tenant, many=many, environment=environment)
+
+
+async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
+    """So many claims in a row, each with all slots free."""
+    plan, tools = make_plan(done, slots=slots), make_tools(db)
+    cursors = dict.fromkeys(plan.lanes(), 0)
+    return [(await db.run(loop.find_and_claim, plan, tools, cursors, slots, {}))[0] for _ in range(rounds)]
+
+
+@pytest.mark.parametrize("slots", [1, 16, 100])
+async def test_each_of_many_tenants_is_served_within_one_round_however_much_one_of_them_has(
+    db: Database, slots: int
+) -> None:
+    """The bound: a tenant waits at most as many claims as there are tenants with work due, divided by how many of them
+    one claim serves (its free slots, at most 64)."""
+    big = await make_tenant(db)
+    small = [await make_tenant(db) for _ in range(200)]
+    await fill(db, big, 5000)
+    for tenant in small:
+        await fill(db, tenant, 1)
+    bound = math.ceil(201 / min(slots, 64))
+
+    made = await claims(db, slots, bound)
+
+    served = Counter(work.tenant_id for works in made for work in works)
+    assert all(served[tenant] == 1 for tenant in small)
+    assert served[big] >= 1
+    assert all(len(works) <= slots for works in made)
+
+
+async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Database) -> None:
+    big = [await make_tenant(db) for _ in range(20)]
+    for tenant in big:
+        await fill(db, tenant, 200)
+    plan, tools = make_plan(done, slots=4), make_tools(db)
+    cursors = dict.fromkeys(plan.lanes(), 0)
+    for _ in range(7):
+        await db.run(loop.find_and_claim, plan, tools, cursors, 4, {})
+    late = await make_tenant(db)
+    await fill(db, late, 1)
+
+    served = set()
+    for _ in range(math.ceil(21 / 4)):
+        works, _ = await db.run(loop.find_and_claim, plan, tools, cursors, 4, {})
+        served |= {work.tenant_id for work in works}
+
+    assert late in served
+
+
+async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
+    light, heavy = await make_tenant(db), await make_tenant(db, weight=3)
+    for tenant in (light, heavy):
+        await fill(db, tenant, 500)
+
+    (works,) = await claims(db, 40, 1)
+
+    served = Counter(work.tenant_id for work in works)
+    assert served[light] + served[heavy] == 40
+    assert 2.5 <= served[heavy] / served[light] <= 3.0
+
+
+@pytest.mark.parametrize("weights", [[1], [1, 1, 1], [100, 1], [3, 5, 7, 11], [1] * 64])
+@pytest.mark.parametrize("spare", [0, 1, 7, 1000])
+def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: int) -> None:
+    turns = [Turn(number, weight) for number, weight in enumerate(weights)]
+    room = len(turns) + spare
+
+    shares = loop._shares(turns, room)
+
+    assert sum(shares) == room
+    assert min(shares) >= 1
+    assert all(
+        shares[a] >= shares[b] - 1 for a in range(len(turns)) for b in range(len(turns)) if weights[a] > weights[b]
+    )
+
+
+async def test_production_is_served_first_and_tests_never_have_the_last_quarter(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await fill(db, tenant, 3, Environment.ECF)
+    for environment in (Environment.CERTECF, Environment.TESTECF):
+        await fill(db, tenant, 50, environment)
+
+    (works,) = await claims(db, 16, 1)
+
+    assert Counter(work.environment for work in works) == {Environment.ECF: 3, Environment.CERTECF: 9}
+
+
+async def test_without_production_work_tests_use_three_quarters(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await fill(db, tenant, 50, Environment.TESTECF)
+
+    (works,) = await claims(db, 16, 1)
+
+    assert len(works) == 12
+
+
+async def test_with_a_single_slot_tests_are_served_too(db: Database) -> None:
+    await fill(db, await make_tenant(db), 1, Environment.TESTECF)
+
+    (works,) = await claims(db, 1, 1)
+
+    assert len(works) == 1
+
+
+@pytest.mark.parametrize("environment", list(Environment))
+async def test_a_backlog_is_worked_off_without_waiting_for_the_poll(db: Database, environment: Environment) -> None:
+    await fill(db, await make_tenant(db), 60, environment)
+    finished, handled = trio.Event(), 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal handled
+        handled += 1
+        if handled == 60:
+            finished.set()
+        return finish(work)
+
+    async with running(make_plan(handle, slots=4), make_tools(db, poll_seconds=60)):
+        with trio.fail_after(15):
+            await finished.wait()
+
+
+async def test_production_finds_its_reserved_slot_at_once_while_tests_hold_all_theirs(db: Database) -> None:
+    """Not at the next poll, and not when a slow answer of the test environment has come."""
+    tenant = await make_tenant(db)
+    await fill(db, tenant, 10, Environment.TESTECF)
+    tests_in_hand, served, held = trio.Event(), trio.Event(), 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal held
+        if work.environment is Environment.ECF:
+            served.set()
+            return finish(work)
+        held += 1
+        if held == 3:
+            tests_in_hand.set()
+        await served.wait()
+        return finish(work)
+
+    tools = make_tools(db, poll_seconds=60)
+    async with running(make_plan(handle, slots=4, budget=30), tools):
+        await tests_in_hand.wait()
+        await trio.sleep(0.2)
+        with trio.fail_after(3):
+            await make_submission(db, tenant)
+            tools.wakeups.ring(Stage.SIGN)
+            await served.wait()
+
+
+async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await fill(db, tenant, 5)
+    await fill(db, tenant, 5, Environment.TESTECF)
+    plan = make_plan(done, slots=16)
+    tools = make_tools(db, gate=lambda lane, slots: 0 if lane == Lane(Environment.ECF) else slots)
+
+    works, _ = await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), 16, {})
+
+    assert {work.environment for work in works} == {Environment.TESTECF}
+    assert await rows(db, "SELECT DISTINCT attempt FROM outbox WHERE environment = 'ecf'") == [{"attempt": 0}]
+
+
+@pytest.mark.parametrize("gate", [1, 2])
+async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Database, gate: int) -> None:
+    """However often the other lanes' slots are freed meanwhile: a host that just came back is spared."""
+    tenant = await make_tenant(db)
+    await fill(db, tenant, 12)
+    await fill(db, tenant, 60, Environment.TESTECF)
+    in_hand, most, slow_done, finished = 0, 0, 0, trio.Event()
+
+    async def handle(work: Work) -> Booking:
+        nonlocal in_hand, most, slow_done
+        if work.environment is Environment.ECF:
+            in_hand += 1
+            most = max(most, in_hand)
+            await trio.sleep(0.1)
+            in_hand -= 1
+            slow_done += 1
+            if slow_done == 12:
+                finished.set()
+        return finish(work)
+
+    tools = make_tools(db, gate=lambda lane, slots: gate if lane.environment is Environment.ECF else slots)
+    async with running(make_plan(handle, slots=8), tools):
+        with trio.fail_after(20):
+            await finished.wait()
+
+    assert most == gate

@@ -1,0 +1,459 @@
+"""How work moves: outcomes of a try, the schedule, the budget, and what cancellation and failing bookings leave."""
+
+import random
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+import trio
+
+from fe.actors import loop
+from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.credentials import CannotOpen
+from fe.actors.loop import Handler, TryLater
+from fe.actors.schedule import MAX_ATTEMPTS, poll_gap, retry_gap
+from fe.ecf.states import Stage
+from fe.store import submissions
+from fe.store.db import Conn, Database
+from fe.store.errors import DatabaseUnavailable, LeaseLost
+from fe.store.outbox import Work
+from tests.actors.stage import done, drain, finish, make_plan, make_tools, raising, running, step
+from tests.factories.tenants import (
+    ACCEPTED_AT,
+    LEASE,
+    SIGNED,
+    digest_of,
+    make_submission,
+    make_tenant,
+    row,
+    rows,
+    sends_of,
+    story,
+    submission,
+    take,
+    waiting,
+)
+from tests.store.race import plain
+
+
+async def make_due(db: Database, stage: Stage = Stage.SIGN) -> UUID:
+    return await make_submission(db, await make_tenant(db), stage=stage)
+
+
+def announcing(db: Database, then: Handler) -> Handler:
+    """A sender that commits its intent, as the real one does at the last moment, and then does as told."""
+
+    async def handle(work: Work) -> Booking:
+        await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+        return await then(work)
+
+    return handle
+
+
+async def until(condition: trio.Event) -> None:
+    with trio.fail_after(10):
+        await condition.wait()
+
+
+# --- What a try comes to -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "attempt_after", "told"),
+    [
+        (TryLater("the host is away"), "retry", 1, "the host is away"),
+        (CannotOpen("tenant is missing the certificate passphrase setting"), "retry", 1, "tenant is missing"),
+        (DatabaseUnavailable("gone"), "given back", 0, "the database was away"),
+        (trio.TooSlowError(), "retry", 1, "no result within 5 s"),
+        (ValueError("secret text"), "retry", 1, "unexpected ValueError"),
+        (ExceptionGroup("many", [ValueError("x")]), "retry", 1, "unexpected ExceptionGroup"),
+        (KeyError("x"), "retry", 1, "unexpected KeyError"),
+    ],
+)
+async def test_a_failing_handler_leaves_a_row_to_try_again(
+    db: Database, error: Exception, outcome: str, attempt_after: int, told: str
+) -> None:
+    subject = await make_due(db)
+
+    booked = await step(db, make_plan(raising(error)), subject)
+
+    assert booked == outcome
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"], left["holder"]) == ("sign", attempt_after, None)
+    assert told in left["last_error"]
+    assert "secret text" not in left["last_error"]
+    assert left["due_in"] > 1
+
+
+async def test_a_handler_that_lost_its_lease_books_nothing(db: Database) -> None:
+    subject = await make_due(db)
+
+    async def handle(work: Work) -> Booking:
+        await take(db, subject)  # a peer
+        raise LeaseLost
+
+    booked = await step(db, make_plan(handle), subject)
+
+    assert booked == "lease lost"
+    left = await waiting(db, subject)
+    assert (left["attempt"], left["epoch"], left["holder"]) == (2, 2, "test")
+
+
+async def test_retries_follow_the_schedule_and_the_eighth_failure_is_a_dead_letter(db: Database) -> None:
+    subject = await make_due(db)
+    plan, tools = make_plan(raising(TryLater("503"))), make_tools(db)
+    gaps = []
+
+    for number in range(1, MAX_ATTEMPTS):
+        assert await step(db, plan, subject, tools) == "retry"
+        left = await waiting(db, subject)
+        base = 3.8 * 2 ** (number - 1)
+        assert base * 0.9 - 0.5 <= left["due_in"] <= base * 1.1
+        gaps.append(left["due_in"])
+    last = await step(db, plan, subject, tools)
+
+    assert last == "dead letter"
+    assert 480 * 0.9 <= sum(gaps) <= 490 * 1.1
+    assert await rows(db, "SELECT * FROM outbox") == []
+    assert (await row(db, "SELECT attempt, error FROM dead_letters")) == {"attempt": 8, "error": "503"}
+    kept = await submission(db, subject)
+    assert (kept["status"], kept["response"]) == ("queued", {"status": "dead_letter", "error": "503"})
+    assert (await story(db, subject)).count("retry") == 7
+
+
+def test_the_gaps_double_from_3_8_seconds_to_480_in_all_and_vary_by_a_tenth_at_most() -> None:
+    middle = [3.8, 7.6, 15.2, 30.4, 60.8, 121.6, 243.2]
+    spread = random.Random(7)
+    for number, base in enumerate(middle, start=1):
+        drawn = [retry_gap(number, spread).total_seconds() for _ in range(500)]
+        assert base * 0.9 <= min(drawn) < base * 0.92
+        assert base * 1.08 < max(drawn) <= base * 1.1
+    assert abs(sum(middle) - 480) < 3
+
+
+def test_polls_grow_from_two_seconds_to_a_minute() -> None:
+    spread = random.Random(7)
+    for number, base in ((1, 2.0), (2, 3.0), (3, 4.5), (9, 51.26), (10, 60.0), (5000, 60.0)):
+        assert base * 0.9 <= poll_gap(number, spread).total_seconds() <= base * 1.1
+
+
+async def test_a_wait_that_was_asked_for_is_kept_when_it_is_longer_than_the_schedules(db: Database) -> None:
+    subject = await make_due(db)
+    plan = make_plan(raising(TryLater("busy", timedelta(minutes=10))))
+
+    await step(db, plan, subject)
+
+    assert 590 < (await waiting(db, subject))["due_in"] <= 600
+
+
+async def test_a_shorter_wait_than_the_schedules_is_not_believed(db: Database) -> None:
+    subject = await make_due(db)
+
+    await step(db, make_plan(raising(TryLater("busy", timedelta(0)))), subject)
+
+    assert (await waiting(db, subject))["due_in"] > 3
+
+
+async def test_a_stage_with_patience_gives_up_after_its_time_and_not_before(db: Database) -> None:
+    subject = await make_due(db, Stage.RECONCILE)
+    plan = make_plan(
+        raising(TryLater("503")), Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=timedelta(minutes=15)
+    )
+    for _ in range(20):
+        assert await step(db, plan, subject) == "retry"
+    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
+
+    assert await step(db, plan, subject) == "dead letter"
+
+
+async def test_a_try_is_ended_when_its_budget_is_over(db: Database) -> None:
+    subject = await make_due(db)
+
+    async def handle(work: Work) -> Booking:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    with trio.fail_after(5):
+        booked = await step(db, make_plan(handle, budget=0.1), subject)
+
+    assert booked == "retry"
+    assert (await waiting(db, subject))["last_error"] == "no result within 0.1 s"
+
+
+# --- Where the authority may have acted --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", [DatabaseUnavailable("gone"), trio.TooSlowError(), ValueError("x"), OSError("x")], ids=repr
+)
+async def test_a_send_that_ended_without_an_answer_leaves_a_doubt(db: Database, error: Exception) -> None:
+    subject = await make_due(db, Stage.SEND)
+    plan = make_plan(announcing(db, raising(error)), Stage.SEND, may_have_acted=True)
+
+    booked = await step(db, plan, subject)
+
+    assert booked == "outcome unknown"
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+    assert [outcome for _, outcome in await sends_of(db, subject)] == ["unknown"]
+
+
+@pytest.mark.parametrize(("error", "counted"), [(DatabaseUnavailable("gone"), 0), (ValueError("x"), 1)], ids=repr)
+async def test_a_send_that_ended_before_its_intent_leaves_no_doubt(
+    db: Database, error: Exception, counted: int
+) -> None:
+    """Nothing can have gone out, so there is nothing to ask about, and the number is not in question."""
+    subject = await make_due(db, Stage.SEND)
+
+    await step(db, make_plan(raising(error), Stage.SEND, may_have_acted=True), subject)
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"]) == ("send", counted)
+    assert (await submission(db, subject))["number_fate"] == "reserved"
+    assert "outcome_unknown" not in await story(db, subject)
+
+
+async def test_a_sender_that_always_fails_before_its_intent_ends_as_a_dead_letter(db: Database) -> None:
+    """And does not go round between sending and asking for ever."""
+    subject = await make_due(db, Stage.SEND)
+    plan = make_plan(raising(ValueError("a bug")), Stage.SEND, may_have_acted=True)
+
+    outcomes = [await step(db, plan, subject) for _ in range(MAX_ATTEMPTS)]
+
+    assert outcomes[-1] == "dead letter"
+    assert (await row(db, "SELECT stage, attempt, error FROM dead_letters")) == {
+        "stage": "send",
+        "attempt": 8,
+        "error": "unexpected ValueError",
+    }
+
+
+async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_before_it_is_given_up(
+    db: Database,
+) -> None:
+    subject = await make_due(db, Stage.SEND)
+    for _ in range(MAX_ATTEMPTS - 1):
+        await step(db, make_plan(raising(TryLater("503")), Stage.SEND, may_have_acted=True), subject)
+    work = await take(db, subject)
+    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+
+    booked = await step(db, make_plan(done, Stage.SEND, may_have_acted=True), subject)
+
+    assert booked == "outcome unknown"
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+@pytest.mark.parametrize("deaths", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
+async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db: Database, deaths: int) -> None:
+    subject = await make_due(db)
+    for _ in range(deaths):
+        await take(db, subject)
+
+    async def handle(work: Work) -> Booking:
+        raise AssertionError("it was tried")
+
+    booked = await step(db, make_plan(handle, max_attempts=None), subject)
+
+    assert booked == "dead letter"
+    assert (await row(db, "SELECT deaths FROM dead_letters"))["deaths"] == deaths
+
+
+async def test_seven_deaths_are_survived(db: Database) -> None:
+    subject = await make_due(db)
+    for _ in range(MAX_ATTEMPTS - 1):
+        await take(db, subject)
+
+    assert (await step(db, make_plan(done, max_attempts=None), subject)) == "done"
+
+
+# --- The loop ----------------------------------------------------------------------------------------------------
+
+
+async def test_all_that_is_due_is_worked_on_and_nothing_else(db: Database) -> None:
+    tenant = await make_tenant(db)
+    for _ in range(25):
+        await make_submission(db, tenant)
+    waiting_one = await make_submission(db, tenant, stage=Stage.SEND)
+
+    assert await drain(db, make_plan(done)) == ["done"] * 25
+    assert [left["subject"] for left in await rows(db, "SELECT subject FROM outbox")] == [waiting_one]
+
+
+async def test_a_crash_in_one_row_does_not_disturb_its_siblings(db: Database) -> None:
+    tenant = await make_tenant(db)
+    subjects = [await make_submission(db, tenant) for _ in range(8)]
+    bad = set(subjects[::2])
+    all_in_hand, in_hand, ended = trio.Event(), 0, trio.Event()
+
+    async def handle(work: Work) -> Booking:
+        nonlocal in_hand
+        in_hand += 1
+        if in_hand == len(subjects):
+            all_in_hand.set()
+        await all_in_hand.wait()
+        if work.subject in bad:
+            raise ZeroDivisionError
+        await trio.sleep(0.1)  # still at it when the others crash
+        in_hand -= 1
+        if in_hand == len(bad):
+            ended.set()
+        return finish(work)
+
+    async with running(make_plan(handle, slots=8), make_tools(db)):
+        await until(ended)
+
+    assert {left["subject"] for left in await rows(db, "SELECT subject FROM outbox")} == bad
+
+
+async def test_a_booking_that_fails_leaves_its_row_to_the_lease_and_the_others_alone(db: Database) -> None:
+    tenant = await make_tenant(db)
+    bad, good = await make_submission(db, tenant), await make_submission(db, tenant)
+
+    async def fail(conn: Conn) -> None:
+        await conn.execute("SELECT 1 / 0")
+
+    async def handle(work: Work) -> Booking:
+        return Booking("never written", fail, Stage.SEND) if work.subject == bad else finish(work)
+
+    tools = make_tools(db)
+    assert sorted(await drain(db, make_plan(handle), tools)) == ["done", "not booked"]
+
+    left = await waiting(db, bad)
+    assert (left["holder"], left["attempt"], left["stage"]) == ("this worker", 1, "sign")
+    assert left["due_in"] > 50
+    assert await rows(db, "SELECT 1 FROM outbox WHERE subject = %(good)s", good=good) == []
+    steps = tools.metrics.registry.get_sample_value
+    assert steps("fe_steps_total", {"stage": "sign", "outcome": "not booked"}) == 1
+    assert steps("fe_steps_total", {"stage": "sign", "outcome": "done"}) == 1
+
+
+async def test_a_stopped_loop_finishes_what_is_in_hand_and_claims_no_more(db: Database) -> None:
+    tenant = await make_tenant(db)
+    for _ in range(6):
+        await make_submission(db, tenant)
+    started, go_on, tried = trio.Event(), trio.Event(), 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal tried
+        tried += 1
+        if tried == 3:
+            started.set()
+        await go_on.wait()
+        return finish(work)
+
+    async with running(make_plan(handle, slots=3), make_tools(db)) as stopping:
+        await until(started)
+        stopping.set()
+        await trio.sleep(0.1)
+        go_on.set()
+
+    assert tried == 3
+    left = await rows(db, "SELECT attempt, holder FROM outbox")
+    assert left == [{"attempt": 0, "holder": None}] * 3
+
+
+async def cancel_in_hand(db: Database, handle: Handler, stage: Stage, *, may_have_acted: bool) -> None:
+    """Run the loop, and cancel it as soon as a try is in hand."""
+    in_hand = trio.Event()
+
+    async def hang(work: Work) -> Booking:
+        in_hand.set()
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async def first(work: Work) -> Booking:
+        await handle(work)
+        return await hang(work)
+
+    plan = make_plan(first, stage, may_have_acted=may_have_acted)
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop.run_stage, plan, make_tools(db), trio.Event())
+            await in_hand.wait()
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_cancelled_try_gives_its_row_back_without_counting(db: Database) -> None:
+    subject = await make_due(db)
+
+    await cancel_in_hand(db, done, Stage.SIGN, may_have_acted=False)
+
+    left = await waiting(db, subject)
+    assert (left["attempt"], left["deaths"], left["holder"], left["stage"]) == (0, 0, None, "sign")
+    assert left["due_in"] <= 0
+
+
+async def test_a_cancelled_send_hands_its_doubt_over_at_once(db: Database) -> None:
+    subject = await make_due(db, Stage.SEND)
+
+    await cancel_in_hand(db, announcing(db, done), Stage.SEND, may_have_acted=True)
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["holder"], left["attempt"]) == ("reconcile", None, 0)
+    assert left["due_in"] <= 0
+    assert [outcome for _, outcome in await sends_of(db, subject)] == ["unknown"]
+
+
+async def test_a_send_cancelled_before_its_intent_is_given_back_without_counting(db: Database) -> None:
+    subject = await make_due(db, Stage.SEND)
+
+    await cancel_in_hand(db, done, Stage.SEND, may_have_acted=True)
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["holder"], left["attempt"]) == ("send", None, 0)
+    assert left["due_in"] <= 0
+
+
+async def test_a_booking_is_written_though_the_loop_is_cancelled_meanwhile(db: Database) -> None:
+    await make_due(db)
+    booking_now = trio.Event()
+
+    async def write_slowly(conn: Conn) -> None:
+        booking_now.set()
+        await conn.execute("WITH nap AS MATERIALIZED (SELECT pg_sleep(0.3)) DELETE FROM outbox USING nap")
+
+    async def handle(work: Work) -> Booking:
+        return Booking("slow", write_slowly)
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop.run_stage, make_plan(handle), make_tools(db), trio.Event())
+            await booking_now.wait()
+            nursery.cancel_scope.cancel()
+
+    assert await rows(db, "SELECT * FROM outbox") == []
+
+
+async def test_a_booking_rings_the_stage_it_makes_due(db: Database) -> None:
+    subject = await make_due(db)
+    tools = make_tools(db)
+    bell = tools.wakeups.bell(Stage.SEND)
+
+    async def nothing(conn: Conn) -> None:
+        pass
+
+    async def handle(work: Work) -> Booking:
+        return Booking("next", nothing, Stage.SEND, AT_ONCE)
+
+    await step(db, make_plan(handle), subject, tools)
+
+    assert bell.is_set()
+
+
+async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    handled = trio.Event()
+
+    async def handle(work: Work) -> Booking:
+        handled.set()
+        return finish(work)
+
+    tools = make_tools(db, poll_seconds=0.05)
+    async with running(make_plan(handle), tools):
+        await trio.sleep(0.2)
+        with plain(dsn) as conn:
+            conn.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        await make_submission(db, tenant)
+        await until(handled)

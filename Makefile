@@ -35,7 +35,9 @@ format: setup ## Format the Python code and repair what lint can repair
 	$(BIN)/ruff check --fix
 
 bench: setup ## Run the benchmarks, short; each prints ratios measured side by side
-	@$(BIN)/python -m bench.road $(ARGS)
+	$(BIN)/python -m bench.database --seconds 3
+	$(BIN)/python -m bench.documents --seconds 10 --documents 2000
+	$(BIN)/python -m bench.road --documents 300
 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock

@@ -3,6 +3,7 @@
 import json
 import signal
 from datetime import timedelta
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +37,11 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.load import MalformedJson
 
 
+def _choice(among: type[StrEnum]) -> click.Choice[str]:
+    """Choose by the values of an enumeration: left to itself, click takes the names of its members."""
+    return click.Choice([member.value for member in among])
+
+
 @click.group()
 def authority() -> None:
     """Simulate the tax authority, or ask whether it answers."""
@@ -52,10 +58,10 @@ def authority() -> None:
 @click.option("--world", type=click.Path(path_type=Path), help="JSON file: taxpayers, ranges, delegations, roots.")
 @click.option("--faults", type=click.Choice(["mild", "wild"]), help="Let things go wrong by chance.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides which; the same seed, the same faults.")
-@click.option("--check", type=click.Choice(list(CheckLevel)), default=CheckLevel.FULL, show_default=True)
-@click.option("--shapes", type=click.Choice(list(Shapes)), default=Shapes.LIVE, show_default=True)
-@click.option("--messages", type=click.Choice(list(Catalogue)), default=Catalogue.INTERFACE, show_default=True)
-@click.option("--availability", type=click.Choice(list(Availability)), default=Availability.V1_7, show_default=True)
+@click.option("--check", type=_choice(CheckLevel), default=CheckLevel.FULL.value, show_default=True)
+@click.option("--shapes", type=_choice(Shapes), default=Shapes.LIVE.value, show_default=True)
+@click.option("--messages", type=_choice(Catalogue), default=Catalogue.INTERFACE.value, show_default=True)
+@click.option("--availability", type=_choice(Availability), default=Availability.V1_7.value, show_default=True)
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
 @click.option("--require-references", is_flag=True, help="Refuse notes about documents that were never sent here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")

@@ -60,6 +60,14 @@ def test_a_seed_and_a_preset_choose_the_faults() -> None:
     assert faults["plan"]["seed"] == 7
 
 
+def test_its_ways_are_chosen_by_the_names_its_documentation_uses() -> None:
+    ways = ("--check", "signature", "--shapes", "documented", "--messages", "live", "--availability", "1.6")
+    with simulating(*ways) as (at, _):
+        summaries = httpx.get(f"{at['fc']}/certecf/consultarfce/api/Consultas/Consulta")
+
+    assert summaries.status_code == 404, "by edition 1.6 that query is for production only"
+
+
 def test_a_world_that_cannot_be_read_is_refused(tmp_path: Path, fe: Fe) -> None:
     (tmp_path / "world.json").write_text('{"ranges": [{"issuer": "1"}]}')
 

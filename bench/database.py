@@ -1,6 +1,6 @@
 """What a transaction costs under Trio: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop.
 
-`python -m bench.database [--seconds 4]`: both drivers in turn, in one process, on one embedded server; eight tasks each.
+`python -m bench.database [--seconds 4]`: both drivers in turn, in one process, on one embedded server, eight tasks.
 """
 
 import argparse

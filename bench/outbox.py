@@ -1,0 +1,340 @@
+"""The outbox beside three job queues that others run: how many no-op jobs a second, and how soon a job starts.
+
+`python -m bench.outbox [--jobs 20000] [--peers FOLDER] [--steady SECONDS]`
+
+All on one embedded Postgres, one after the other, each in a database of its own:
+
+* ours, batches: eight tasks claim 100 rows and complete them, again and again, until 20,000 preloaded rows are gone.
+  This is what the outbox itself can carry.
+* ours, actor: the same rows through the loop that the service runs: a task, a deadline, a log context, a booking each.
+* pgqueuer, procrastinate, graphile-worker: their own workers with a no-op job, tuned as their documentation says.
+* latency: a job every 20 ms; from before the call that puts it in to the start of its handler, woken by NOTIFY.
+
+The peers are installed into FOLDER (a venv and node_modules), from PyPI and npm; without --peers they are left out.
+
+`--steady` is another run: documents flow through the outbox at 200 a second while an old snapshot is held open, and the
+rate, dead tuples and WAL for each document are printed.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import trio
+
+from fe.actors.booking import Booking
+from fe.actors.loop import Plan, Tools, run_stage
+from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.states import Stage
+from fe.metrics import Metrics
+from fe.store import outbox
+from fe.store.db import Conn, Database, open_database
+from fe.store.embedded import start_embedded
+from fe.store.migrate import migrate
+from fe.store.outbox import Lane, Work
+from fe.store.wakeups import Wakeups
+
+CLAIMERS = 8
+BATCH = 100
+LANE = Lane(Environment.ECF)
+LEASE = timedelta(seconds=60)
+TENANT = 1
+
+_PRELOAD = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+    SELECT %(tenant)s, gen_random_uuid(), 'sign', 'ecf', now() FROM generate_series(1, %(jobs)s)
+"""
+_ONE = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+    VALUES (%s, %s, 'sign', 'ecf', clock_timestamp())
+"""
+
+
+async def make_tenant(conn: Conn) -> None:
+    await conn.execute("INSERT INTO tenants (tenant_id, name, issuer) VALUES (%s, 'bench', '{}')", (TENANT,))
+
+
+async def preload(conn: Conn, jobs: int) -> None:
+    await conn.execute(_PRELOAD, {"tenant": TENANT, "jobs": jobs})
+    await conn.execute("ANALYZE outbox")
+
+
+async def batches(dsn: str, jobs: int) -> float:
+    """No-op jobs a second, claimed and completed in batches."""
+    async with open_database(dsn, max_size=CLAIMERS) as db:
+        await db.run(make_tenant)
+        await db.run(preload, jobs)
+        done = 0
+        started = time.perf_counter()
+
+        async def claimer(name: str) -> None:
+            nonlocal done
+            while True:
+                works = await db.run(outbox.claim, Stage.SIGN, LANE, [TENANT], [BATCH], lease=LEASE, holder=name)
+                if not works:
+                    return
+                completed = await db.run(outbox.complete, TENANT, works)
+                done += len(completed)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(CLAIMERS):
+                nursery.start_soon(claimer, f"bench-{number}")
+        assert done == jobs, f"a job was lost or done twice: {done} of {jobs}"
+        return jobs / (time.perf_counter() - started)
+
+
+def tools_for(db: Database, wakeups: Wakeups) -> Tools:
+    return Tools(
+        db,
+        wakeups,
+        system_clock,
+        Metrics(),
+        lease=LEASE,
+        poll_seconds=2.0,
+        holder="bench",
+        spread=random.Random(1),
+    )
+
+
+def noop_plan(done: trio.Event, jobs: int, at: dict[UUID, float]) -> Plan:
+    count = 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal count
+        at[work.subject] = time.perf_counter()
+        count += 1
+        if count == jobs:
+            done.set()
+        return Booking("done", partial(_complete_one, work=work))
+
+    return Plan(Stage.SIGN, handle, 64, ("",), 30.0)
+
+
+async def _complete_one(conn: Conn, work: Work) -> None:
+    await outbox.complete(conn, work.tenant_id, [work])
+
+
+async def actor(dsn: str, jobs: int) -> float:
+    """No-op jobs a second through the loop of the service."""
+    async with open_database(dsn, max_size=CLAIMERS) as db, trio.open_nursery() as nursery:
+        await db.run(make_tenant)
+        await db.run(preload, jobs)
+        done, stopping, at = trio.Event(), trio.Event(), dict[UUID, float]()
+        tools = tools_for(db, Wakeups(db))
+        started = time.perf_counter()
+        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools, stopping)
+        await done.wait()
+        rate = jobs / (time.perf_counter() - started)
+        stopping.set()
+        return rate
+
+
+async def latency(dsn: str, jobs: int) -> list[float]:
+    """Seconds from before the insert to the handler's start; two sets of connections, as between two processes."""
+    async with (
+        open_database(dsn) as db,
+        open_database(dsn, max_size=2) as other,
+        trio.open_nursery() as nursery,
+    ):
+        await db.run(make_tenant)
+        done, stopping, at, put = trio.Event(), trio.Event(), dict[UUID, float](), dict[UUID, float]()
+        near, far = Wakeups(db), Wakeups(other)
+        nursery.start_soon(near.run)
+        nursery.start_soon(far.run)
+        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools_for(db, near), stopping)
+        await trio.sleep(1)
+        for _ in range(jobs):
+            subject = new_id(datetime.now(UTC))
+            put[subject] = time.perf_counter()
+            await other.run(_put_one, subject)
+            far.ring(Stage.SIGN)
+            await trio.sleep(0.02)
+        await done.wait()
+        stopping.set()
+        nursery.cancel_scope.cancel()
+    return [at[subject] - put[subject] for subject in put]
+
+
+async def _put_one(conn: Conn, subject: UUID) -> None:
+    await conn.execute(_ONE, (TENANT, subject))
+
+
+def quantiles(latencies: Sequence[float]) -> str:
+    cuts = statistics.quantiles(latencies, n=100)
+    return f"p50 {cuts[49] * 1000:5.1f}  p95 {cuts[94] * 1000:5.1f}  p99 {cuts[98] * 1000:5.1f} ms"
+
+
+# --- The peers ----------------------------------------------------------------------------------------------------
+
+HERE = Path(__file__).parent / "peers"
+
+
+def install_peers(folder: Path) -> dict[str, list[str]]:
+    """Install the three into `folder` when they are not there; return the command of each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    python = folder / "venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        wanted = ["pgqueuer[asyncpg]==1.6.0", "procrastinate==3.10.0", "psycopg[binary]", "uvloop"]
+        subprocess.run([python, "-m", "pip", "install", "-q", *wanted], check=True)
+    if not (folder / "node_modules").exists():
+        (folder / "package.json").write_text('{"private": true}')
+        subprocess.run(["npm", "install", "--silent", "graphile-worker@0.17.3"], cwd=folder, check=True)
+    shutil.copy(HERE / "graphile_worker.mjs", folder)
+    return {
+        "pgqueuer": [str(python), str(HERE / "pgqueuer_worker.py")],
+        "procrastinate": [str(python), str(HERE / "procrastinate_worker.py")],
+        "graphile-worker": ["node", str(folder / "graphile_worker.mjs")],
+    }
+
+
+def run_peer(command: list[str], dsn: str, mode: str, jobs: int) -> Any:
+    ended = subprocess.run([*command, dsn, mode, str(jobs)], capture_output=True, text=True, timeout=300, check=False)
+    if ended.returncode != 0:
+        raise SystemExit(f"{command[-1]} failed: {ended.stderr[-800:]}")
+    return json.loads(ended.stdout)
+
+
+# --- A steady load ------------------------------------------------------------------------------------------------
+
+STEADY_RATE = 200
+_HEALTH = """
+    SELECT (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'outbox') AS dead,
+           (SELECT pg_relation_size('outbox')) AS bytes, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal
+"""
+
+
+async def steady(dsn: str, seconds: float) -> None:
+    """Send documents through four stages of the outbox at a steady rate, with an old snapshot held open."""
+    async with open_database(dsn, max_size=CLAIMERS) as db, open_database(dsn, max_size=1) as old:
+        await db.run(make_tenant)
+        async with trio.open_nursery() as nursery:
+            holding = trio.Event()
+            nursery.start_soon(old.transact, partial(_hold_snapshot, until=holding))
+            await trio.sleep(0.2)
+            _, _, wal_before = await db.run(_health)
+            done, started = 0, time.perf_counter()
+            print("  seconds  documents/s  dead tuples  outbox MB")
+            mark_at, mark_done = started, 0
+            while time.perf_counter() - started < seconds:
+                await db.run(preload_few, STEADY_RATE // 10)
+                works = await db.run(outbox.claim, Stage.SIGN, LANE, [TENANT], [BATCH], lease=LEASE, holder="bench")
+                for _ in range(3):  # the moves between the stages: updates in place, as the bookings make them
+                    await db.run(_move, works)
+                completed = await db.run(outbox.complete, TENANT, works)
+                done += len(completed)
+                now = time.perf_counter()
+                if now - mark_at >= max(10.0, seconds / 20):
+                    dead, size, _ = await db.run(_health)
+                    rate = (done - mark_done) / (now - mark_at)
+                    print(f"  {now - started:7.0f}  {rate:11.0f}  {dead:11d}  {size / 1e6:9.1f}")
+                    mark_at, mark_done = now, done
+                await trio.sleep(max(0.0, started + done / STEADY_RATE - time.perf_counter()))
+            dead, _, wal = await db.run(_health)
+            print(f"  {(wal - wal_before) / done:.0f} bytes of WAL and {dead / done:.2f} dead tuples for each document")
+            holding.set()
+
+
+async def preload_few(conn: Conn, jobs: int) -> None:
+    await conn.execute(_PRELOAD, {"tenant": TENANT, "jobs": jobs})
+
+
+async def _move(conn: Conn, works: list[Work]) -> None:
+    await conn.execute(
+        "UPDATE outbox SET run_at = clock_timestamp() + interval '1 min', attempt = 1"
+        " WHERE tenant_id = %s AND subject = ANY (%s)",
+        (TENANT, [work.subject for work in works]),
+    )
+
+
+async def _health(conn: Conn) -> tuple[int, int, int]:
+    cursor = await conn.execute(_HEALTH)
+    row = await cursor.fetchone()
+    assert row is not None
+    return row[0] or 0, row[1], int(row[2])
+
+
+async def _hold_snapshot(conn: Conn, until: trio.Event) -> None:
+    await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+    await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    await conn.execute("SELECT count(*) FROM outbox")
+    await until.wait()
+
+
+# --- The run ------------------------------------------------------------------------------------------------------
+
+
+class Databases:
+    """A fresh database for each measurement, on one server."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._made = 0
+
+    def fresh(self, *, ours: bool) -> str:
+        import psycopg  # after fe.store, see there
+
+        self._made += 1
+        name = f"bench_{self._made}"
+        with psycopg.connect(self._server, autocommit=True) as conn:
+            conn.execute(f"CREATE DATABASE {name}".encode())
+        parts = urlsplit(self._server)
+        dsn = parts._replace(path=f"/{name}").geturl()
+        if ours:
+            migrate(dsn)
+        return dsn
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=20_000)
+    parser.add_argument("--latency-jobs", type=int, default=200)
+    parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
+    parser.add_argument("--steady", type=float, help="seconds of a steady 200 documents/s instead")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        databases = Databases(start_embedded(Path(folder) / "postgres", keep=False))
+        if arguments.steady:
+            print(f"A steady {STEADY_RATE} documents/s for {arguments.steady:g} s, an old snapshot held open")
+            trio.run(steady, databases.fresh(ours=True), arguments.steady)
+            return
+        rates = {
+            "ours, batches": trio.run(batches, databases.fresh(ours=True), arguments.jobs),
+            "ours, actor": trio.run(actor, databases.fresh(ours=True), arguments.jobs // 4),
+        }
+        delays = {"ours": trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs)}
+        peers = install_peers(arguments.peers) if arguments.peers else {}
+        for name, command in peers.items():
+            jobs = arguments.jobs // 10 if name == "procrastinate" else arguments.jobs
+            ran = run_peer(command, databases.fresh(ours=False), "throughput", jobs)
+            rates[name] = jobs / ran["seconds"]
+            delays[name] = run_peer(command, databases.fresh(ours=False), "latency", arguments.latency_jobs)[
+                "latencies"
+            ]
+        best = max((rate for name, rate in rates.items() if name in peers), default=None)
+        print("No-op jobs, claimed and completed")
+        for name, rate in rates.items():
+            beside = f"   {rate / best:5.2f} of the fastest peer" if best else ""
+            print(f"  {name:16} {rate:9.0f} /s{beside}")
+        print("From putting a job in to its start")
+        for name, latencies in delays.items():
+            print(f"  {name:16} {quantiles(latencies)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""`python -m tests.faults`: one run of the fault suite."""
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import trio
+
+from tests.faults.run import Order, run
+
+
+def say(text: str) -> None:
+    """Print a line at once: whoever watches wants to know the seed before the run ends."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run, print what happened, and return 1 when something was that must not be."""
+    options = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    options.add_argument("--seconds", type=float, default=float(os.environ.get("FAULTS_SECONDS", "120")))
+    options.add_argument("--seed", type=int, default=int(os.environ.get("FAULTS_SEED") or random.randrange(10**6)))
+    options.add_argument("--report", type=Path, help="write the figures and the timeline here, as JSON")
+    options.add_argument("--folder", type=Path, help="keep everything in this new folder: journals, logs, the database")
+    asked = options.parse_args()
+    say(f"seed {asked.seed}: FAULTS_SEED={asked.seed} FAULTS_SECONDS={asked.seconds:g} make faults")
+    if asked.folder is not None:
+        asked.folder.mkdir(parents=True)
+    started = time.monotonic()
+    ended = trio.run(run, Order(seed=asked.seed, seconds=asked.seconds), asked.folder)
+    say(ended.report.table())
+    if asked.report is not None:
+        asked.report.write_text(json.dumps(ended.report.as_json(ended.violations), indent=1), encoding="utf-8")
+    say(f"{time.monotonic() - started:.0f} s in all, violations: {len(ended.violations)}")
+    for violation in ended.violations:
+        say(f"  {violation}")
+    if ended.violations:
+        say(f"seed {asked.seed}")
+    return 1 if ended.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,354 @@
+"""The judge of a run: pure functions from what is known after it to what must not be.
+
+The invariants are those of docs/faults.md. I4 (billing) and I7 (webhooks) have nothing to judge yet.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from uuid import UUID
+
+from fe.ecf.states import FINAL, MOVES, Status
+from fe.flows.evidence import link_hash
+from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
+
+#: How many times a document's bytes may be sent before it is an operator's matter.
+MOST_SENDS = 8
+#: How long after its revocation a key may still be served.
+REVOKED_WITHIN = 30.0
+
+_ACCEPTED = ("Aceptado", "Aceptado Condicional")
+_DUPLICATE_CODES = (3, 1209)
+_TRY_AGAIN = "intentar nueva vez"
+_STATUS_AFTER = {
+    "accepted": Status.QUEUED,
+    "processing": Status.PROCESSING,
+    "error": Status.ERROR,
+    "discarded": Status.ERROR,
+}
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something that must not be: which invariant, about what, and what is wrong."""
+
+    invariant: str
+    about: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}  {self.about}: {self.says}"
+
+
+def check(history: History) -> list[Violation]:
+    """Judge a run by every invariant."""
+    return [
+        Violation(invariant, about, says)
+        for invariant, judge in CHECKS.items()
+        for about, says in dict.fromkeys(judge(history))
+    ]
+
+
+Found = Iterator[tuple[str, str]]
+
+
+def nothing_lost(history: History) -> Found:
+    """I1: every acknowledged submission is there, once, and comes to an end or is a dead letter."""
+    rows = {row.submission_id: row for row in history.database.submissions}
+    for call in history.calls:
+        if call.op != "submit" or call.outcome is not Outcome.OK:
+            continue
+        if call.tax_log_id is None:
+            yield call.request_id or "?", f"answered {call.http} without a taxLogId"
+            continue
+        row = rows.get(UUID(call.tax_log_id))
+        if row is None:
+            yield call.tax_log_id, f"answered {call.http}, and there is no such submission"
+        elif (row.tenant_id, row.environment) != (call.tenant_id, call.environment):
+            yield call.tax_log_id, "it belongs to another tenant or environment"
+    dead = {letter.subject for letter in history.database.dead_letters}
+    for row in rows.values():
+        if Status(row.status) not in FINAL and row.submission_id not in dead:
+            yield str(row.submission_id), f"it is {row.status}, and no dead letter"
+        if Status(row.status) in FINAL and row.submission_id in dead:
+            yield str(row.submission_id), f"it is {row.status}, and a dead letter too"
+
+
+def one_document_for_a_number(history: History) -> Found:
+    """I2: under one number of one issuer in one environment the authority sees one string of bytes."""
+    seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for arrival in history.arrivals:
+        if arrival.sha256 is not None:
+            seen[arrival.environment, arrival.operation, arrival.file_name or "?"].add(arrival.sha256)
+    for (environment, operation, file_name), digests in seen.items():
+        if len(digests) > 1:
+            yield f"{environment} {operation} {file_name}", f"{len(digests)} different documents"
+
+
+def sent_again_only_in_doubt(history: History) -> Found:
+    """I3: bytes go out only after a committed intent, again only after an outcome that was unknown, at most 8 times."""
+    taken = _arrivals_dealt_with(history)
+    announced: Counter[str] = Counter()
+    ever: set[str] = set()
+    bytes_of = {row.submission_id: row.goes_out for row in history.database.submissions}
+    for submission_id, sends in by_submission(history.database.sends).items():
+        for send in sends:
+            ever.add(send.digest)
+            announced[send.digest] += send.outcome != "not_sent"
+            if send.digest != bytes_of.get(submission_id):
+                yield str(submission_id), f"epoch {send.epoch} announced other bytes than those that are kept"
+        for earlier, later in pairwise(sends):
+            if earlier.outcome not in ("not_sent", "not_known"):
+                yield (
+                    str(submission_id),
+                    f"sent again (epoch {later.epoch}) after epoch {earlier.epoch} {earlier.outcome}",
+                )
+    for arrival in history.arrivals:
+        if arrival.sha256 is not None and arrival.sha256 not in ever:
+            yield _name(arrival), "bytes arrived that nobody had announced"
+    for digest, count in taken.items():
+        if digest in ever and count > announced[digest]:
+            yield digest[:12], f"the authority dealt with it {count} times, {announced[digest]} sends may have arrived"
+    for submission_id, story in by_submission(history.database.events).items():
+        count = 0
+        for event in story:
+            count = 0 if event.kind == "replayed" else count + (event.kind == "sending")
+            if count > MOST_SENDS:
+                yield str(submission_id), f"sent more than {MOST_SENDS} times"
+
+
+def _arrivals_dealt_with(history: History) -> Counter[str]:
+    """How many requests with these bytes the authority dealt with. One delivered twice by a proxy is one request."""
+    taken: Counter[str] = Counter()
+    doubled: Counter[str] = Counter()
+    for arrival in history.arrivals:
+        if arrival.sha256 is None or not arrival.effect:
+            continue
+        if arrival.fault == "duplicate-delivery":
+            doubled[arrival.sha256] += 1
+        else:
+            taken[arrival.sha256] += 1
+    for digest, records in doubled.items():
+        taken[digest] += (records + 1) // 2
+    return taken
+
+
+def numbers_in_order(history: History) -> Found:
+    """I5: no drawn number twice, none beyond the range, no gap: a draw that is rolled back gives its number back."""
+    drawn = {
+        event.submission_id
+        for event in history.database.events
+        if event.kind == "accepted" and event.detail.get("drawn") is True
+    }
+    numbers: dict[tuple[int, str, str], Counter[int]] = defaultdict(Counter)
+    for row in history.database.submissions:
+        if row.submission_id in drawn:
+            if row.e_ncf is None:
+                yield str(row.submission_id), "it drew a number and has none"
+            else:
+                numbers[row.tenant_id, row.environment, row.e_ncf[:3]][int(row.e_ncf[3:])] += 1
+    for sequence in history.database.sequences:
+        about = f"tenant {sequence.tenant_id} {sequence.environment} {sequence.prefix}"
+        given = numbers.pop((sequence.tenant_id, sequence.environment, sequence.prefix), Counter())
+        for number, times in given.items():
+            if times > 1:
+                yield about, f"{number} was drawn {times} times"
+            if not sequence.min_number <= number <= sequence.max_number:
+                yield about, f"{number} is outside the range"
+        gone = set(range(sequence.min_number, sequence.current_number)) - given.keys()
+        if gone:
+            yield about, f"{len(gone)} numbers are gone and nobody has them, first {min(gone)}"
+        ahead = [number for number in given if number >= sequence.current_number]
+        if ahead:
+            yield about, f"{min(ahead)} was drawn and would be drawn again"
+    for tenant_id, environment, prefix in numbers:
+        yield f"tenant {tenant_id} {environment} {prefix}", "numbers were drawn from a sequence that is not there"
+
+
+def stories_hold(history: History) -> Found:
+    """I6: status moves along the allowed edges, once ended it stays, and the story is whole and unchanged."""
+    stories = by_submission(history.database.events)
+    for row in history.database.submissions:
+        about, story = str(row.submission_id), stories.pop(row.submission_id, [])
+        if not story:
+            yield about, "it has no story"
+            continue
+        yield from ((about, fault) for fault in _faults_of_chain(story))
+        kinds = [event.kind for event in story]
+        if kinds[0] != "accepted" or kinds.count("accepted") != 1 or kinds.count("signed") > 1:
+            yield about, f"it begins or was signed more than once: {' '.join(kinds)}"
+        status = Status.QUEUED
+        for number, event in enumerate(story):
+            if status in FINAL:
+                yield about, f"{event.kind} after its end"
+            after = _status_after(event, status)
+            if number and after is not status and after not in MOVES[status]:
+                yield about, f"moved from {status} to {after}"
+            status = after
+        if status != row.status:
+            yield about, f"its story ends as {status}, its row says {row.status}"
+        sealed = " ".join(event.detail_text for event in story)
+        for digest in filter(None, (row.signed, row.sent)):
+            if digest not in sealed:
+                yield about, "its story does not know its document"
+    for submission_id in stories:
+        yield str(submission_id), "a story of nothing"
+    yield from _what_clients_saw(history)
+
+
+def _faults_of_chain(story: Sequence[Event]) -> Iterator[str]:
+    previous = b""
+    for number, event in enumerate(story, 1):
+        if event.seq != number:
+            yield f"event {number} is missing"
+            return
+        computed = link_hash(
+            previous, event.tenant_id, event.submission_id, event.seq, event.at, event.kind, event.detail_text
+        )
+        if computed != event.hash:
+            yield f"event {number} ({event.kind}) was changed, or one before it was"
+            return
+        previous = event.hash
+
+
+def _status_after(event: Event, status: Status) -> Status:
+    if event.kind == "verdict":
+        return Status(event.detail["status"])
+    return _STATUS_AFTER.get(event.kind, status)
+
+
+def _what_clients_saw(history: History) -> Found:
+    """A client that asks one question after another sees only legal moves, and an end that stays."""
+    last: dict[str, tuple[float, Status]] = {}
+    asked = [call for call in history.calls if call.op == "ask" and call.status is not None and call.tax_log_id]
+    for call in sorted(asked, key=lambda call: call.started):
+        assert call.tax_log_id is not None
+        status = Status(call.status or "")
+        ended, before = last.get(call.tax_log_id, (0.0, Status.QUEUED))
+        if call.started >= ended:
+            if status is not before and status not in MOVES[before]:
+                yield call.tax_log_id, f"a client saw {before} and then {status}"
+            last[call.tax_log_id] = (call.ended, status)
+
+
+def drained(history: History) -> Found:
+    """I8: when the faults are over, everything comes to its end: nothing waits and nothing is held."""
+    for due in history.database.outbox:
+        held = f", held by {due.holder}" if due.holder else ""
+        yield str(due.subject), f"still waits for {due.stage}, attempt {due.attempt}{held}: {due.last_error}"
+
+
+def revocation_works(history: History) -> Found:
+    """I9: a revoked key is not served later than 30 s after the revocation."""
+    for revocation in history.revocations:
+        for call in history.calls:
+            late = call.started - revocation.at
+            if call.key == revocation.key and call.outcome is Outcome.OK and late > REVOKED_WITHIN:
+                yield revocation.key, f"served {late:.1f} s after it was revoked"
+
+
+def said_once(history: History) -> Found:
+    """I10: one clientRequestId is one submission, and every answer names it."""
+    named: dict[tuple[int, str, str], set[str]] = defaultdict(set)
+    firsts: Counter[tuple[int, str, str]] = Counter()
+    for call in history.calls:
+        if call.op == "submit" and call.outcome is Outcome.OK and call.request_id and call.tax_log_id:
+            key = (call.tenant_id, call.environment, call.request_id)
+            named[key].add(call.tax_log_id)
+            firsts[key] += call.http == 202
+    kept = Counter(
+        (row.tenant_id, row.environment, row.client_request_id)
+        for row in history.database.submissions
+        if row.client_request_id is not None
+    )
+    for key, ids in named.items():
+        if len(ids) > 1:
+            yield key[2], f"its answers name {len(ids)} submissions"
+        if firsts[key] > 1:
+            yield key[2], f"{firsts[key]} calls were told that they were the first"
+        if kept[key] == 0:
+            yield key[2], "answered, and no submission bears its name"
+    for (_, _, request_id), count in kept.items():
+        if count > 1:
+            yield str(request_id), f"{count} submissions bear its name"
+    yield from _nobody_elses(history)
+
+
+def _nobody_elses(history: History) -> Found:
+    """There are no more submissions than were handed in."""
+    handed_in = {call.request_id for call in history.calls if call.op == "submit" and call.request_id}
+    unnamed = sum(call.op == "submit" and call.request_id is None for call in history.calls)
+    nameless = 0
+    for row in history.database.submissions:
+        nameless += row.client_request_id is None
+        if row.client_request_id is not None and row.client_request_id not in handed_in:
+            yield str(row.submission_id), "nobody handed it in"
+    if nameless > unnamed:
+        yield "without clientRequestId", f"{nameless} submissions out of {unnamed} calls"
+
+
+def verdicts_agree(history: History) -> Found:
+    """V: what we tell our client is what the authority decided about these very bytes."""
+    decided: dict[str, list[Arrival]] = defaultdict(list)
+    for arrival in history.arrivals:
+        if arrival.sha256 is not None and arrival.effect and not arrival.refused:
+            decided[arrival.sha256].append(arrival)
+    for row in history.database.submissions:
+        arrivals = decided.get(row.goes_out or "", [])
+        accepted = any(arrival.estado in _ACCEPTED for arrival in arrivals)
+        rejected = any(_is_rejection(arrival) for arrival in arrivals)
+        wrong = _disagreement(row, accepted=accepted, rejected=rejected)
+        if wrong is not None:
+            yield str(row.submission_id), wrong
+        if any(arrival.used for arrival in arrivals) and row.number_fate == "reusable":
+            yield str(row.submission_id), "its number is used over there and reusable here"
+        if (
+            row.status in _ACCEPTED
+            and row.e_ncf is not None
+            and row.root in ("ECF", "RFCE")
+            and row.number_fate != "used"
+        ):
+            yield str(row.submission_id), f"it was accepted, and its number is {row.number_fate}"
+
+
+def _is_rejection(arrival: Arrival) -> bool:
+    """A judgement of the document itself: not of its second arrival, and no breakdown over there."""
+    return (
+        arrival.estado == "Rechazado"
+        and not set(arrival.codes) & set(_DUPLICATE_CODES)
+        and _TRY_AGAIN not in arrival.words
+    )
+
+
+def _disagreement(row: Submission, *, accepted: bool, rejected: bool) -> str | None:
+    match Status(row.status):
+        case Status.ACCEPTED | Status.CONDITIONAL if not accepted:
+            return f"{row.status} here, and the authority never accepted it"
+        case Status.REJECTED if accepted:
+            return "rejected here, and the authority accepted it"
+        case Status.REJECTED if not rejected:
+            return "rejected here, and the authority never judged it so"
+        case Status.ERROR if accepted:
+            return "error here, and the authority accepted it"
+        case Status.ERROR if rejected:
+            return "error here, and the authority rejected it"
+    return None
+
+
+def _name(arrival: Arrival) -> str:
+    return f"{arrival.environment} {arrival.file_name}"
+
+
+#: Every invariant there is something to judge by.
+CHECKS: dict[str, Callable[[History], Found]] = {
+    "I1": nothing_lost,
+    "I2": one_document_for_a_number,
+    "I3": sent_again_only_in_doubt,
+    "I5": numbers_in_order,
+    "I6": stories_hold,
+    "I8": drained,
+    "I9": revocation_works,
+    "I10": said_once,
+    "V": verdicts_agree,
+}

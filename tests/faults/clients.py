@@ -1,0 +1,275 @@
+"""The clients: programs of several tenants that do what the interface tells them to, and write down what they saw.
+
+They repeat what they do not know the outcome of, with the same clientRequestId; they sometimes say the same thing twice
+at once, and sometimes leave in the middle of a call.
+"""
+
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import trio
+
+from fe.ecf.states import FINAL, Status
+from tests.faults.documents import Paper, Papers
+from tests.faults.history import Call, ClientJournal, Outcome
+
+_FINAL = frozenset(status.value for status in FINAL)
+_CALL_SECONDS = 6.0
+#: The login throttle takes 5 attempts a minute for each key: this is how long a key rests after one.
+_KEY_RESTS = 15.0
+
+#: Shares of the submissions.
+_TWINS, _LEAVES, _UNNAMED = 0.08, 0.05, 0.06
+
+
+@dataclass(frozen=True)
+class Key:
+    api_key_id: str
+    secret: str
+
+
+@dataclass
+class Account:
+    """A tenant as its programs know it: several keys, because one may not log in as often as a broken day asks for."""
+
+    tenant_id: int
+    environment: str
+    keys: list[Key]
+    #: The clients' address, as the proxy in front of the service tells it.
+    address: str
+    _rested_at: dict[str, float] = field(default_factory=dict)
+
+    def free_key(self) -> Key | None:
+        """A key that may log in now; it rests from now on."""
+        now = trio.current_time()
+        for key in self.keys:
+            if self._rested_at.get(key.api_key_id, 0.0) <= now:
+                self._rested_at[key.api_key_id] = now + _KEY_RESTS
+                return key
+        return None
+
+
+@dataclass
+class Door:
+    """One HTTP process of the service, as a client reaches it."""
+
+    base_url: str
+    client: httpx.AsyncClient
+    #: Token by tenant: each process has its own idea of the time, so each gets a token of its own.
+    tokens: dict[int, str] = field(default_factory=dict)
+
+
+class Clients:
+    """All clients of a run."""
+
+    def __init__(
+        self, accounts: list[Account], doors: list[Door], journal: ClientJournal, issuers: Mapping[int, Any], seed: int
+    ) -> None:
+        self._accounts = accounts
+        self._doors = doors
+        self._journal = journal
+        self._random = random.Random(f"{seed}/clients")
+        self._papers = {
+            account.tenant_id: Papers(issuers[account.tenant_id], random.Random(f"{seed}/papers/{number}"))
+            for number, account in enumerate(accounts)
+        }
+        self._started = trio.current_time()
+        self._stop = trio.Event()
+        self._numbers = 0
+        self.in_hand = 0
+
+    async def run(self, per_second: float, most: int) -> None:
+        """Hand papers in at about this rate, at most so many in hand, until `stop`; then end what was begun."""
+        async with trio.open_nursery() as nursery:
+            while not self._stop.is_set():
+                if self.in_hand < most:
+                    self._numbers += 1
+                    account = self._random.choice(self._accounts)
+                    paper = self._papers[account.tenant_id].next()
+                    one = _Errand(self, account, paper, self._numbers, random.Random(self._random.getrandbits(64)))
+                    nursery.start_soon(self._carry, one)
+                with trio.move_on_after(self._random.expovariate(per_second)):
+                    await self._stop.wait()
+
+    async def _carry(self, errand: "_Errand") -> None:
+        self.in_hand += 1
+        try:
+            await errand.run()
+        finally:
+            self.in_hand -= 1
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+        self._stop.set()
+
+    @property
+    def now(self) -> float:
+        """Seconds since the run began."""
+        return trio.current_time() - self._started
+
+    async def use(self, account: Account, key: Key, every: float) -> None:
+        """Go on using one key, whatever is answered, until cancelled: it will be revoked."""
+        alone = Account(account.tenant_id, account.environment, [key], account.address)
+        doors = [Door(door.base_url, door.client) for door in self._doors]
+        for door in doors:
+            await self.log_in(alone, door, key)
+        while True:
+            door = self._random.choice(doors)
+            if account.tenant_id in door.tokens:
+                call = await self.call(alone, door, "use", "GET", "/invoices/none", {}, key=key.api_key_id)
+                self._journal.add(call)
+            elif any(account.tenant_id in other.tokens for other in doors):
+                door.tokens = next(other.tokens for other in doors if other.tokens)
+            await trio.sleep(every)
+
+    async def log_in(self, account: Account, door: Door, key: Key) -> None:
+        """Get a token from this process; without success, there is none, and the next call tries again."""
+        with suppress(httpx.HTTPError):
+            answer = await door.client.post(
+                f"{door.base_url}/login",
+                json={"apiKeyId": key.api_key_id, "apiSecret": key.secret},
+                headers={"X-Forwarded-For": account.address},
+            )
+            if answer.status_code == 200:
+                door.tokens[account.tenant_id] = answer.json()["accessToken"]
+
+    async def call(
+        self, account: Account, door: Door, op: str, method: str, path: str, more: Mapping[str, Any], **known: Any
+    ) -> Call:
+        """Make one call and say what is known after it."""
+        if account.tenant_id not in door.tokens and op != "use":
+            key = account.free_key()
+            if key is not None:
+                await self.log_in(account, door, key)
+        started = self.now
+        http: int | None = None
+        told: dict[str, Any] = {}
+        outcome = Outcome.UNKNOWN
+        try:
+            answer = await door.client.request(
+                method,
+                f"{door.base_url}{path}",
+                headers={
+                    "Authorization": f"Bearer {door.tokens.get(account.tenant_id, 'none')}",
+                    "X-Forwarded-For": account.address,
+                },
+                **more,
+            )
+            http = answer.status_code
+            if http < 300:
+                told, outcome = answer.json(), Outcome.OK
+            elif http < 500:
+                outcome = Outcome.FAIL
+            if http == 401 and op != "use":
+                door.tokens.pop(account.tenant_id, None)
+        except httpx.ConnectError:
+            outcome = Outcome.FAIL
+        except httpx.HTTPError:
+            pass  # a reset, a timeout, half an answer: nobody knows
+        asked_for = known.pop("tax_log_id", None)
+        inner = told.get("response") or {}
+        return Call(
+            started=round(started, 4),
+            ended=round(self.now, 4),
+            op=op,
+            tenant_id=account.tenant_id,
+            environment=account.environment,
+            outcome=outcome,
+            http=http,
+            tax_log_id=told.get("taxLogId") or asked_for,
+            status=told.get("status"),
+            inner=inner.get("status"),
+            e_ncf=told.get("eNCF"),
+            **known,
+        )
+
+
+@dataclass
+class _Errand:
+    """One paper, from handing it in to its end."""
+
+    clients: Clients
+    account: Account
+    paper: Paper
+    number: int
+    random: random.Random
+
+    async def run(self) -> None:
+        named = self.random.random() >= _UNNAMED
+        request_id = f"r-{self.number}" if named else None
+        if named and self.random.random() < _TWINS:
+            async with trio.open_nursery() as twins:
+                twins.start_soon(self._submit, request_id)
+                twins.start_soon(self._submit, request_id)
+            tax_log_id = await self._submit(request_id)
+        else:
+            tax_log_id = await self._submit(request_id)
+        if tax_log_id is not None:
+            await self._follow(tax_log_id)
+
+    async def _submit(self, request_id: str | None) -> str | None:
+        """Hand it in until there is an answer; without a name for it, once only, for a second try might double it."""
+        body = dict(self.paper.body)
+        if request_id is not None:
+            body["clientRequestId"] = request_id
+        leaves = request_id is not None and self.random.random() < _LEAVES
+        while True:
+            with trio.move_on_after(self.random.uniform(0.002, 0.05) if leaves else _CALL_SECONDS) as patience:
+                call = await self._post(body, request_id)
+            if patience.cancelled_caught:
+                call = self._left(request_id)
+            leaves = False
+            self.clients._journal.add(call)
+            if call.outcome is Outcome.OK:
+                return call.tax_log_id
+            if call.http in (400, 413) or (call.outcome is Outcome.UNKNOWN and request_id is None):
+                return None
+            await trio.sleep(self.random.uniform(0.2, 0.8))
+
+    async def _post(self, body: dict[str, Any], request_id: str | None) -> Call:
+        door = self.random.choice(self.clients._doors)
+        return await self.clients.call(
+            self.account,
+            door,
+            "submit",
+            "POST",
+            "/invoices",
+            {"json": body},
+            request_id=request_id,
+            kind=self.paper.kind,
+        )
+
+    def _left(self, request_id: str | None) -> Call:
+        now = round(self.clients.now, 4)
+        return Call(
+            started=now,
+            ended=now,
+            op="submit",
+            tenant_id=self.account.tenant_id,
+            environment=self.account.environment,
+            outcome=Outcome.UNKNOWN,
+            request_id=request_id,
+            kind=self.paper.kind,
+        )
+
+    async def _follow(self, tax_log_id: str) -> None:
+        """Ask until it has come to its end, or is a dead letter."""
+        gap = 0.3
+        while True:
+            await trio.sleep(gap * self.random.uniform(0.7, 1.3))
+            door = self.random.choice(self.clients._doors)
+            call: Call | None = None
+            with trio.move_on_after(_CALL_SECONDS):
+                call = await self.clients.call(
+                    self.account, door, "ask", "GET", f"/invoices/{tax_log_id}", {}, tax_log_id=tax_log_id
+                )
+            if call is None:
+                continue
+            self.clients._journal.add(call)
+            if call.outcome is Outcome.OK and (call.status in _FINAL or call.inner == "dead_letter"):
+                return
+            gap = min(gap * 1.4, 2.0) if call.status != Status.QUEUED else min(gap * 1.2, 1.5)

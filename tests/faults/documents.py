@@ -1,0 +1,131 @@
+"""What the clients hand in: small receipts of several types, some with a number of their own, some that draw one."""
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build, to_bytes
+from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import local, show_day
+from fe.ecf.document import read_payload
+from tests.ecf.receipts import line, payload
+
+#: The service's sequences end here; numbers that clients bring begin behind them, so that drawing leaves no gap.
+DRAWN_UNTIL = 4_000_000
+_OWN_FROM = 5_000_000
+#: What the authority has granted: what lies beyond it is rejected over there, and only there.
+GRANTED_UNTIL = 9_000_000
+#: A sequence so short that a run uses it up.
+SHORT_PREFIX, SHORT_UNTIL = EcfType.GOVERNMENTAL.prefix, 15
+PREFIXES = tuple(
+    one.prefix for one in (EcfType.CREDIT_FISCAL, EcfType.CONSUMER, EcfType.CREDIT_NOTE, EcfType.PURCHASES)
+)
+
+EXPIRES = date(2028, 12, 31)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One submission to be made: its kind, for the report, and the body without its clientRequestId."""
+
+    kind: str
+    body: Mapping[str, Any]
+
+
+@dataclass
+class Papers:
+    """Makes one tenant's papers. The same seed makes the same ones."""
+
+    issuer: Mapping[str, str]
+    random: random.Random
+    _numbers: dict[str, "itertools.count[int]"] = field(default_factory=dict)
+
+    def next(self) -> Paper:
+        """The next one."""
+        make = self.random.choices(list(_KINDS), weights=list(_KINDS.values()))[0]
+        return make(self)
+
+    def _drawn(self) -> Paper:
+        ecf_type = self.random.choice([EcfType.CREDIT_FISCAL, EcfType.CONSUMER, EcfType.CREDIT_NOTE, EcfType.PURCHASES])
+        return self._structured(f"{ecf_type.value} drawn", self._draft(ecf_type, None))
+
+    def _from_the_short_sequence(self) -> Paper:
+        return self._structured("45 drawn, few", self._draft(EcfType.GOVERNMENTAL, None))
+
+    def _own(self) -> Paper:
+        ecf_type = self.random.choice([EcfType.CREDIT_FISCAL, EcfType.CONSUMER, EcfType.CREDIT_NOTE, EcfType.PURCHASES])
+        return self._structured(f"{ecf_type.value}", self._draft(ecf_type, self._number(ecf_type)))
+
+    def _xml(self) -> Paper:
+        ecf_type = self.random.choice([EcfType.CREDIT_FISCAL, EcfType.CONSUMER])
+        draft = self._draft(ecf_type, self._number(ecf_type))
+        full = autofill(read_payload(draft), issuer=self.issuer, expiry=EXPIRES, now=datetime.now(UTC))
+        return Paper(f"{ecf_type.value} XML", {"format": "xml", "xml": to_bytes(build(full)).decode()})
+
+    def _beyond(self) -> Paper:
+        number = GRANTED_UNTIL + self._next("beyond")
+        return self._structured("31 not granted", self._draft(EcfType.CREDIT_FISCAL, number))
+
+    def _broken(self) -> Paper:
+        draft = self._draft(EcfType.CREDIT_FISCAL, self._number(EcfType.CREDIT_FISCAL))
+        draft["Encabezado"]["IdDoc"]["TipoIngresos"] = "99"
+        return self._structured("31 broken", draft)
+
+    def _approval(self) -> Paper:
+        """What this tenant, as a buyer, says of a supplier's receipt."""
+        said = {
+            "Version": "1.0",
+            "RNCEmisor": "131880657",
+            "eNCF": f"E31{_OWN_FROM + self._next('approvals'):010d}",
+            "FechaEmision": _today(),
+            "MontoTotal": "118.00",
+            "RNCComprador": self.issuer["RNCEmisor"],
+            "Estado": "1",
+        }
+        return self._structured("ACECF", {"ACECF": {"DetalleAprobacionComercial": said}})
+
+    def _draft(self, ecf_type: EcfType, number: int | None) -> dict[str, Any]:
+        lines = [
+            line(price=f"{self.random.randrange(1, 90_000) / 100:.2f}", quantity=f"{self.random.randrange(1, 9)}.00")
+            for _ in range(self.random.randrange(1, 4))
+        ]
+        draft = payload(ecf_type, lines, issued=_today())
+        id_doc = draft["Encabezado"]["IdDoc"]
+        if number is None:
+            del id_doc["eNCF"]
+            id_doc["TipoeCF"] = ecf_type.value
+        else:
+            id_doc["eNCF"] = f"{ecf_type.prefix}{number:010d}"
+        if "InformacionReferencia" in draft:
+            # Neither drawn nor brought by anybody: the authority has never seen it, which it does not hold against us.
+            draft["InformacionReferencia"]["NCFModificado"] = f"E31{DRAWN_UNTIL + 7:010d}"
+        return draft
+
+    def _structured(self, kind: str, content: dict[str, Any]) -> Paper:
+        return Paper(kind, {"format": "structured", "payload": content})
+
+    def _number(self, ecf_type: EcfType) -> int:
+        return _OWN_FROM + self._next(ecf_type.prefix)
+
+    def _next(self, series: str) -> int:
+        return next(self._numbers.setdefault(series, itertools.count(1)))
+
+
+#: How often which kind.
+_KINDS: dict[Callable[[Papers], Paper], int] = {
+    Papers._drawn: 40,
+    Papers._own: 25,
+    Papers._xml: 15,
+    Papers._approval: 6,
+    Papers._from_the_short_sequence: 4,
+    Papers._beyond: 5,
+    Papers._broken: 5,
+}
+
+
+def _today() -> str:
+    return show_day(local(datetime.now(UTC)).date())

@@ -1,0 +1,278 @@
+"""What is known after a run: what the clients saw, what the authority saw, and what the database holds."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+
+class Outcome(StrEnum):
+    """What a client knows after a call."""
+
+    OK = "ok"  # it was answered, and the answer says that it was done
+    FAIL = "fail"  # it was answered, and certainly nothing was done
+    UNKNOWN = "unknown"  # a lost or delayed answer, or an error of the server: nobody can tell
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a client, as it saw it. Moments are seconds since the run began."""
+
+    started: float
+    ended: float
+    op: str  # submit, ask, or use (a key that is revoked during the run)
+    tenant_id: int
+    environment: str
+    outcome: Outcome
+    http: int | None = None
+    request_id: str | None = None
+    kind: str | None = None
+    tax_log_id: str | None = None
+    status: str | None = None
+    #: `response.status` of an asked submission: `dead_letter` ends the asking too.
+    inner: str | None = None
+    e_ncf: str | None = None
+    key: str | None = None
+
+
+class ClientJournal:
+    """The clients' journal: JSON lines, each written before the client goes on."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8", buffering=1)
+        self.calls: list[Call] = []
+
+    def add(self, call: Call) -> None:
+        """Write one call down."""
+        self.calls.append(call)
+        told = {name: value for name, value in asdict(call).items() if value is not None}
+        self._file.write(json.dumps(told, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_calls(path: Path) -> list[Call]:
+    """The calls of a journal."""
+    with path.open(encoding="utf-8") as lines:
+        told = [json.loads(line) for line in lines]
+    return [Call(**{**one, "outcome": Outcome(one["outcome"])}) for one in told]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A document that reached the authority, from its journal."""
+
+    seq: int
+    operation: str
+    environment: str
+    e_ncf: str | None
+    file_name: str | None
+    sha256: str | None
+    #: Whether the authority dealt with it; False where a fault came first.
+    effect: bool
+    #: What it decided: `Aceptado`, `Aceptado Condicional`, `Rechazado`; None when it decided nothing.
+    estado: str | None = None
+    #: The messages that came with the decision: codes and words.
+    codes: tuple[int, ...] = ()
+    words: str = ""
+    #: `secuenciaUtilizada`.
+    used: bool = False
+    #: Refused on the spot, before it was taken in.
+    refused: bool = False
+    fault: str | None = None
+
+
+def read_arrivals(path: Path) -> list[Arrival]:
+    """The documents of a simulator's journal file. A torn last line is none."""
+    arrivals = []
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break
+            record = json.loads(line)
+            if record["kind"] == "document":
+                arrivals.append(_arrival(record))
+    return arrivals
+
+
+def _arrival(record: Mapping[str, Any]) -> Arrival:
+    verdict = record["verdict"] or {}
+    return Arrival(
+        seq=record["seq"],
+        operation=record["operation"],
+        environment=record["environment"],
+        e_ncf=record["eNCF"],
+        file_name=record["fileName"],
+        sha256=record["sha256"],
+        effect=record["effect"],
+        estado=verdict.get("estado"),
+        codes=tuple(message["codigo"] for message in verdict.get("mensajes", ())),
+        words=" ".join(message["valor"] for message in verdict.get("mensajes", ())),
+        used=verdict.get("secuenciaUtilizada", False),
+        refused=record["refused"] is not None,
+        fault=record["fault"]["kind"] if record["fault"] else None,
+    )
+
+
+@dataclass(frozen=True)
+class Submission:
+    tenant_id: int
+    submission_id: UUID
+    environment: str
+    client_request_id: str | None
+    root: str
+    e_ncf: str | None
+    status: str
+    number_fate: str
+    #: SHA-256 of the signed bytes, and of what is sent where that is something else.
+    signed: str | None = None
+    sent: str | None = None
+
+    @property
+    def goes_out(self) -> str | None:
+        """The digest of the bytes that the authority gets."""
+        return self.sent or self.signed
+
+
+@dataclass(frozen=True)
+class Event:
+    tenant_id: int
+    submission_id: UUID
+    seq: int
+    at: datetime
+    kind: str
+    #: The very text that was hashed.
+    detail_text: str
+    hash: bytes
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """What it says."""
+        told: dict[str, Any] = json.loads(self.detail_text)
+        return told
+
+
+@dataclass(frozen=True)
+class Send:
+    tenant_id: int
+    submission_id: UUID
+    epoch: int
+    digest: str
+    outcome: str
+    intended_at: datetime
+
+
+@dataclass(frozen=True)
+class Due:
+    """A row of the outbox."""
+
+    tenant_id: int
+    subject: UUID
+    stage: str
+    holder: str | None
+    attempt: int
+    last_error: str | None
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    tenant_id: int
+    subject: UUID
+    stage: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Sequence_:
+    tenant_id: int
+    environment: str
+    prefix: str
+    min_number: int
+    max_number: int
+    current_number: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The database, as far as the checker reads it."""
+
+    submissions: Sequence[Submission] = ()
+    events: Sequence[Event] = ()
+    sends: Sequence[Send] = ()
+    outbox: Sequence[Due] = ()
+    dead_letters: Sequence[DeadLetter] = ()
+    sequences: Sequence[Sequence_] = ()
+
+
+_SUBMISSIONS = """
+    SELECT s.tenant_id, s.submission_id, s.environment, s.client_request_id, s.root, s.e_ncf, s.status, s.number_fate,
+           (SELECT encode(sha256(d.content), 'hex') FROM submission_documents AS d
+             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed') AS signed,
+           (SELECT encode(sha256(d.content), 'hex') FROM submission_documents AS d
+             WHERE d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'sent') AS sent
+      FROM submissions AS s
+"""
+_EVENTS = """
+    SELECT tenant_id, submission_id, seq, at, kind, detail::text AS detail_text, hash
+      FROM submission_events ORDER BY tenant_id, submission_id, seq
+"""
+_SENDS = """
+    SELECT tenant_id, submission_id, epoch, encode(digest, 'hex') AS digest, outcome, intended_at
+      FROM sends ORDER BY tenant_id, submission_id, epoch
+"""
+_OUTBOX = "SELECT tenant_id, subject, stage, holder, attempt, last_error FROM outbox"
+_DEAD = "SELECT tenant_id, subject, stage, error FROM dead_letters"
+_SEQUENCES = "SELECT tenant_id, environment, prefix, min_number, max_number, current_number FROM sequences"
+
+
+def read_snapshot(dsn: str) -> Snapshot:
+    """Read the database, at one moment."""
+    with psycopg.connect(dsn) as conn:
+        conn.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+
+        def rows(kind: type[Any], statement: str) -> list[Any]:
+            return conn.cursor(row_factory=class_row(kind)).execute(statement.encode()).fetchall()
+
+        return Snapshot(
+            submissions=rows(Submission, _SUBMISSIONS),
+            events=rows(Event, _EVENTS),
+            sends=rows(Send, _SENDS),
+            outbox=rows(Due, _OUTBOX),
+            dead_letters=rows(DeadLetter, _DEAD),
+            sequences=rows(Sequence_, _SEQUENCES),
+        )
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """A key that was revoked during the run; committed at the latest at `at`, in the run's seconds."""
+
+    key: str
+    at: float
+
+
+@dataclass(frozen=True)
+class History:
+    """All there is to judge a run by."""
+
+    calls: Sequence[Call]
+    arrivals: Sequence[Arrival]
+    database: Snapshot
+    revocations: Sequence[Revocation] = ()
+
+
+def by_submission(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
+    """Group rows that have a `submission_id`, in their order."""
+    grouped: dict[UUID, list[Any]] = {}
+    for row in rows:
+        grouped.setdefault(row.submission_id, []).append(row)
+    return grouped

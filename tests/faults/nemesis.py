@@ -1,0 +1,275 @@
+"""What goes wrong, and when: drawn from the seed before the run begins, then carried out as drawn."""
+
+import random
+import re
+import signal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import trio
+
+from fe.kill_points import POINTS
+from tests.faults.parts import Part, Tell
+from tests.faults.postgres import Postgres
+from tests.faults.proxy import Cut, FaultProxy, When
+
+#: Where an HTTP process can be told to die, and where an actors' process can.
+_HTTP_POINTS = ("accepting", "accepted")
+_ACTOR_POINTS = tuple(point for point in POINTS if point not in _HTTP_POINTS)
+
+#: The statements around which connections are cut.
+_STATEMENTS = {
+    "http": ("accept_submission",),
+    "actors": (
+        "intend_to_send",
+        "book_signed",
+        "book_received",
+        "book_verdict",
+        "book_doubt",
+        "book_resend",
+        "book_(?:retry|not_sent)",
+        r"UPDATE outbox AS o\s+SET attempt",
+    ),
+}
+
+#: What can be ordered of the authority call by call, with how long it lasts where it lasts.
+_SCRIPTS: Mapping[str, float | None] = {
+    "reset-after": None,
+    "reset-before": None,
+    "unavailable-after": None,
+    "half-reply": None,
+    "empty": None,
+    "garbage": None,
+    "not-found": 2.0,
+    "stuck": 4.0,
+    "try-again": None,
+    "duplicate-delivery": None,
+    "other-track": None,
+    "bare-string": None,
+    "slow": 3.0,
+}
+_OPERATIONS = ("reception", "summary-reception", "result", "state", "track-ids", "summary-state")
+
+#: Clocks that are wrong: within the tolerance between machines, and far beyond it.
+_OFFSETS = {"http": (-20.0, 20.0, 3600.0), "actors": (-86_400.0, -3600.0, -20.0, 20.0, 3600.0, 86_400.0)}
+
+#: How often each kind is dealt, in a deck.
+DECK: Mapping[str, int] = {
+    "kill actors": 4,
+    "kill http": 2,
+    "kill authority": 2,
+    "stop actors": 1,
+    "stop http": 1,
+    "freeze actors": 3,
+    "freeze http": 1,
+    "freeze authority": 1,
+    "clock actors": 1,
+    "clock http": 1,
+    "postgres stops at once": 1,
+    "postgres crashes": 1,
+    "postgres loses a session": 1,
+    "cut actors": 2,
+    "cut http": 1,
+    "cut at actors": 6,
+    "cut at http": 3,
+    "black hole actors": 2,
+    "black hole http": 1,
+    "slow network": 1,
+    "authority is mild": 1,
+    "authority is wild": 1,
+    "authority is away": 2,
+    "authority is told": 6,
+}
+
+
+@dataclass(frozen=True)
+class Strike:
+    """One thing that goes wrong: `at` seconds after the start, with everything that chance decides about it."""
+
+    at: float
+    kind: str
+    #: Chooses the target among those there are.
+    turn: int
+    seed: int
+
+
+def draw(seed: int, seconds: float, *, every: float, deck: Mapping[str, int] = DECK) -> list[Strike]:
+    """Draw what goes wrong: every kind comes as often as the deck holds it, in the order of a shuffled deck."""
+    chance = random.Random(f"{seed}/nemesis")
+    strikes: list[Strike] = []
+    at = chance.uniform(0.3, 1.0)
+    cards: list[str] = []
+    while at < seconds:
+        if not cards:
+            cards = [kind for kind, count in deck.items() for _ in range(count)]
+            chance.shuffle(cards)
+        strikes.append(Strike(round(at, 3), cards.pop(), chance.randrange(1000), chance.getrandbits(32)))
+        at += chance.uniform(0.3, 1.7) * every
+    return strikes
+
+
+@dataclass
+class Mood:
+    """Which faults the authority makes by chance: `mild`, `wild` or `none`. Its next process makes such too."""
+
+    seed: int
+    name: str = "none"
+
+    def options(self) -> list[str]:
+        """What the simulator's next process is told."""
+        self.seed += 1
+        return [] if self.name == "none" else ["--faults", self.name, "--seed", str(self.seed)]
+
+    @property
+    def order(self) -> dict[str, Any]:
+        """What the simulator is told that runs."""
+        self.seed += 1
+        return {"plan": None if self.name == "none" else self.name, "seed": self.seed}
+
+
+@dataclass
+class Rig:
+    """What can be struck."""
+
+    http: Sequence[Part]
+    actors: Sequence[Part]
+    authority: Part
+    mood: Mood
+    postgres: Postgres
+    #: By the name of the part behind it.
+    proxies: Mapping[str, FaultProxy]
+    management: str
+    tell: Tell
+    #: What was done, by kind.
+    done: Counter[str] = field(default_factory=Counter)
+
+    def part(self, role: str, turn: int) -> Part:
+        """One of the parts of a role."""
+        parts = {"http": self.http, "actors": self.actors, "authority": [self.authority]}[role]
+        return parts[turn % len(parts)]
+
+
+class Nemesis:
+    """Carries the strikes out."""
+
+    def __init__(self, rig: Rig, seed: int, *, points: bool = True) -> None:
+        self._rig = rig
+        self._postgres_lock = trio.Lock()
+        self._arming = points
+        for role in ("http", "actors"):
+            for part in rig.http if role == "http" else rig.actors:
+                chance = random.Random(f"{seed}/points/{part.name}")
+                part.arm = lambda role=role, chance=chance: self._point(role, chance)  # type: ignore[misc]
+
+    def _point(self, role: str, chance: random.Random) -> Mapping[str, str]:
+        """Where the next process is to die; every second one is spared."""
+        if not self._arming or chance.random() < 0.5:
+            return {}
+        name = chance.choice(_HTTP_POINTS if role == "http" else _ACTOR_POINTS)
+        return {"FE_KILL_POINT": f"{name}:{chance.randrange(1, 12)}"}
+
+    async def run(self, strikes: Sequence[Strike]) -> None:
+        """Carry out all of them, each at its time; return when the last is over and everything is as it should be."""
+        started = trio.current_time()
+        async with trio.open_nursery() as lasting:
+            for strike in strikes:
+                await trio.sleep_until(started + strike.at)
+                lasting.start_soon(self._strike, strike)
+        self._arming = False
+        for proxy in self._rig.proxies.values():
+            proxy.disarm()
+        self._rig.mood.name = "none"
+        await self._order("DELETE", None)
+
+    async def _strike(self, strike: Strike) -> None:
+        verb, _, role = strike.kind.rpartition(" ")
+        chance = random.Random(strike.seed)
+        if role in ("actors", "http", "authority"):
+            part = self._rig.part(role, strike.turn)
+            self._note(part.name, strike.kind)
+            await self._strike_part(verb, role, part, chance)
+        elif strike.kind.startswith("postgres"):
+            self._note("postgres", strike.kind)
+            await self._strike_postgres(strike.kind, strike.turn)
+        elif strike.kind == "slow network":
+            names = sorted(self._rig.proxies)
+            name = names[strike.turn % len(names)]
+            self._note(name, strike.kind)
+            trickles = chance.random() < 0.5
+            await self._rig.proxies[name].slow(
+                chance.uniform(1.0, 3.0), delay=0.0005 if trickles else 0.1, piece=16 if trickles else 65536
+            )
+        else:
+            self._note("authority", strike.kind)
+            await self._strike_authority(strike.kind, chance)
+
+    async def _strike_part(self, verb: str, role: str, part: Part, chance: random.Random) -> None:
+        proxy = self._rig.proxies.get(part.name)
+        match verb:
+            case "kill":
+                part.kill()
+            case "stop":
+                part.terminate()
+            case "freeze":
+                await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
+            case "clock":
+                part.next["FE_CLOCK_OFFSET"] = str(chance.choice(_OFFSETS[role]))
+                part.kill("kill -9, clock set")
+            case "cut":
+                assert proxy is not None
+                proxy.cut()
+            case "cut at":
+                assert proxy is not None
+                when = chance.choice(list(When))
+                proxy.cut_at(Cut(when, re.compile(chance.choice(_STATEMENTS[role]))))
+            case "black hole":
+                assert proxy is not None
+                await proxy.black_hole(chance.choice([0.5, 2.0, 6.0]), then_cut=chance.random() < 0.5)
+
+    async def _strike_postgres(self, kind: str, turn: int) -> None:
+        postgres = self._rig.postgres
+        async with self._postgres_lock:
+            if kind == "postgres loses a session":
+                await postgres.kill_a_backend(turn)
+                return
+            # Never left without a server, whatever becomes of us meanwhile.
+            with trio.CancelScope(shield=True):
+                await postgres.end(signal.SIGKILL if kind == "postgres crashes" else signal.SIGQUIT)
+                await postgres.start()
+
+    async def _strike_authority(self, kind: str, chance: random.Random) -> None:
+        if kind == "authority is away":
+            lane = chance.choice([{}, {"environment": "ecf"}, {"environment": "testecf"}])
+            await self._order("POST", {"kind": "maintenance", "seconds": round(chance.uniform(1.0, 4.0), 2), **lane})
+        elif kind == "authority is told":
+            script = chance.choice(list(_SCRIPTS))
+            seconds = _SCRIPTS[script]
+            order: dict[str, Any] = {"kind": script, "times": chance.randrange(1, 5)}
+            order |= {"operation": chance.choice(_OPERATIONS)} if chance.random() < 0.8 else {}
+            order |= {"seconds": seconds} if seconds is not None else {}
+            await self._order("POST", order)
+        else:
+            await self.set_mood("wild" if kind == "authority is wild" else "mild")
+
+    async def set_mood(self, name: str) -> None:
+        """Let the authority make such faults by chance from now on."""
+        self._rig.mood.name = name
+        await self._order("POST", self._rig.mood.order)
+
+    async def _order(self, method: str, order: Mapping[str, Any] | None) -> None:
+        """Tell the simulator; when it is dead at the moment, that was disorder enough."""
+        async with httpx.AsyncClient(trust_env=False, timeout=3.0) as client:
+            for _ in range(10 if method == "DELETE" else 1):
+                try:
+                    (await client.request(method, f"{self._rig.management}/faults", json=order)).raise_for_status()
+                except httpx.TransportError:
+                    await trio.sleep(0.3)
+                else:
+                    return
+
+    def _note(self, where: str, kind: str) -> None:
+        self._rig.done[kind] += 1
+        self._rig.tell(where, kind)

@@ -1,0 +1,120 @@
+"""What a run did, as a table to read and as JSON to keep."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tests.faults.history import History, Outcome
+from tests.faults.scene import Scene
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happened to a part, `at` seconds after the clients began."""
+
+    at: float
+    where: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of a run."""
+
+    seed: int
+    seconds: float
+    strikes: dict[str, int]
+    ends: dict[str, int]
+    cuts: dict[str, int]
+    authority_faults: dict[str, int]
+    calls: dict[str, int]
+    submissions: dict[str, int]
+    numbers: dict[str, int]
+    drained_after: float | None
+    key_judged: bool
+    timeline: list[Happening] = field(repr=False, default_factory=list)
+
+    def as_json(self, violations: Sequence[Any]) -> dict[str, Any]:
+        """Everything, the violations too."""
+        return {**asdict(self), "violations": [asdict(violation) for violation in violations]}
+
+    def table(self) -> str:
+        """The figures, a section each."""
+        lines = []
+        for title, figures in (
+            ("strikes", self.strikes),
+            ("how processes ended", self.ends),
+            ("connections to Postgres", self.cuts),
+            ("faults of the authority that documents met", self.authority_faults),
+            ("calls of the clients", self.calls),
+            ("submissions", self.submissions),
+            ("figures", self.numbers),
+        ):
+            total = sum(figures.values())
+            lines.append(f"{title}{f' ({total})' if title != 'figures' else ''}")
+            lines += [f"  {count:>7,}  {name}" for name, count in sorted(figures.items(), key=lambda f: (-f[1], f[0]))]
+        after = "NOT AT ALL" if self.drained_after is None else f"{self.drained_after:.1f} s after the last fault"
+        lines.append(f"everything at its end: {after}")
+        lines.append(f"revocation (I9): {'judged' if self.key_judged else 'not judged, the run was too short'}")
+        return "\n".join(lines)
+
+
+def report_of(
+    seed: int,
+    seconds: float,
+    scene: Scene,
+    history: History,
+    happenings: list[Happening],
+    drained_after: float | None,
+) -> Report:
+    """Count."""
+    rig, database = scene.rig, history.database
+    ends: Counter[str] = Counter()
+    for part in [*rig.http, *rig.actors, rig.authority]:
+        for cause, count in part.ends.items():
+            if cause != "the end":
+                ends[f"{part.name.partition('-')[0]}: {cause}"] += count
+    cuts: Counter[str] = Counter()
+    for proxy in rig.proxies.values():
+        cuts.update(proxy.done)
+    submits = [call for call in history.calls if call.op == "submit"]
+    dead = {letter.subject for letter in database.dead_letters}
+    statuses = Counter("dead letter" if row.submission_id in dead else row.status for row in database.submissions)
+    latest = max((call.started for call in history.calls if call.op == "use"), default=0.0)
+    return Report(
+        seed=seed,
+        seconds=seconds,
+        strikes=dict(rig.done),
+        ends=dict(ends),
+        cuts=dict(cuts),
+        authority_faults=dict(Counter(arrival.fault for arrival in history.arrivals if arrival.fault)),
+        calls=dict(
+            Counter(f"{call.op} {call.outcome}{f' {call.http}' if call.http else ''}" for call in history.calls)
+        ),
+        submissions=dict(statuses),
+        numbers={
+            "submissions acknowledged (202)": sum(call.http == 202 for call in submits),
+            "repeats answered with the first (200)": sum(call.http == 200 for call in submits),
+            "calls whose outcome the client never learned": sum(c.outcome is Outcome.UNKNOWN for c in submits),
+            "documents that reached the authority": sum(arrival.effect for arrival in history.arrivals),
+            "of them again, the same bytes": _repeats(history),
+            "sends announced": len(database.sends),
+            "outcomes that were unknown": sum(event.kind == "outcome_unknown" for event in database.events),
+            "found at the authority by asking": sum(_is_adopted(event) for event in database.events),
+            "events on record": len(database.events),
+            "numbers drawn": sum(event.kind == "accepted" and event.detail["drawn"] for event in database.events),
+        },
+        drained_after=None if drained_after is None else round(drained_after, 1),
+        key_judged=any(latest > revocation.at + 31 for revocation in history.revocations),
+        timeline=happenings,
+    )
+
+
+def _repeats(history: History) -> int:
+    taken = Counter(arrival.sha256 for arrival in history.arrivals if arrival.effect)
+    return sum(count - 1 for count in taken.values())
+
+
+def _is_adopted(event: Any) -> bool:
+    return event.kind == "received" and event.detail["reply"].get("adopted") is True

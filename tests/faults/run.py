@@ -1,0 +1,145 @@
+"""One run: set the scene, let clients work and the nemesis strike, let everything come to rest, and judge."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psycopg
+import trio
+
+from fe.store import keys
+from fe.store.db import open_database
+from fe.store.errors import DatabaseUnavailable
+from tests.faults.checker import Violation, check
+from tests.faults.clients import Clients, Door
+from tests.faults.history import ClientJournal, History, Revocation, read_arrivals, read_snapshot
+from tests.faults.nemesis import DECK, Nemesis, draw
+from tests.faults.report import Happening, Report, report_of
+from tests.faults.scene import Scene, set_scene
+
+#: How long everything may take to come to its end once the faults are over.
+DRAIN_SECONDS = 75.0
+_LOOK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Order:
+    """What run is wanted."""
+
+    seed: int
+    #: How long things go wrong; before and after come start, rest and judgement.
+    seconds: float
+    #: New submissions a second, and at most so many in hand.
+    per_second: float = 12.0
+    most: int = 150
+    #: Seconds between two strikes, on average; and what is dealt.
+    every: float = 1.0
+    deck: Mapping[str, int] = field(default_factory=lambda: DECK)
+    #: Whether processes are told to die at named points.
+    points: bool = True
+    #: What the authority does by chance from the beginning.
+    mood: str = "mild"
+    http: int = 2
+    actors: int = 2
+    program: Sequence[str] = ("-m", "fe")
+    settings: Mapping[str, str] = field(default_factory=dict)
+    drain: float = DRAIN_SECONDS
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of it."""
+
+    report: Report
+    violations: Sequence[Violation]
+    history: History
+
+
+async def run(order: Order, folder: Path | None = None) -> Ended:
+    """Do one run, in a folder that is kept when it is given, or when there are violations."""
+    where = folder or Path(tempfile.mkdtemp(prefix="fe-faults-"))
+    ended = await _run(order, where)
+    if folder is None and not ended.violations:
+        shutil.rmtree(where, ignore_errors=True)
+    return ended
+
+
+async def _run(order: Order, folder: Path) -> Ended:
+    happenings: list[Happening] = []
+    began = trio.current_time()
+
+    def tell(where: str, what: str) -> None:
+        happenings.append(Happening(round(trio.current_time() - began, 3), where, what))
+
+    journal = ClientJournal(folder / "clients.jsonl")
+    scene_of = partial(set_scene, program=order.program, http=order.http, actors=order.actors, settings=order.settings)
+    async with scene_of(folder, order.seed, tell) as scene, _http_client() as client:
+        doors = [Door(url, client) for url in scene.urls]
+        clients = Clients(list(scene.accounts), doors, journal, scene.issuers, order.seed)
+        began = trio.current_time() - clients.now
+        nemesis = Nemesis(scene.rig, order.seed, points=order.points)
+        await nemesis.set_mood(order.mood)
+        revocations: list[Revocation] = []
+        async with trio.open_nursery() as nursery, trio.open_nursery() as working:
+            nursery.start_soon(_revoke_one, scene, clients, revocations)
+            working.start_soon(clients.run, order.per_second, order.most)
+            await nemesis.run(draw(order.seed, order.seconds, every=order.every, deck=order.deck))
+            await trio.sleep_until(began + order.seconds)
+            clients.stop()
+            tell("run", "calm")
+            drained_after = await _drain(scene, clients, order.drain)
+            tell("run", "drained" if drained_after is not None else "not drained")
+            working.cancel_scope.cancel()
+            nursery.cancel_scope.cancel()
+        database = await trio.to_thread.run_sync(read_snapshot, scene.dsn)
+    journal.close()
+    history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations)
+    violations = await trio.to_thread.run_sync(check, history)
+    return Ended(report_of(order.seed, order.seconds, scene, history, happenings, drained_after), violations, history)
+
+
+def _http_client() -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+    return httpx.AsyncClient(trust_env=False, timeout=6.0, limits=limits)
+
+
+async def _revoke_one(scene: Scene, clients: Clients, revocations: list[Revocation]) -> None:
+    """Revoke a key in the middle of its use, and send no word of it: the processes must find out by themselves."""
+    account = scene.accounts[0]
+    key = account.keys.pop()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(clients.use, account, key, 0.4)
+        await trio.sleep(3.0)
+        async with open_database(scene.dsn, max_size=2) as db:
+            while not revocations:
+                try:
+                    await db.run(keys.revoke, account.tenant_id, key.api_key_id, datetime.now(UTC))
+                except DatabaseUnavailable:
+                    await trio.sleep(0.3)
+                else:
+                    revocations.append(Revocation(key.api_key_id, clients.now))
+
+
+async def _drain(scene: Scene, clients: Clients, seconds: float) -> float | None:
+    """Wait until nothing waits any more; None when that takes too long."""
+    started = trio.current_time()
+    with trio.move_on_after(seconds):
+        while True:
+            waiting = await trio.to_thread.run_sync(_rows_waiting, scene.dsn)
+            if not waiting and not clients.in_hand:
+                return trio.current_time() - started
+            await trio.sleep(_LOOK_SECONDS)
+    return None
+
+
+def _rows_waiting(dsn: str) -> int:
+    with psycopg.connect(dsn) as conn:
+        row = conn.execute("SELECT count(*) FROM outbox").fetchone()
+    assert row is not None
+    count: int = row[0]
+    return count

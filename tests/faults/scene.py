@@ -1,0 +1,229 @@
+"""The scene of a run: Postgres behind proxies, the simulated authority, the service's processes, and the tenants."""
+
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import trio
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from fe.config import named_keys
+from fe.ecf.catalogue import Environment
+from fe.ecf.selfmade import self_made, to_p12
+from fe.flows.provision import add_certificate, create_key, create_tenant, put_sequence
+from fe.store.db import Database, open_database
+from fe.store.migrate import migrate
+from fe.vault import Vault
+from tests.cli.running import SECRETS, environment
+from tests.faults.clients import Account, Key
+from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
+from tests.faults.leash import Leash
+from tests.faults.nemesis import Mood, Rig
+from tests.faults.parts import Part, Tell
+from tests.faults.postgres import Postgres, free_port
+from tests.faults.proxy import FaultProxy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Who issues, and in which environment.
+TENANTS = (
+    ("131880738", Environment.TESTECF),
+    ("131880681", Environment.ECF),
+    ("131880657", Environment.TESTECF),
+    ("101000015", Environment.ECF),
+)
+_KEYS_EACH = 8
+_PASSPHRASE = "correct horse"
+_READY_SECONDS = 40.0
+
+#: Everything that takes long in life is short here, in proportion; the pool and the threads are small, to be used up.
+SETTINGS = {
+    "poll_seconds": "0.3",
+    "lease_seconds": "8",
+    "time_scale": "0.1",
+    "authority_timeout": "2",
+    "grace_seconds": "2",
+    "database_connections": "6",
+    "trusted_proxies": "127.0.0.1/32",
+    "metrics_bind": "127.0.0.1:0",
+    "log_level": "warning",
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene that is set."""
+
+    rig: Rig
+    #: Past the proxies.
+    dsn: str
+    accounts: Sequence[Account]
+    issuers: Mapping[int, Mapping[str, str]]
+    urls: Sequence[str]
+    authority_journal: Path
+
+
+@asynccontextmanager
+async def set_scene(
+    folder: Path,
+    seed: int,
+    tell: Tell,
+    *,
+    program: Sequence[str] = ("-m", "fe"),
+    http: int = 2,
+    actors: int = 2,
+    settings: Mapping[str, str] | None = None,
+) -> AsyncIterator[Scene]:
+    """Start everything in `folder`, and stop it at the end of the block.
+
+    `program` is what Python is told to run in place of the service: a broken variant of it, say.
+    """
+    leash = Leash()
+    postgres = Postgres(folder, leash)
+    try:
+        await postgres.make()
+        dsn = postgres.dsn("fe")
+        await trio.to_thread.run_sync(_create_database, postgres.dsn(), dsn)
+        async with open_database(dsn, max_size=2) as db:
+            accounts, issuers = await _provision(db)
+        async with trio.open_nursery() as nursery:
+            authority, mood, urls, journal = await _start_authority(nursery, folder, leash, tell, seed, issuers)
+            proxies: dict[str, FaultProxy] = {}
+            parts: list[Part] = []
+            ports = [free_port() for _ in range(http)]
+            for number in range(http + actors):
+                role, index = ("http", number) if number < http else ("actors", number - http)
+                name = f"{role}-{index + 1}"
+                proxies[name] = FaultProxy(postgres.port)
+                await nursery.start(proxies[name].serve)
+                told = environment(
+                    database_url=postgres.dsn("fe", port=proxies[name].port),
+                    data_dir=str(folder),
+                    http_bind=f"127.0.0.1:{ports[index] if role == 'http' else 0}",
+                    authority_ecf_url=urls["ecf"],
+                    authority_fc_url=urls["fc"],
+                    authority_status_url=urls["status"],
+                    **SETTINGS,
+                    **(settings or {}),
+                )
+                command = [sys.executable, *program, "run", "--role", role]
+                part = Part(name, partial(list, command), told | _import_path(), folder, leash, tell, seed)
+                parts.append(part)
+                await nursery.start(part.keep_running)
+            rig = Rig(parts[:http], parts[http:], authority, mood, postgres, proxies, urls["management"], tell)
+            bases = [f"http://127.0.0.1:{port}" for port in ports]
+            await _until_ready([f"{base}/readyz" for base in bases])
+            yield Scene(rig, dsn, accounts, issuers, [f"{base}/api/v1/fe" for base in bases], journal)
+            async with trio.open_nursery() as ending:
+                for part in [*parts, authority]:
+                    ending.start_soon(part.end)
+            nursery.cancel_scope.cancel()
+    finally:
+        with trio.CancelScope(shield=True):
+            await postgres.end(signal.SIGINT)
+        leash.close()
+
+
+def _import_path() -> dict[str, str]:
+    return {"PYTHONPATH": str(ROOT)}
+
+
+def _create_database(server: str, dsn: str) -> None:
+    with psycopg.connect(server, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE fe")
+    migrate(dsn)
+
+
+async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str, str]]]:
+    """Make the tenants, all with one certificate: it is their numbers that are to be told apart."""
+    now = datetime.now(UTC)
+    vault = Vault(named_keys(SECRETS["FE_KEK"]))
+    pepper = bytes.fromhex(SECRETS["FE_API_KEY_PEPPER"])
+    credential = self_made(
+        rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        holder="Ana Prueba",
+        holder_id="00112345678",
+        not_before=now - timedelta(days=40),
+        not_after=now + timedelta(days=365),
+    )
+    p12 = to_p12(credential, _PASSPHRASE)
+    accounts: list[Account] = []
+    issuers: dict[int, Mapping[str, str]] = {}
+    for number, (rnc, where) in enumerate(TENANTS, 1):
+        issuer = {"RNCEmisor": rnc, "RazonSocialEmisor": f"Comercial {number} SRL", "DireccionEmisor": "Calle 1"}
+        tenant = await db.transact(create_tenant, f"tenant {number}", issuer, today=now.date())
+        await db.transact(
+            add_certificate, vault, tenant, None, p12=p12, passphrase=_PASSPHRASE, opened=credential, now=now
+        )
+        for prefix, last in [*((prefix, DRAWN_UNTIL) for prefix in PREFIXES), (SHORT_PREFIX, SHORT_UNTIL)]:
+            await db.transact(put_sequence, tenant, where, prefix, maximum=last, expires=EXPIRES, now=now)
+        keys = [await db.transact(create_key, tenant, where, pepper=pepper) for _ in range(_KEYS_EACH)]
+        issuers[tenant.tenant_id] = issuer
+        accounts.append(
+            Account(
+                tenant.tenant_id,
+                where.value,
+                [Key(key.record.api_key_id, key.secret) for key in keys],
+                f"10.0.0.{number}",
+            )
+        )
+    return accounts, issuers
+
+
+async def _start_authority(
+    nursery: trio.Nursery,
+    folder: Path,
+    leash: Leash,
+    tell: Tell,
+    seed: int,
+    issuers: Mapping[int, Mapping[str, str]],
+) -> tuple[Part, Mood, dict[str, str], Path]:
+    port, management = free_port(), free_port()
+    journal, world = folder / "authority.jsonl", folder / "world.json"
+    world.write_text(json.dumps({"ranges": _ranges(issuers)}), encoding="utf-8")
+    mood = Mood(seed)
+
+    def command() -> list[str]:
+        chance = mood.options()
+        where = ["--port", str(port), "--management-port", str(management)]
+        kept = ["--state", str(journal), "--world", str(world)]
+        return [sys.executable, "-m", "fe", "authority", "simulate", *where, *kept, *chance]
+
+    part = Part("authority", command, environment() | _import_path(), folder, leash, tell, seed)
+    await nursery.start(part.keep_running)
+    base = f"http://127.0.0.1:{port}"
+    urls = {"ecf": base, "fc": base, "status": base, "management": f"http://127.0.0.1:{management}"}
+    await _until_ready([f"{urls['management']}/healthz"])
+    return part, mood, urls, journal
+
+
+def _ranges(issuers: Mapping[int, Mapping[str, str]]) -> list[dict[str, Any]]:
+    """What the authority has granted: everything up to a number that some documents go beyond."""
+    prefixes = [*PREFIXES, SHORT_PREFIX]
+    return [
+        {"issuer": issuer["RNCEmisor"], "type": prefix, "from": 1, "to": GRANTED_UNTIL}
+        for issuer in issuers.values()
+        for prefix in prefixes
+    ]
+
+
+async def _until_ready(urls: Sequence[str]) -> None:
+    async with httpx.AsyncClient(trust_env=False, timeout=2.0) as client:
+        with trio.fail_after(_READY_SECONDS):
+            for url in urls:
+                while True:
+                    try:
+                        if (await client.get(url)).status_code == 200:
+                            break
+                    except httpx.TransportError:
+                        pass  # it does not listen yet
+                    await trio.sleep(0.05)

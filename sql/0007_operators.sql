@@ -23,8 +23,12 @@ CREATE TABLE replay_plans (
     created_at timestamptz NOT NULL,
     created_by text NOT NULL,
     reason text NOT NULL,
+    -- So many rows are released first, and the rest only when these have come to a good end.
     canary int NOT NULL,
+    canaries_passed boolean NOT NULL,
     per_second numeric NOT NULL,
+    -- The pace is kept here, so that it holds however many run the plan, and after whatever crash.
+    next_release_at timestamptz NOT NULL DEFAULT '-infinity',
     stop_on_failure boolean NOT NULL,
     finished_at timestamptz,
     CONSTRAINT replay_plans_pk PRIMARY KEY (plan_id),
@@ -39,11 +43,15 @@ CREATE TABLE replay_items (
     -- The order of release.
     turn int NOT NULL,
     released_at timestamptz,
+    -- The stage it was released to; NULL when it was no dead letter any more by then.
+    released_to text,
     CONSTRAINT replay_items_pk PRIMARY KEY (tenant_id, plan_id, subject),
     CONSTRAINT replay_items_plan_fk FOREIGN KEY (plan_id) REFERENCES replay_plans (plan_id)
 );
 
 CREATE INDEX replay_items_by_turn ON replay_items (plan_id, turn);
+
+CREATE INDEX replay_items_waiting ON replay_items (plan_id, turn) WHERE released_at IS NULL;
 
 -- Set a dead letter going again, attempts afresh. Where bytes may have gone out the authority is asked first; signed
 -- bytes are never made again; only what was never signed goes back to the signer. NULL: there is no such dead letter.

@@ -2,21 +2,26 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import click
 
 from fe.cli.failures import Failure
 from fe.cli.session import settings_with_database, with_database
+from fe.clock import system_clock
 from fe.ecf.load import MalformedJson, load_json
 from fe.flows import evidence as proofs
-from fe.store import dead_letters
+from fe.flows import provision
 from fe.store import evidence as stored
 from fe.store.db import Database
+from fe.store.evidence import Story
 
 _MAX_EXPORT = 64 * 1024 * 1024
+
+_DAY = click.DateTime(["%Y-%m-%d"])
 
 
 @click.group()
@@ -29,42 +34,88 @@ def evidence() -> None:
 def export(tax_log_id: UUID) -> None:
     """Write the story of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
     story = with_database(settings_with_database(), lambda db: _story(db, tax_log_id))
-    click.echo(json.dumps(story, ensure_ascii=False))
+    click.echo(json.dumps(proofs.export(story), ensure_ascii=False))
 
 
 @evidence.command()
 @click.argument("tax_log_id", type=click.UUID, required=False)
 @click.option("--file", "path", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="An export instead.")
-def verify(tax_log_id: UUID | None, path: Path | None) -> None:
-    """Check the chain of a submission, in the database or in an exported file; no database is needed for a file."""
-    if (tax_log_id is None) == (path is None):
-        raise click.UsageError("give either TAX_LOG_ID or --file")
+@click.option("--expect", metavar="HASH", help="A hash that was noted earlier: it has to be in the chain still.")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="All submissions of this tenant instead.")
+@click.option("--since", type=_DAY, help="With --tenant: accepted on this day (UTC) or later.")
+@click.option("--until", type=_DAY, help="With --tenant: accepted on this day (UTC) or before.")
+def verify(
+    tax_log_id: UUID | None,
+    path: Path | None,
+    expect: str | None,
+    tenant_name: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> None:
+    """Check the chain of a submission, of an exported file (no database is needed), or of all that a tenant sent.
+
+    What was changed is said on stderr, and the exit code is 1.
+    """
+    if (tax_log_id, path, tenant_name).count(None) != 2:
+        raise click.UsageError("give one of TAX_LOG_ID, --file and --tenant")
+    if expect is not None and tenant_name is not None:
+        raise click.UsageError("--expect goes with one submission")
+    if tenant_name is not None:
+        _verify_all(tenant_name, since, until)
+        return
     if path is not None:
-        exported = _read(path)
+        story = _read(path)
     else:
         assert tax_log_id is not None
-        exported = with_database(settings_with_database(), lambda db: _story(db, tax_log_id))
-    found = list(proofs.faults(exported))
-    for fault in found:
+        one = tax_log_id
+        story = with_database(settings_with_database(), lambda db: _story(db, one))
+    _fail_on(f"{story.submission_id}: {fault}" for fault in proofs.faults(story, expected_hash=expect))
+    click.echo(f"{len(story.links)} events, last hash {story.links[-1].hash.hex()}: nothing was changed")
+
+
+def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None) -> None:
+    first = since.replace(tzinfo=UTC) if since else datetime(1970, 1, 1, tzinfo=UTC)
+    last = until.replace(tzinfo=UTC) + timedelta(days=1) if until else system_clock() + timedelta(days=1)
+
+    async def work(db: Database) -> tuple[int, list[str]]:
+        tenant = await db.run(provision.find_tenant, tenant_name)
+        checked, found, after = 0, list[str](), UUID(int=0)
+        while page := await db.run(stored.submissions_of, tenant.tenant_id, first, last, after):
+            for submission_id in page:
+                story = await _story(db, submission_id)
+                found += [f"{submission_id}: {fault}" for fault in proofs.faults(story)]
+            checked, after = checked + len(page), page[-1]
+        return checked, found
+
+    checked, found = with_database(settings_with_database(), work)
+    _fail_on(iter(found))
+    click.echo(f"{checked} submissions checked: nothing was changed")
+
+
+def _fail_on(faults: Iterator[str]) -> None:
+    said = False
+    for fault in faults:
         click.echo(fault, err=True)
-    if found:
+        said = True
+    if said:
         sys.exit(1)
-    click.echo(f"{len(exported['events'])} events, last hash {exported['events'][-1]['hash']}: nothing was changed")
 
 
-async def _story(db: Database, tax_log_id: UUID) -> dict[str, Any]:
-    waiting = await db.run(dead_letters.why, tax_log_id)
-    if waiting is None:
+async def _story(db: Database, tax_log_id: UUID) -> Story:
+    story = await db.transact(stored.story, tax_log_id)
+    if story is None:
         raise Failure(f"there is no submission {tax_log_id}")
-    links, documents = await db.run(stored.story, waiting.tenant_id, tax_log_id)
-    return proofs.export(links, documents)
+    return story
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Story:
     try:
         value = load_json(path.read_bytes(), max_bytes=_MAX_EXPORT)
     except MalformedJson as wrong:
         raise Failure(f"{path}: {wrong.message}") from None
     if not isinstance(value, dict):
         raise Failure(f"{path}: should hold one JSON object")
-    return value
+    try:
+        return proofs.read_export(value)
+    except proofs.NotAnExport as wrong:
+        raise Failure(f"{path}: {wrong}") from None

@@ -1,0 +1,96 @@
+"""Asking the authority about dead letters: the reconciler's own question and judgement, of which nothing is booked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import trio
+
+from fe.actors.credentials import CannotOpen, Credentials
+from fe.actors.loop import TryLater
+from fe.actors.reconciler import Reconciler
+from fe.authority.client import Authority, Timeouts
+from fe.authority.hosts import Hosts
+from fe.clock import Clock
+from fe.config import ConfigError, Settings
+from fe.ecf.catalogue import Environment
+from fe.ecf.states import Stage, Status
+from fe.flows.replay import can_be_asked
+from fe.store.db import Database
+from fe.store.dead_letters import DeadLetter
+from fe.store.outbox import Work
+from fe.vault import Vault
+
+#: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
+_AT_ONCE = 4
+
+_VERDICTS = (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What the authority says of a document; `known` is None when it did not say."""
+
+    known: bool | None
+    says: str
+
+
+async def ask_about(
+    db: Database, letters: Sequence[DeadLetter], settings: Settings, *, clock: Clock
+) -> dict[UUID, Word]:
+    """Ask the authority about each letter whether it knows the document. Nothing is written, here or there.
+
+    Raises ConfigError when the certificates cannot be unsealed for want of a key or the hosts are no addresses.
+    """
+    credentials = Credentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
+    try:
+        hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
+    except ValueError as wrong:
+        raise ConfigError(f"FE_AUTHORITY_*_URL: {wrong}") from None
+    authority = Authority(
+        hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
+    )
+    reconciler = Reconciler(db, authority, credentials, clock)
+    words: dict[UUID, Word] = {}
+    turns = trio.CapacityLimiter(_AT_ONCE)
+
+    async def ask(letter: DeadLetter) -> None:
+        async with turns:
+            words[letter.subject] = await _ask(reconciler, letter)
+
+    try:
+        async with trio.open_nursery() as asking:
+            for letter in letters:
+                asking.start_soon(ask, letter)
+    finally:
+        authority.close()
+    return words
+
+
+async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
+    if not can_be_asked(letter):
+        why = "it was never signed" if letter.certificate_id is None else "no service tells about such documents"
+        return Word(None, f"not asked: {why}")
+    work = Work(
+        tenant_id=letter.tenant_id,
+        subject=letter.subject,
+        stage=Stage.RECONCILE,
+        environment=Environment(letter.environment),
+        host=letter.host,
+        attempt=1,
+        epoch=0,  # no claim has it: should this ever be booked, it would be refused
+        deaths=0,
+        entered_at=letter.died_at,
+        last_error=letter.error,
+    )
+    try:
+        booking = await reconciler.reconcile(work)
+    except TryLater as later:
+        return Word(None, f"no answer: {later.reason}")
+    except CannotOpen as closed:
+        return Word(None, f"not asked: {closed}")
+    if booking.outcome in _VERDICTS:
+        return Word(True, f"knows it: {booking.outcome}")
+    if booking.outcome == "adopted":
+        return Word(True, "knows it, and has not judged it yet")
+    return Word(False, "does not know it")

@@ -1,0 +1,191 @@
+"""`fe outbox replay`: setting dead letters going again, looked at first if wanted, and at a pace."""
+
+from decimal import Decimal
+from typing import Any
+
+import click
+
+from fe.cli.failures import Failure
+from fe.cli.letters import deed, filters, find, given
+from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
+from fe.clock import system_clock
+from fe.config import Settings
+from fe.ecf.ids import new_id
+from fe.flows import replay as replays
+from fe.flows.replay import Preview, Run
+from fe.store import replay_plans
+from fe.store.db import Conn, Database
+from fe.store.dead_letters import DeadLetter
+from fe.store.operators import Act
+from fe.store.replay_plans import Plan, Progress
+
+
+@click.command()
+@filters
+@click.option("--dry-run", is_flag=True, help="Say row by row what was sent, what would be, and what is in the way.")
+@click.option("--ask", is_flag=True, help="With --dry-run: ask the authority what it knows of each. Needs FE_KEK.")
+@click.option("--plan", "plan_id", metavar="ID", help="A name for it: the same name takes up what was interrupted.")
+@click.option(
+    "--canary",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="So many first; the rest when these came to a verdict.",
+)
+@click.option(
+    "--per-second", type=click.FloatRange(0.01, 1000), default=5.0, show_default=True, help="At most so many."
+)
+@click.option(
+    "--stop-on-failure/--go-on",
+    default=True,
+    show_default=True,
+    help="When a released row fails again. With a --plan that stopped, --go-on passes over what failed.",
+)
+@deed
+@json_option
+def replay(
+    dry_run: bool,
+    ask: bool,
+    plan_id: str | None,
+    canary: int,
+    per_second: float,
+    stop_on_failure: bool,
+    by_whom: str,
+    reason: str | None,
+    as_json: bool,
+    limit: int,
+    **which: Any,
+) -> None:
+    """Set dead letters going again. What may have gone out is asked about first, and signed bytes are never remade.
+
+    A plan that exists already is taken up where it stopped: the rows, the reason and the pace are those it began with.
+    """
+    if dry_run:
+        _look(settings_with_database(), limit, which, ask=ask, as_json=as_json)
+        return
+    if ask:
+        raise click.UsageError("--ask goes with --dry-run: a replay asks by itself where it has to")
+
+    async def work(db: Database) -> tuple[str, Run]:
+        name = plan_id or f"replay-{new_id(system_clock()).hex[:12]}"
+        plan = await db.run(replay_plans.find, name)
+        if plan is None:
+            letters = await find(db, limit, **which)
+            plan = await _write_down(
+                db,
+                letters,
+                name,
+                by_whom,
+                given(reason),
+                canary=canary,
+                per_second=Decimal(str(per_second)),
+                stop_on_failure=stop_on_failure,
+            )
+        # Said at once: whoever interrupts us needs the name to go on.
+        click.echo(f"plan {name}", err=True)
+        run = await replays.run_plan(
+            db, plan, by_whom, clock=system_clock, go_on=not stop_on_failure, tell=_Teller(quiet=as_json).tell
+        )
+        return name, run
+
+    name, run = with_database(settings_with_database(), work)
+    show(
+        {
+            "plan": name,
+            "total": run.progress.total,
+            "released": run.progress.released,
+            "skipped": run.progress.skipped,
+            "ended": run.progress.ended,
+            "failedAgain": [str(subject) for subject in run.progress.failed],
+            "stopped": run.stopped,
+        },
+        as_json=as_json,
+    )
+    if run.stopped is not None:
+        raise Failure(f"{run.stopped}; `fe outbox replay --plan {name}` goes on from here, --go-on passes over these")
+
+
+async def _write_down(
+    db: Database, letters: list[DeadLetter], name: str, by_whom: str, reason: str, **pace: Any
+) -> Plan:
+    if not letters:
+        raise Failure("there are no such dead letters")
+    now = system_clock()
+    rows = [(letter.tenant_id, letter.subject) for letter in letters]
+
+    async def write(conn: Conn) -> None:
+        # When two do this at once, the second finds the first one's plan, and both run that.
+        await replay_plans.make(conn, Act(new_id(now), now, by_whom, reason), name, rows, **pace)
+
+    await db.transact(write)
+    plan = await db.run(replay_plans.find, name)
+    assert plan is not None
+    return plan
+
+
+class _Teller:
+    """Says on stderr how far a plan is, when that has changed."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._said: Progress | None = None
+
+    def tell(self, progress: Progress) -> None:
+        if self._quiet or progress == self._said:
+            return
+        self._said = progress
+        failed = f", {len(progress.failed)} failed again" if progress.failed else ""
+        click.echo(f"{progress.released} of {progress.total} released, {progress.ended} ended{failed}", err=True)
+
+
+def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, as_json: bool) -> None:
+    async def work(db: Database) -> list[dict[str, Any]]:
+        letters = await find(db, limit, **which)
+        previews = [replays.preview(letter, system_clock()) for letter in letters]
+        shown = [_preview(one) for one in previews]
+        if ask:
+            from fe.cli.asking import ask_about  # brings the authority's client along, which nothing else here needs
+
+            words = await ask_about(db, letters, settings, clock=system_clock)
+            for preview, one in zip(previews, shown, strict=True):
+                word = words[preview.letter.subject]
+                one["authority"] = {"known": word.known, "says": word.says}
+        return shown
+
+    shown = with_database(settings, work)
+    if as_json or not shown:
+        show_all(shown, as_json=as_json, none="there are no such dead letters")
+        return
+    for one in shown:
+        _tell_row(one)
+
+
+def _preview(one: Preview) -> dict[str, Any]:
+    letter = one.letter
+    return {
+        "taxLogId": str(letter.subject),
+        "eNCF": letter.e_ncf,
+        "tenant": letter.tenant,
+        "environment": letter.environment,
+        "stage": letter.stage,
+        "diedAt": moment(letter.died_at),
+        "error": letter.error,
+        "sent": one.was_sent,
+        "would": one.would,
+        "obstacles": list(one.obstacles),
+    }
+
+
+def _tell_row(one: dict[str, Any]) -> None:
+    number = f" {one['eNCF']}" if one["eNCF"] else ""
+    click.echo(f"{one['taxLogId']}{number} of {one['tenant']} ({one['environment']})")
+    lines = [
+        ("gave up", f"at {one['diedAt']}, in stage {one['stage']}: {one['error']}"),
+        ("sent", one["sent"]),
+        ("would", one["would"]),
+        *(("in the way", obstacle) for obstacle in one["obstacles"]),
+    ]
+    if "authority" in one:
+        lines.append(("authority", one["authority"]["says"]))
+    for label, text in lines:
+        click.echo(f"  {label:<11} {text}")

@@ -1,0 +1,101 @@
+"""Evidence: a submission's story with its chain of hashes, as it lies in the database."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from fe.store.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One event. `detail_text` is the very text that was hashed."""
+
+    seq: int
+    at: datetime
+    kind: str
+    detail_text: str
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A document that belongs to a submission."""
+
+    kind: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All there is to prove: what the submission is said to be, what happened to it, and its documents."""
+
+    tenant_id: int
+    submission_id: UUID
+    status: str
+    e_ncf: str | None
+    links: tuple[Link, ...]
+    documents: tuple[Bytes, ...]
+
+
+_SUBMISSION = """
+    SELECT tenant_id, status, e_ncf
+      FROM submissions
+     WHERE submission_id = %(submission)s
+"""
+
+_LINKS = """
+    SELECT seq, at, kind, detail::text AS detail_text, hash
+      FROM submission_events
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+     ORDER BY seq
+"""
+
+_DOCUMENTS = """
+    SELECT kind, content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+     ORDER BY kind
+"""
+
+
+async def story(conn: Conn, submission_id: UUID) -> Story | None:
+    """Read a submission's story, whoever's it is; None when there is no such submission.
+
+    Run it in a transaction of its own: all it reads is of one moment, though work may go on.
+    """
+    await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    found = await (await conn.execute(_SUBMISSION, {"submission": submission_id})).fetchone()
+    if found is None:
+        return None
+    tenant_id, status, e_ncf = found
+    values = {"tenant": tenant_id, "submission": submission_id}
+    links = conn.cursor(row_factory=class_row(Link))
+    await links.execute(_LINKS, values)
+    documents = conn.cursor(row_factory=class_row(Bytes))
+    await documents.execute(_DOCUMENTS, values)
+    return Story(
+        tenant_id, submission_id, status, e_ncf, tuple(await links.fetchall()), tuple(await documents.fetchall())
+    )
+
+
+_OF_TENANT = """
+    SELECT submission_id
+      FROM submissions
+     WHERE tenant_id = %(tenant)s AND submission_id > %(after)s
+       AND submission_id >= uuid_floor(%(since)s) AND submission_id < uuid_floor(%(until)s)
+     ORDER BY submission_id
+     LIMIT %(limit)s
+"""
+
+
+async def submissions_of(
+    conn: Conn, tenant_id: int, since: datetime, until: datetime, after: UUID, limit: int = 500
+) -> list[UUID]:
+    """Name a tenant's submissions of a period (`until` excluded), oldest first, a page at a time."""
+    cursor = await conn.execute(
+        _OF_TENANT, {"tenant": tenant_id, "since": since, "until": until, "after": after, "limit": limit}
+    )
+    return [row[0] for row in await cursor.fetchall()]

@@ -1,0 +1,376 @@
+"""Plans: looked at first, released at a pace, stopped by failures, and taken up where they were interrupted."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+import trio
+
+from fe.clock import system_clock
+from fe.ecf.ids import new_id
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.flows import replay as replays
+from fe.flows.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
+from fe.store import dead_letters, operators, outbox, replay_plans
+from fe.store.db import Database, open_database
+from fe.store.dead_letters import DeadLetter, Filter
+from fe.store.operators import Act
+from fe.store.replay_plans import Plan, Progress
+from tests.factories.tenants import make_submission, make_tenant, rows, take
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+LETTER = DeadLetter(
+    tenant_id=7,
+    tenant="Ozama",
+    subject=UUID(int=1),
+    stage="send",
+    environment="ecf",
+    host="ecf",
+    attempt=8,
+    deaths=0,
+    died_at=NOW - timedelta(hours=1),
+    error="authority answered with status 503",
+    root="ECF",
+    e_ncf="E310000000001",
+    issuer_rnc="131880738",
+    track_id=None,
+    sent_sha256="0123456789abcdef" * 4,
+    certificate_id=UUID(int=2),
+    certificate_until=NOW + timedelta(days=100),
+    sequence_until=NOW + timedelta(days=400),
+    sends=0,
+    open_sends=0,
+    last_sent_at=None,
+    accepted_instead=None,
+    paused_by=None,
+    circuit_open=False,
+)
+
+
+def looked_at(**changes: Any) -> Preview:
+    return preview(replace(LETTER, **changes), NOW)
+
+
+# --- Looking ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "sent", "would"),
+    [
+        ({"stage": "sign", "sent_sha256": None}, "nothing", "sign it, and send it for the first time"),
+        ({}, "nothing", "send the signed bytes 0123456789ab for the first time"),
+        (
+            {"sends": 2, "last_sent_at": NOW},
+            "the bytes 0123456789ab may have reached the authority 2 times, last at 2026-11-20 12:00:00Z",
+            "ask the authority; if it does not know the document, send the same bytes 0123456789ab again",
+        ),
+        (
+            {"stage": "reconcile", "sends": 3, "open_sends": 1, "last_sent_at": NOW},
+            "the bytes 0123456789ab may have reached the authority 3 times, last at 2026-11-20 12:00:00Z;"
+            " what became of 1 of these is not known",
+            "ask the authority; if it does not know the document, send the same bytes 0123456789ab again",
+        ),
+        (
+            {"stage": "reconcile", "root": "ACECF", "sends": 1, "open_sends": 1, "last_sent_at": NOW},
+            "the bytes 0123456789ab may have reached the authority once, last at 2026-11-20 12:00:00Z;"
+            " what became of it is not known",
+            "send the same bytes 0123456789ab again: nobody can be asked about a document of this kind",
+        ),
+        (
+            {"stage": "track", "track_id": "d2b6", "sends": 1, "last_sent_at": NOW},
+            "the bytes 0123456789ab may have reached the authority once, last at 2026-11-20 12:00:00Z",
+            "ask again for the verdict of trackId d2b6; send nothing",
+        ),
+    ],
+)
+def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any], sent: str, would: str) -> None:
+    shown = looked_at(**changes)
+
+    assert (shown.was_sent, shown.would, shown.obstacles) == (sent, would, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "obstacle"),
+    [
+        (
+            {"certificate_until": NOW},
+            "its certificate expired on 2026-11-20: the authority opens no session for it",
+        ),
+        (
+            {"stage": "sign", "certificate_id": None, "certificate_until": NOW - timedelta(days=1)},
+            "the tenant's last certificate expired on 2026-11-19: it cannot be signed",
+        ),
+        (
+            {"stage": "sign", "certificate_id": None, "certificate_until": None},
+            "the tenant has no certificate: it cannot be signed",
+        ),
+        ({"sequence_until": NOW - timedelta(seconds=1)}, "the sequence of E31 expired on 2026-11-20"),
+        (
+            {"accepted_instead": UUID(int=9)},
+            "the number was accepted with another submission, 00000000-0000-0000-0000-000000000009:"
+            " this one will be rejected",
+        ),
+        ({"deaths": 8}, "8 processes died over it: it may end the next one too"),
+        ({"paused_by": "ana"}, "its tenant or environment is paused by ana: it would wait"),
+        ({"circuit_open": True}, "the authority's host ecf in ecf is left alone now: it would wait"),
+    ],
+)
+def test_what_stands_in_the_way_is_said(changes: dict[str, Any], obstacle: str) -> None:
+    assert looked_at(**changes).obstacles == (obstacle,)
+
+
+def test_all_obstacles_are_said_at_once() -> None:
+    assert len(looked_at(certificate_until=NOW, sequence_until=NOW, deaths=3, circuit_open=True).obstacles) == 4
+
+
+def test_only_what_was_signed_and_has_a_service_that_tells_can_be_asked_about() -> None:
+    assert can_be_asked(LETTER)
+    assert can_be_asked(replace(LETTER, root="RFCE"))
+    assert not can_be_asked(replace(LETTER, root="ACECF"))
+    assert not can_be_asked(replace(LETTER, root="ANECF"))
+    assert not can_be_asked(replace(LETTER, certificate_id=None))
+
+
+# --- Plans ------------------------------------------------------------------------------------------------------------
+
+
+async def make_dead(db: Database, many: int) -> list[tuple[int, UUID]]:
+    tenant = await make_tenant(db)
+    made = []
+    for number in range(many):
+        subject = await make_submission(db, tenant, stage=Stage.SEND, e_ncf=f"E31{number:010}")
+        await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
+        made.append((tenant, subject))
+    return made
+
+
+async def make_plan(
+    db: Database,
+    letters: Sequence[tuple[int, UUID]],
+    *,
+    plan_id: str = "p1",
+    canary: int = 0,
+    per_second: float = 1000,
+    stop_on_failure: bool = True,
+) -> Plan:
+    act = Act(new_id(NOW), NOW, "eva", "the authority is back")
+    await db.transact(
+        replay_plans.make,
+        act,
+        plan_id,
+        letters,
+        canary=canary,
+        per_second=Decimal(str(per_second)),
+        stop_on_failure=stop_on_failure,
+    )
+    plan = await db.run(replay_plans.find, plan_id)
+    assert plan is not None
+    return plan
+
+
+async def run(db: Database, plan: Plan, *, go_on: bool = False) -> Run:
+    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on)
+
+
+async def going(db: Database) -> list[UUID]:
+    return [found["subject"] for found in await rows(db, "SELECT subject FROM outbox ORDER BY entered_at")]
+
+
+async def until_going(db: Database, *subjects: UUID) -> None:
+    while True:
+        if set(subjects) <= set(await going(db)):
+            return
+        await trio.sleep(0.01)
+
+
+async def bring_to_an_end(db: Database, subject: UUID, status: Status = Status.ACCEPTED) -> None:
+    await db.run(
+        outbox.verdict,
+        await take(db, subject),
+        at=NOW,
+        status=status,
+        track_id=None,
+        response={},
+        fate=NumberFate.USED,
+    )
+
+
+async def fail_again(db: Database, subject: UUID) -> None:
+    await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="again")
+
+
+async def times_replayed(db: Database) -> dict[UUID, int]:
+    found = await rows(
+        db, "SELECT submission_id, count(*) AS n FROM submission_events WHERE kind = 'replayed' GROUP BY 1"
+    )
+    return {one["submission_id"]: one["n"] for one in found}
+
+
+async def test_a_plan_releases_every_row_once_in_its_order_and_is_finished(db: Database) -> None:
+    letters = await make_dead(db, 5)
+    plan = await make_plan(db, letters)
+
+    ended = await run(db, plan)
+
+    assert ended == Run(Progress(total=5, released=5, skipped=0, ended=0, failed=[]))
+    assert await going(db) == [subject for _, subject in letters]
+    finished = await db.run(replay_plans.find, "p1")
+    assert finished is not None
+    assert finished.finished_at is not None
+
+
+async def test_a_finished_plan_does_nothing_when_it_is_run_again(db: Database) -> None:
+    letters = await make_dead(db, 2)
+    plan = await make_plan(db, letters)
+    await run(db, plan)
+    await bring_to_an_end(db, letters[0][1])
+    await fail_again(db, letters[1][1])
+
+    again = await run(db, plan, go_on=True)
+
+    assert again.progress == Progress(total=2, released=2, skipped=0, ended=1, failed=[letters[1][1]])
+    assert set((await times_replayed(db)).values()) == {1}
+
+
+async def test_a_plan_of_the_same_name_is_not_made_twice(db: Database) -> None:
+    letters = await make_dead(db, 2)
+    await make_plan(db, letters[:1])
+
+    second = await make_plan(db, letters)
+
+    assert (await run(db, second)).progress.total == 1
+
+
+async def test_a_plan_cancelled_anywhere_goes_on_where_it_stopped(db: Database) -> None:
+    letters = await make_dead(db, 12)
+    plan = await make_plan(db, letters)
+
+    for _ in range(4):
+        with trio.move_on_after(0.015):
+            await run(db, plan)
+    ended = await run(db, plan)
+
+    assert (ended.progress.released, ended.stopped) == (12, None)
+    assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+
+
+async def test_a_plan_run_by_several_at_once_releases_every_row_once_and_keeps_its_pace(dsn: str) -> None:
+    async with open_database(dsn) as db:
+        letters = await make_dead(db, 10)
+        plan = await make_plan(db, letters, per_second=20)
+        started = trio.current_time()
+
+        async with trio.open_nursery() as operators_at_once:
+            for _ in range(3):
+                operators_at_once.start_soon(run, db, plan)
+
+        assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+        assert trio.current_time() - started > 9 / 20
+
+
+async def test_the_rest_waits_for_its_canaries_to_come_to_a_good_end(db: Database) -> None:
+    letters = await make_dead(db, 4)
+    plan = await make_plan(db, letters, canary=2)
+    seen_while_open: list[int] = []
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run, db, plan)
+        await until_going(db, letters[0][1], letters[1][1])
+        await trio.sleep(0.1)
+        seen_while_open.append(len(await going(db)))
+        await bring_to_an_end(db, letters[0][1])
+        await trio.sleep(0.1)
+        seen_while_open.append(len(await going(db)))
+        await bring_to_an_end(db, letters[1][1], Status.REJECTED)
+
+    assert seen_while_open == [2, 1]
+    assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+
+
+async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where_it_is(db: Database) -> None:
+    letters = await make_dead(db, 3)
+    plan = await make_plan(db, letters, canary=1)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_first_fail, db, letters[0][1])
+        ended = await run(db, plan)
+
+    assert ended.stopped is not None
+    assert "failed again" in ended.stopped
+    assert (ended.progress.released, ended.progress.failed) == (1, [letters[0][1]])
+    assert len(await db.run(dead_letters.listed, Filter(), 10)) == 3
+
+
+async def _let_first_fail(db: Database, subject: UUID) -> None:
+    await until_going(db, subject)
+    await fail_again(db, subject)
+
+
+async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays, "CANARY_PATIENCE", 0.1)
+    plan = await make_plan(db, await make_dead(db, 2), canary=1)
+
+    ended = await run(db, plan)
+
+    assert ended.stopped == "the canaries did not come to an end within 0.1 s"
+    assert ended.progress.released == 1
+
+
+async def test_an_operator_who_has_seen_the_failures_goes_on_past_them(db: Database) -> None:
+    letters = await make_dead(db, 3)
+    plan = await make_plan(db, letters, canary=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_first_fail, db, letters[0][1])
+        await run(db, plan)
+
+    still = await run(db, plan)
+    went_on = await run(db, plan, go_on=True)
+
+    assert still.stopped == "1 of the released rows failed again"
+    assert went_on == Run(Progress(total=3, released=3, skipped=0, ended=0, failed=[letters[0][1]]))
+
+
+async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:
+    letters = await make_dead(db, 3)
+    plan = await make_plan(db, letters, canary=1)
+    act = Act(new_id(NOW), NOW, "ana", "issued by hand")
+    await db.transact(dead_letters.discard, act, *letters[0])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_accept_all, db, letters[1:])
+        ended = await run(db, plan)
+
+    assert (ended.stopped, ended.progress.released, ended.progress.skipped) == (None, 3, 1)
+    assert ended.progress.failed == []
+
+
+async def _accept_all(db: Database, letters: Sequence[tuple[int, UUID]]) -> None:
+    for _, subject in letters:
+        await until_going(db, subject)
+        await bring_to_an_end(db, subject)
+
+
+async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Database) -> None:
+    letters = await make_dead(db, 2)
+    await run(db, await make_plan(db, letters))
+
+    deeds = await db.run(operators.latest, 10)
+
+    assert [deed.action for deed in deeds].count("replay") == 2
+    assert {deed.reason for deed in deeds} == {"the authority is back"}
+    assert [deed.detail for deed in deeds if deed.action == "plan"] == [{"plan": "p1", "rows": 2}]
+
+
+async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Database) -> None:
+    made = await make_dead(db, 2)
+    letters = await db.run(dead_letters.listed, Filter(), 10)
+    await db.transact(dead_letters.replay, Act(new_id(NOW), NOW, "ana", "first"), *made[0])
+
+    done = await act_on_each(db, letters, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
+
+    assert done == {made[0][1]: None, made[1][1]: "reusable"}

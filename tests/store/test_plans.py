@@ -1,0 +1,207 @@
+"""Hot queries must not read tables that grow: with a long history and a long queue, they touch what they need by index.
+
+`FE_PLAN_HISTORY` and `FE_PLAN_DUE` set how long (the full size is 5,000,000 and 100,000; the default keeps CI short).
+Plans inside PL/pgSQL functions cannot be asked for, so the tests look at what was really done: Postgres counts, per
+transaction, how often a table was read from end to end and how many of its rows were fetched.
+"""
+
+import os
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.store import outbox, submissions, waiting
+from fe.store.db import Conn, Database, open_database
+from fe.store.outbox import Lane, Work
+from fe.store.submissions import NewSubmission
+
+HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
+DUE = int(os.environ.get("FE_PLAN_DUE", "10000"))
+TENANTS = 20
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+LANE = Lane(Environment.ECF)
+LEASE = timedelta(seconds=60)
+
+_ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'
+          || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid"""
+
+_FILL = (
+    "INSERT INTO tenants (tenant_id, name, issuer) SELECT n, 't' || n, '{}' FROM generate_series(1, %(tenants)s) AS n",
+    f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
+                                 e_ncf, issuer_rnc, status, track_id, submitted_at, updated_at, verdict_at, number_fate)
+        SELECT 1 + n %% %(tenants)s, {_ID}, 'ecf', 'fak_000000000000', '\\x00', 'xml', 'ECF', '31',
+               'E31' || lpad(n::text, 10, '0'), '131880738', 'Aceptado', 'track-' || n, t.at, t.at, t.at, 'used'
+          FROM generate_series(1, %(history)s) AS n
+         CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(history)s) AS at) AS t""",
+    f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root,
+                                 e_ncf, submitted_at, updated_at)
+        SELECT 1 + n %% %(tenants)s, {_ID}, 'ecf', 'fak_000000000000', '\\x00', 'xml', 'ECF',
+               'E32' || lpad(n::text, 10, '0'), t.at, t.at
+          FROM generate_series(1, %(due)s) AS n
+         CROSS JOIN LATERAL (SELECT %(now)s + n * interval '1 millisecond' AS at) AS t""",
+    """INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+       SELECT s.tenant_id, s.submission_id, 'sign', 'ecf', now() - interval '1 s'
+         FROM submissions AS s WHERE s.status = 'queued'""",
+    """INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)
+       SELECT s.tenant_id, 'ecf', 'request-' || s.e_ncf, s.submission_id FROM submissions AS s""",
+    """INSERT INTO submission_events (tenant_id, submission_id, seq, at, kind, detail, hash)
+       SELECT s.tenant_id, s.submission_id, 1, s.submitted_at, 'accepted', '{}', '\\x00' FROM submissions AS s""",
+    """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+       SELECT s.tenant_id, s.submission_id, 'original', '\\x00' FROM submissions AS s""",
+    """INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at, outcome)
+       SELECT s.tenant_id, s.submission_id, 1, sha256(''), s.submitted_at, 'received' FROM submissions AS s""",
+    "VACUUM ANALYZE",
+)
+
+
+@pytest.fixture(scope="module")
+def grown(postgres: str, template: str) -> str:
+    """DSN of a database with a long history and a long queue; made once, because it takes long."""
+    from psycopg.conninfo import make_conninfo
+
+    name = f"grown_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    dsn = make_conninfo(postgres, dbname=name)
+    values = {"tenants": TENANTS, "history": HISTORY, "due": DUE, "now": NOW}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for month in range(4):
+            conn.execute("SELECT ensure_month(%s)", (NOW - timedelta(days=30 * month),))
+        for statement in _FILL:
+            conn.execute(statement.encode(), values if "%(" in statement else None)
+    return dsn
+
+
+_READ = """
+    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
+      FROM pg_stat_xact_user_tables
+     WHERE relname ~ '^(submissions|submission_|sends|outbox|client_requests)'
+"""
+
+
+async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tuple[int, int]:
+    """How many rows of the growing tables a piece of work read by scanning, and by index, when its plan is settled."""
+
+    async def measured(conn: Conn) -> tuple[int, int]:
+        await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        await work(conn)
+        cursor = await conn.execute(_READ)
+        row = await cursor.fetchone()
+        assert row is not None
+        return row[0], row[1]
+
+    return await db.transact(measured)
+
+
+async def some_work(conn: Conn) -> Work:
+    works = await outbox.claim(conn, Stage.SIGN, LANE, [1], [1], lease=LEASE, holder="plans")
+    return works[0]
+
+
+async def test_a_claim_reads_what_it_claims(grown: str) -> None:
+    async with open_database(grown) as db:
+        claim = partial(
+            outbox.claim, stage=Stage.SIGN, lane=LANE, scope=[1, 2, 3], shares=[10, 10, 10], lease=LEASE, holder="plans"
+        )
+        scanned, fetched = await rows_read(db, claim)
+
+    assert scanned == 0
+    assert fetched <= 30 * 4
+
+
+async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown: str) -> None:
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, lambda conn: outbox.due_tenants(conn, Stage.SIGN, [(LANE, 3)], limit=64))
+
+    assert scanned == 0
+    assert fetched <= 6 * TENANTS
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) -> None:
+    new = NewSubmission(
+        tenant_id=1,
+        submission_id=new_id(NOW + timedelta(hours=1)),
+        environment="ecf",
+        api_key_id="fak_000000000000",
+        client_request_id=f"plan-{drawn}",
+        body_digest=b"\0" * 32,
+        format="xml",
+        root="ECF",
+        ecf_type="31",
+        e_ncf="E310009999999",
+        issuer_rnc="131880738",
+        buyer_rnc=None,
+        as_user=None,
+        as_user_id=None,
+        original=b"<ECF/>",
+    )
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, lambda conn: submissions.accept(conn, new, NOW))
+
+    assert scanned == 0
+    assert fetched <= 5
+
+
+async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
+    async def book(conn: Conn) -> None:
+        await outbox.verdict(
+            conn,
+            await some_work(conn),
+            at=NOW,
+            status=Status.ACCEPTED,
+            track_id="plan-track",
+            response={},
+            fate=NumberFate.USED,
+        )
+
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, book)
+
+    assert scanned == 0
+    assert fetched <= 20
+
+
+async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
+    async def ask(conn: Conn) -> None:
+        await submissions.question(conn, await some_work(conn))
+
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, ask)
+
+    assert scanned == 0
+    assert fetched <= 20
+
+
+async def test_a_page_of_the_history_and_its_total_read_one_tenants_rows(grown: str) -> None:
+    page = partial(submissions.history, tenant_id=1, limit=50, offset=0, since=None, until=None)
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, page)
+
+    assert scanned == 0
+    assert fetched <= (HISTORY + DUE) / TENANTS + 200
+
+
+async def test_a_look_up_by_id_and_by_track_id_reads_one_row(grown: str) -> None:
+    async with open_database(grown) as db:
+        for key in ("track-40", "no-such-track"):
+            scanned, fetched = await rows_read(db, partial(submissions.find, tenant_id=1, track_or_id=key))
+            assert scanned == 0
+            assert fetched <= 1
+
+
+async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
+    async with open_database(grown) as db:
+        work = await db.run(some_work)
+        scanned, fetched = await rows_read(db, partial(waiting.why, subject=work.subject))
+
+    assert scanned == 0
+    assert fetched <= 10

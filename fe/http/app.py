@@ -17,16 +17,19 @@ from fe.http.auth import Authenticator, KeyStates
 from fe.http.billing import Billing
 from fe.http.buckets import Buckets
 from fe.http.counters import Counters
+from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe
 from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.load import Load
 from fe.http.login import Login
 from fe.http.ncf import Ncf
+from fe.http.routes import Route
+from fe.http.table import every_route
 from fe.http.tokens import Tokens
 from fe.http.usage import Usage
 from fe.http.waiting import Waiting
-from fe.http.wire import Call, Handler, Reply
+from fe.http.wire import Call, Reply
 from fe.metrics import Metrics
 from fe.store import throttle
 from fe.store.db import Database
@@ -85,21 +88,6 @@ class HttpDeps:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A method and path, who may call it (`scope` None: anybody), and what answers. Paths are whole."""
-
-    method: str
-    path: str
-    scope: str | None
-    handler: Handler
-
-    @property
-    def name(self) -> str:
-        """A name for metrics and the router."""
-        return f"{self.method} {self.path}"
-
-
 class Front:
     """Everything behind the routes, and what runs beside them. One per process."""
 
@@ -117,7 +105,9 @@ class Front:
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or Verdicts(db)
         self._waiting = Waiting(db, self._verdicts, self.load)
-        self.routes = _routes(
+        self.routes = every_route(
+            PREFIX,
+            Docs(),
             Health(db),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
@@ -172,29 +162,6 @@ class Front:
         self.metrics.http_faults.labels(kind).inc()
 
 
-def _routes(
-    health: Health, login: Login, invoices: Invoices, ncf: Ncf, usage: Usage, billing: Billing
-) -> tuple[Route, ...]:
-    """Every route there is, and the scope it asks for."""
-    one = f"{PREFIX}/invoices/<track_or_id>"
-    return (
-        Route("GET", "/healthz", None, health.live),
-        Route("GET", "/readyz", None, health.ready),
-        Route("POST", f"{PREFIX}/login", None, login.login),
-        Route("POST", f"{PREFIX}/invoices", "invoices:write", invoices.create),
-        Route("POST", f"{PREFIX}/invoices/validate", "invoices:write", invoices.validate),
-        Route("GET", f"{PREFIX}/invoices", "invoices:read", invoices.history),
-        Route("GET", one, "invoices:read", invoices.show),
-        Route("GET", f"{one}/xml", "invoices:read", invoices.xml),
-        Route("GET", f"{one}/timeline", "invoices:read", invoices.timeline),
-        Route("GET", f"{PREFIX}/ncf", "ncf:read", ncf.listed),
-        Route("POST", f"{PREFIX}/ncf", "ncf:write", ncf.put),
-        Route("DELETE", f"{PREFIX}/ncf/<prefix>", "ncf:write", ncf.delete),
-        Route("GET", f"{PREFIX}/usage", "usage:read", usage.days),
-        Route("GET", f"{PREFIX}/billing/current-period", "billing:read", billing.current_period),
-    )
-
-
 def create_app(deps: HttpDeps) -> QuartTrio:
     """Build the application. `app.extensions["fe"]` is its Front; `serve_http` puts the guard around it."""
     app = QuartTrio("fe", static_folder=None)
@@ -247,4 +214,6 @@ async def _refuse(error: HTTPException) -> Response:
 
 def _respond(reply: Reply) -> Response:
     raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
-    return Response(raw, reply.status, dict(reply.headers), content_type="application/json")
+    response = Response(raw, reply.status, content_type="application/json")
+    response.headers.update(reply.headers)
+    return response

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.flows.accept import Draft
 from fe.http.reading import Envelope
@@ -11,9 +11,55 @@ from fe.http.reading import Envelope
 _FORMAT = "format must be one of: xml, structured"
 _UUID_LENGTH = 36
 
+#: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
+_EXAMPLE: dict[str, JsonValue] = {
+    "format": "structured",
+    "clientRequestId": "order-1001",
+    "payload": {
+        "Encabezado": {
+            "IdDoc": {
+                "eNCF": "E310000000001",
+                "IndicadorMontoGravado": "0",
+                "TipoIngresos": "01",
+                "TipoPago": "1",
+            },
+            "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NumeroLinea": 1,
+                    "IndicadorFacturacion": "1",
+                    "NombreItem": "Servicio de consultoría",
+                    "IndicadorBienoServicio": "2",
+                    "CantidadItem": 1,
+                    "PrecioUnitarioItem": 1000,
+                    "MontoItem": 1000,
+                }
+            ]
+        },
+    },
+}
+
 
 class NewInvoice(Envelope):
-    """The body of POST /invoices."""
+    """A receipt to submit."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [_EXAMPLE],
+            "oneOf": [
+                {
+                    "properties": {"format": {"const": "xml"}, "xml": {"type": "string", "minLength": 1}},
+                    "required": ["xml"],
+                },
+                {
+                    "properties": {"format": {"const": "structured"}, "payload": {"type": "object"}},
+                    "required": ["payload"],
+                },
+            ],
+        }
+    )
 
     format: Annotated[Literal["xml", "structured"], Field(description="shape of the document")]
     xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None

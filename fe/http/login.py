@@ -4,9 +4,10 @@ import hmac
 import math
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 
 import structlog
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from fe.clock import Clock
 from fe.ecf.load import MalformedJson
@@ -29,9 +30,9 @@ _log = structlog.get_logger(__name__)
 
 
 class Credentials(Envelope):
-    """The body of POST /login."""
+    """An API key and its secret."""
 
-    apiKeyId: str
+    apiKeyId: Annotated[str, Field(description="public; begins with fak_", json_schema_extra={"pattern": "^fak_"})]
     apiSecret: str
 
     @classmethod

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
@@ -21,7 +21,13 @@ _NUMBER_WORDS = f"must be a whole number from 1 to {LARGEST}"
 
 
 class NewSequence(Envelope):
-    """The body of POST /ncf."""
+    """A number sequence to create or change."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"prefix": "E31", "minSequence": 1, "maxSequence": 5000, "expireAt": "2028-12-31"}]
+        }
+    )
 
     prefix: Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
     minSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": 1})] = None

@@ -9,7 +9,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.flows.keys import SCOPES, new_api_key, revoke_key
 from fe.http import auth
-from fe.http.app import Route
+from fe.http.routes import Route
 from fe.store import keys
 from fe.store.db import Database
 from tests.http.clauses import clause

@@ -1,0 +1,156 @@
+"""The OpenAPI 3.1 description, made of the routes and of the models that validate their bodies."""
+
+import re
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from fe import __version__
+from fe.flows.keys import SCOPES
+from fe.http.reading import Envelope
+from fe.http.routes import About, Route
+from fe.http.shapes import Error, Shape
+
+_REFERENCE = "#/components/schemas/{model}"
+
+#: Errors that a route has because it reads a body, or because it asks for a token.
+_OF_BODIES = (400, 408, 413, 415)
+_OF_TOKENS = (401, 403, 429)
+_OF_ALL = (500, 503)
+
+_RETRY_AFTER = {
+    "Retry-After": {
+        "description": "seconds after which to try again",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    }
+}
+
+_INTRODUCTION = """\
+Issues electronic fiscal receipts (e-CF) to the tax authority of the Dominican Republic.
+
+1. `POST /login` exchanges an API key for a token of one hour.
+2. `POST /invoices` takes a receipt and answers 202 at once.
+3. `GET /invoices/{trackOrId}?wait=30` answers when the authority has given its verdict.
+
+Every error is `{message, statusCode}`. Every answer carries `X-Request-Id`; a request may bring its own.
+"""
+
+
+def describe(routes: Iterable[Route]) -> dict[str, Any]:
+    """Make the description of every route that has one."""
+    described = [(route, route.about) for route in routes if route.about is not None]
+    refs, definitions = _schemas(about for _, about in described)
+    paths: dict[str, dict[str, Any]] = {}
+    for route, about in described:
+        path = re.sub(r"<(\w+)>", lambda found: "{" + _camel(found[1]) + "}", route.path)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, about, refs)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "fe",
+            "version": __version__,
+            "summary": "Electronic fiscal receipts",
+            "description": _INTRODUCTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": definitions,
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": f"from POST /login; scopes: {', '.join(SCOPES)}",
+                }
+            },
+        },
+    }
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _schemas(abouts: Iterable[About]) -> tuple[dict[type, dict[str, Any]], dict[str, Any]]:
+    """Every model's reference, and the definitions they refer to."""
+    taken: dict[type[Envelope], None] = {}
+    given: dict[type[Shape], None] = {Error: None}
+    for about in abouts:
+        if about.takes is not None:
+            taken[about.takes] = None
+        given |= dict.fromkeys(shape for shapes in about.answers.values() for shape in shapes)
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in taken]
+    models += [(model, "serialization") for model in given]
+    schemas, top = models_json_schema(models, ref_template=_REFERENCE)
+    definitions: dict[str, dict[str, Any]] = top["$defs"]
+    for definition in definitions.values():
+        definition.pop("title", None)
+        for field in definition.get("properties", {}).values():
+            field.pop("title", None)
+            field.pop("default", None)  # the models' defaults stand for "absent"; on the wire it is just absent
+    refs: dict[type, dict[str, Any]] = {model: schema for (model, _), schema in schemas.items()}
+    return refs, dict(sorted(definitions.items()))
+
+
+def _operation(route: Route, about: About, refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": _operation_id(route),
+        "summary": about.summary,
+        "tags": [about.group],
+    }
+    if about.parameters:
+        operation["parameters"] = [
+            {
+                "name": parameter.name,
+                "in": parameter.where,
+                "description": parameter.description,
+                "required": parameter.where == "path",
+                "schema": parameter.schema,
+            }
+            for parameter in about.parameters
+        ]
+    if about.takes is not None:
+        operation["requestBody"] = {"required": True, "content": _json(refs[about.takes])}
+    errors = {*_OF_ALL, *about.errors}
+    if about.takes is not None:
+        errors |= set(_OF_BODIES)
+    if route.scope is not None:
+        errors |= set(_OF_TOKENS)
+        operation["description"] = f"Scope `{route.scope}`."
+        operation["security"] = [{"token": []}]
+    if any(parameter.where == "query" for parameter in about.parameters):
+        errors.add(400)
+    answers = {status: _answer(status, shapes, refs) for status, shapes in about.answers.items()}
+    answers |= {status: _error(status, refs) for status in errors if status not in answers}
+    for link in about.links:
+        answers[link.status].setdefault("links", {})[link.operation] = {
+            "operationId": link.operation,
+            "parameters": {link.parameter: f"$response.body#/{link.field}"},
+        }
+    operation["responses"] = {str(status): answers[status] for status in sorted(answers)}
+    return operation
+
+
+def _operation_id(route: Route) -> str:
+    words = re.findall(r"[a-z]+", route.path.partition("/v1/fe")[2] or route.path)
+    return route.method.lower() + "".join(word.title() for word in words)
+
+
+def _answer(status: int, shapes: tuple[type[Shape], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+    schema = refs[shapes[0]] if len(shapes) == 1 else {"oneOf": [refs[shape] for shape in shapes]}
+    return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
+
+
+def _error(status: int, refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+    answer = {"description": HTTPStatus(status).phrase, "content": _json(refs[Error])}
+    return answer | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}

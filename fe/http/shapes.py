@@ -1,0 +1,254 @@
+"""What answers look like, for the OpenAPI description. Tests hold every answer against these."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.states import NumberFate, Status
+
+Environment = Literal["ecf", "certecf", "testecf"]
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
+Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+Digits = Annotated[str, Field(pattern="^[0-9]+$")]
+Code = Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
+
+
+class Shape(BaseModel):
+    """An answer; `description` of a field says what it means, in the interface's words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Error(Shape):
+    """Every error has this shape."""
+
+    message: Annotated[str, Field(description="what is wrong, in words for a person; names the field it is about")]
+    statusCode: Annotated[int, Field(description="the HTTP status once more")]
+    problems: Annotated[
+        list["Problem"] | None, Field(description="only for `strict: true`: everything that is wrong with the document")
+    ] = None
+
+
+class Problem(Shape):
+    """One thing that is wrong with a document; what does not apply is left out."""
+
+    code: Annotated[str, Field(description="stable, for programs")]
+    path: Annotated[str, Field(description="such as Encabezado.Totales.MontoTotal or DetallesItems.Item[3].MontoItem")]
+    message: str
+    messageEs: str
+    severity: Annotated[
+        Literal["rejected", "conditional"],
+        Field(description="whether the authority would refuse, or accept with remarks"),
+    ]
+    line: Annotated[int, Field(description="of the XML")] = 0
+    found: str = ""
+    expected: str = ""
+    fix: str = ""
+    fixEs: str = ""
+
+
+class Token(Shape):
+    """The answer to a login."""
+
+    accessToken: Annotated[str, Field(description="send it as `Authorization: Bearer ...`")]
+    tokenType: Literal["Bearer"]
+    expiresIn: Annotated[Literal[3600], Field(description="seconds")]
+    environment: Environment
+    scopes: list[str]
+
+
+class Accepted(Shape):
+    """A submission was taken in and will be processed."""
+
+    taxLogId: Uuid
+    status: Literal["queued"]
+    environment: Environment
+    billable: Annotated[bool, Field(description="true only in production")]
+    message: str
+    eNCF: Annotated[str, Field(description="the document's number; the one drawn when it came without")] = ""
+
+
+class Deduped(Shape):
+    """This clientRequestId was used before: the first submission, and nothing is processed again."""
+
+    taxLogId: Uuid
+    status: Status
+    environment: Environment
+    deduped: Literal[True]
+    bodyMatched: Annotated[bool, Field(description="whether the repeated body was the same")]
+    message: str
+    eNCF: str = ""
+
+
+class NotFound(Shape):
+    """Nothing of this tenant has that id."""
+
+    found: Literal[False]
+
+
+class Record(Shape):
+    """A submission."""
+
+    taxLogId: Uuid
+    trackId: Annotated[str, Field(description="the authority's id; absent until there is one")] = ""
+    environment: Environment
+    status: Status
+    qrCodeUrl: Annotated[str | None, Field(description="to print on the receipt; null until it is signed")]
+    securityCode: Annotated[str | None, Field(description="to print on the receipt; null until it is signed")]
+    ncfExpiration: Annotated[str | None, Field(description="dd-MM-yyyy; null until signed, or without expiry")]
+    fechaHoraFirma: Annotated[str | None, Field(description="moment of signing, -04:00; null until then")]
+    response: Annotated[
+        dict[str, Any] | None,
+        Field(description="the authority's raw answer, or why we failed; null until there is one"),
+    ]
+    submittedAt: Moment
+    updatedAt: Moment
+    clientRequestId: str | None
+    eNCF: Annotated[str, Field(description="absent when the document has no number")] = ""
+    numberFate: Annotated[NumberFate, Field(description="what became of that number")] = NumberFate.RESERVED
+
+
+class Xml(Shape):
+    """The document of a submission."""
+
+    taxLogId: Uuid
+    environment: Environment
+    status: Status
+    source: Annotated[Literal["signed", "original"] | None, Field(description="null: still queued")]
+    xml: str | None
+
+
+class Event(Shape):
+    """One line of a submission's story."""
+
+    seq: int
+    at: Moment
+    kind: str
+    detail: dict[str, Any]
+
+
+class Timeline(Shape):
+    """A submission's whole story, oldest first."""
+
+    taxLogId: Uuid
+    environment: Environment
+    status: Status
+    events: list[Event]
+
+
+class Item(Shape):
+    """One line of the history."""
+
+    taxLogId: Uuid
+    trackId: str = ""
+    environment: Environment
+    status: Status
+    qrCodeUrl: str | None
+    submittedAt: Moment
+    updatedAt: Moment
+    clientRequestId: str | None
+
+
+class Page(Shape):
+    """One page of the history, newest first."""
+
+    page: int
+    limit: int
+    total: int
+    items: list[Item]
+    nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
+
+
+class Stretch(Shape):
+    """What follows a cursor."""
+
+    limit: int
+    items: list[Item]
+    nextCursor: str | None
+
+
+class Validation(Shape):
+    """What is wrong with a document that was not handed in."""
+
+    valid: Annotated[bool, Field(description="whether it would be signed and sent")]
+    problems: list[Problem]
+
+
+class PrefixName(Shape):
+    """A type of e-CF."""
+
+    code: Code
+    name: str
+
+
+class Sequence(Shape):
+    """A number sequence; numbers are strings because a range reaches 9999999999."""
+
+    id: Uuid
+    type: Code
+    prefix: Code
+    description: str
+    minSequence: Digits
+    maxSequence: Digits
+    currentSequence: Annotated[Digits, Field(description="the next number; one past maxSequence: used up")]
+    isActive: bool
+    expireAt: Moment | None
+
+
+class Sequences(Shape):
+    """Every type there is, and every sequence that is configured."""
+
+    availableTypes: list[PrefixName]
+    items: list[Sequence]
+
+
+class Deleted(Shape):
+    """The sequence is gone."""
+
+    ok: Literal[True]
+    prefix: Code
+
+
+class UsageItem(Shape):
+    """One day in one environment."""
+
+    date: Day
+    environment: Environment
+    requestsTotal: int
+    requestsSuccess: int
+    requestsError: int
+    emissionsSubmitted: int
+    emissionsAccepted: int
+    emissionsAcceptedConditional: int
+    emissionsRejected: int
+    emissionsPending: int
+    bytesIn: Digits
+    bytesOut: Digits
+    avgLatencyMs: int
+    p95LatencyMs: int
+
+
+class Usage(Shape):
+    """Whole UTC days that end yesterday; a day without anything has no entry."""
+
+    from_: Annotated[Day, Field(alias="from")]
+    to: Day
+    items: list[UsageItem]
+
+
+class Billing(Shape):
+    """The current UTC month so far."""
+
+    period: Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}$")]
+    periodStart: Moment
+    periodEnd: Annotated[Moment, Field(description="exclusive")]
+    enabled: bool
+    subscriptionId: str | None
+    unitPrice: Annotated[float | None, Field(description="null before the first emission of the month")]
+    currency: str
+    pricingTier: Literal["standard", "volume", "enterprise"]
+    emissionsAccepted: int
+    subtotal: float
+    lastUpdated: Moment

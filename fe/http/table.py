@@ -1,0 +1,178 @@
+"""The table of routes: every path there is, who may call it, what answers, and how it is described."""
+
+from typing import Any
+
+from fe.ecf.catalogue import PREFIXES
+from fe.http import shapes
+from fe.http.billing import Billing
+from fe.http.docs import Docs
+from fe.http.envelopes import NewInvoice
+from fe.http.health import Health
+from fe.http.invoices import Invoices
+from fe.http.login import Credentials, Login
+from fe.http.ncf import Ncf, NewSequence
+from fe.http.openapi import describe
+from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MOST, PAGE_DEFAULT, PAGE_MOST, STATES, WAIT_MOST
+from fe.http.routes import About, Link, Parameter, Route
+from fe.http.usage import DAYS_DEFAULT, DAYS_MOST, Usage
+
+_SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
+
+
+def _whole(least: int, most: int, default: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "default": default}
+
+
+_TRACK_OR_ID = Parameter(
+    "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
+)
+_PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
+_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", _whole(0, WAIT_MOST, 0))
+_A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
+_HISTORY = (
+    Parameter("page", "1 is the newest", _whole(1, PAGE_MOST, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", _whole(1, LIMIT_MOST, LIMIT_DEFAULT)),
+    Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", _A_MOMENT),
+    Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", _A_MOMENT),
+    Parameter("status", "reserved, no effect", {"type": "string"}),
+    Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
+    Parameter("encf", "of this number", {"type": "string", "pattern": "^E[0-9]{12}$"}),
+    Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": "^([0-9]{9}|[0-9]{11})$"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+)
+_TO_ONE = tuple(
+    Link(status, "taxLogId", operation, "trackOrId")
+    for status in (200, 202)
+    for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
+)
+_DAYS = Parameter("days", "whole UTC days, ending yesterday", _whole(1, DAYS_MOST, DAYS_DEFAULT))
+
+
+def every_route(
+    prefix: str,
+    docs: Docs,
+    health: Health,
+    login: Login,
+    invoices: Invoices,
+    ncf: Ncf,
+    usage: Usage,
+    billing: Billing,
+) -> tuple[Route, ...]:
+    """Make the table, and give `docs` its description."""
+    all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
+    found_or_not = (shapes.NotFound,)
+    routes = (
+        Route(
+            "POST",
+            f"{prefix}/login",
+            None,
+            login.login,
+            About("Exchange an API key for a token", "Login", {200: (shapes.Token,)}, Credentials, errors=(401, 429)),
+        ),
+        Route(
+            "POST",
+            all_of_them,
+            "invoices:write",
+            invoices.create,
+            About(
+                "Submit a receipt",
+                _SUBMISSIONS,
+                {202: (shapes.Accepted,), 200: (shapes.Deduped,)},
+                NewInvoice,
+                links=_TO_ONE,
+            ),
+        ),
+        Route(
+            "POST",
+            f"{all_of_them}/validate",
+            "invoices:write",
+            invoices.validate,
+            About("Judge a receipt without submitting it", _SUBMISSIONS, {200: (shapes.Validation,)}, NewInvoice),
+        ),
+        Route(
+            "GET",
+            all_of_them,
+            "invoices:read",
+            invoices.history,
+            About("List submissions", _SUBMISSIONS, {200: (shapes.Page, shapes.Stretch)}, parameters=_HISTORY),
+        ),
+        Route(
+            "GET",
+            one,
+            "invoices:read",
+            invoices.show,
+            About(
+                "Ask after a submission",
+                _SUBMISSIONS,
+                {200: (shapes.Record, *found_or_not)},
+                parameters=(_TRACK_OR_ID, _WAIT),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{one}/xml",
+            "invoices:read",
+            invoices.xml,
+            About("Fetch its XML", _SUBMISSIONS, {200: (shapes.Xml, *found_or_not)}, parameters=(_TRACK_OR_ID,)),
+        ),
+        Route(
+            "GET",
+            f"{one}/timeline",
+            "invoices:read",
+            invoices.timeline,
+            About("Read its story", _SUBMISSIONS, {200: (shapes.Timeline, *found_or_not)}, parameters=(_TRACK_OR_ID,)),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/ncf",
+            "ncf:read",
+            ncf.listed,
+            About("List number sequences", _SEQUENCES, {200: (shapes.Sequences,)}),
+        ),
+        Route(
+            "POST",
+            f"{prefix}/ncf",
+            "ncf:write",
+            ncf.put,
+            About(
+                "Create or change a sequence",
+                _SEQUENCES,
+                {200: (shapes.Sequence,)},
+                NewSequence,
+                links=(Link(200, "prefix", "deleteNcfPrefix", "prefix"),),
+            ),
+        ),
+        Route(
+            "DELETE",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.delete,
+            About(
+                "Delete a sequence",
+                _SEQUENCES,
+                {200: (shapes.Deleted,)},
+                parameters=(_PREFIX,),
+                errors=(400, 404),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/usage",
+            "usage:read",
+            usage.days,
+            About("Read daily usage", _ACCOUNT, {200: (shapes.Usage,)}, parameters=(_DAYS,)),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/billing/current-period",
+            "billing:read",
+            billing.current_period,
+            About("Read the month's bill so far", _ACCOUNT, {200: (shapes.Billing,)}),
+        ),
+        Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
+        Route("GET", f"{prefix}/docs", None, docs.page),
+        Route("GET", "/healthz", None, health.live),
+        Route("GET", "/readyz", None, health.ready),
+    )
+    docs.show(describe(routes))
+    return routes

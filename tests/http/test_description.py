@@ -1,0 +1,117 @@
+"""The OpenAPI description: true of the routes, true of the answers, and a page that needs no other host."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+import jsonschema_rs
+
+from fe.ecf.states import Status
+from fe.http.app import PREFIX, create_app
+from fe.http.routes import Route
+from fe.store.db import Database
+from tests.http import worker
+from tests.http.front import Key, Running, invoice_payload, structured
+
+
+async def described(front: Running) -> dict[str, Any]:
+    async with front.client() as client:
+        answer = await client.get("/openapi.json")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    description: dict[str, Any] = answer.json()
+    return description
+
+
+async def test_every_route_of_the_api_is_described_with_its_scope(front: Running) -> None:
+    description = await described(front)
+    routes: tuple[Route, ...] = create_app(front.deps).extensions["fe"].routes
+    seen = set()
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            seen.add((method.upper(), re.sub(r"{\w+}", "*", path)))
+            assert operation["summary"]
+            assert ("security" in operation) == (path != f"{PREFIX}/login")
+
+    pages = {f"{PREFIX}/openapi.json", f"{PREFIX}/docs", "/healthz", "/readyz"}
+    assert seen == {(route.method, re.sub(r"<\w+>", "*", route.path)) for route in routes if route.path not in pages}
+    ids = [
+        operation["operationId"] for operations in description["paths"].values() for operation in operations.values()
+    ]
+    assert len(set(ids)) == len(ids)
+    assert description["openapi"].startswith("3.1")
+
+
+async def test_every_answer_is_as_it_is_described(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    description = await described(front)
+
+    def judge(answer: httpx.Response, path: str) -> None:
+        operation = description["paths"][f"{PREFIX}{path}"][answer.request.method.lower()]
+        schema = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
+        whole = {**schema, "components": description["components"]}
+        jsonschema_rs.validator_for(whole).validate(answer.json())
+
+    login = await api.post("/login", json=key.credentials)
+    judge(login, "/login")
+    judge(await api.post("/login", json={}), "/login")
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+    judge(await api.post("/ncf", json={"prefix": "E32"}), "/ncf")
+    judge(await api.get("/ncf"), "/ncf")
+    judge(await api.post("/ncf", json={"prefix": "E99"}), "/ncf")
+    accepted = await api.post("/invoices", json=structured(clientRequestId="a"))
+    judge(accepted, "/invoices")
+    judge(await api.post("/invoices", json=structured(clientRequestId="a")), "/invoices")
+    judge(await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))), "/invoices")
+    bad = invoice_payload(TipoIngresos="99")
+    judge(await api.post("/invoices", json=structured(bad, strict=True)), "/invoices")
+    judge(await api.post("/invoices/validate", json=structured(bad)), "/invoices/validate")
+    one = f"/invoices/{accepted.json()['taxLogId']}"
+    for then in (None, worker.sign, lambda d, i: worker.receive(d, i, "t"), worker.still_processing, _verdict):
+        if then is not None:
+            await then(db, accepted.json()["taxLogId"])
+        judge(await api.get(one), "/invoices/{trackOrId}")
+        judge(await api.get(f"{one}/xml"), "/invoices/{trackOrId}/xml")
+        judge(await api.get(f"{one}/timeline"), "/invoices/{trackOrId}/timeline")
+    judge(await api.get("/invoices/nobody"), "/invoices/{trackOrId}")
+    listed = await api.get("/invoices", params={"limit": 1})
+    judge(listed, "/invoices")
+    judge(await api.get("/invoices", params={"cursor": listed.json()["nextCursor"]}), "/invoices")
+    judge(await api.get("/invoices", params={"limit": 0}), "/invoices")
+    judge(await api.delete("/ncf/E32"), "/ncf/{prefix}")
+    judge(await api.delete("/ncf/E32"), "/ncf/{prefix}")
+    judge(await api.delete("/ncf/E99"), "/ncf/{prefix}")
+    judge(await api.get("/usage"), "/usage")
+    judge(await api.get("/billing/current-period"), "/billing/current-period")
+
+
+async def _verdict(db: Database, tax_log_id: str) -> None:
+    await worker.judge(db, tax_log_id, Status.ACCEPTED, ("0", "bien"))
+
+
+async def test_what_the_description_shows_of_bodies_is_what_is_checked(front: Running, api: httpx.AsyncClient) -> None:
+    schemas = (await described(front))["components"]["schemas"]
+
+    assert schemas["NewInvoice"]["required"] == ["format"]
+    assert schemas["NewInvoice"]["properties"]["clientRequestId"]["anyOf"][0]["maxLength"] == 120
+    assert schemas["NewSequence"]["required"] == ["prefix"]
+    assert set(schemas["Credentials"]["required"]) == {"apiKeyId", "apiSecret"}
+    assert "trackId" not in schemas["Record"]["required"]
+    assert "default" not in json.dumps(schemas["Record"])
+
+
+async def test_the_page_needs_no_other_host_and_no_script(front: Running) -> None:
+    async with front.client() as client:
+        answer = await client.get("/docs")
+
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "<script" not in answer.text
+    assert not re.findall(r"""(?:src|href)=["']?(?:https?:)?//""", answer.text)
+    for path in (await described(front))["paths"]:
+        assert f"<code>{path}</code>" in answer.text
+    anchors = set(re.findall(r'href="#(\w+)"', answer.text))
+    assert anchors <= set(re.findall(r'id="(\w+)"', answer.text))

@@ -69,6 +69,9 @@ class Settings(BaseSettings):
     authority_ecf_url: str = Field("https://ecf.dgii.gov.do", description="host of all services but summaries")
     authority_fc_url: str = Field("https://fc.dgii.gov.do", description="host of consumer summaries")
     authority_status_url: str = Field("https://statusecf.dgii.gov.do", description="host of the service status")
+    authority_status_key: SecretStr | None = Field(
+        None, description="API key of the authority's status service; with it, announced maintenance is honoured"
+    )
     authority_timeout: float = Field(20.0, gt=0, le=35, description="seconds for one exchange with the authority")
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 

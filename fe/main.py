@@ -15,6 +15,7 @@ import trio
 from fe import __version__, kill_points
 from fe.actors.circuits import Circuits
 from fe.actors.loop import Tools, run_stage
+from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
 from fe.actors.rescuer import watch_over
 from fe.actors.stages import stages
@@ -147,6 +148,10 @@ async def run_actors(
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
             rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
+            if settings.authority_status_key is not None:
+                key = settings.authority_status_key.get_secret_value()
+                honour = partial(honour_maintenance, db, authority, key, clock)
+                watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
                 for plan in stages(settings, tools, authority, vault):
                     run = partial(run_stage, plan, tools, stopping)

@@ -54,6 +54,8 @@ class Circuits:
 
     def note(self, environment: str, host: str, outcome: str) -> None:
         """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not."""
+        if host not in (Host.ECF, Host.FC):
+            return  # the status service: no document waits for it
         if outcome in ("unavailable", "unknown"):
             self._failures[environment, host] += 1
             if self._failures[environment, host] >= self._enough(environment, host):

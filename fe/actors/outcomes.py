@@ -79,9 +79,9 @@ def adopted(work: Work, track_id: str, *, clock: Clock) -> Booking:
 
 
 def refused(work: Work, refusal: Refused, *, clock: Clock) -> Booking:
-    """Book an outright refusal: an error, not a verdict; the number was not consumed."""
+    """Book an outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
     response = failure_response(refusal.reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
-    return failed(work, response, NumberFate.REUSABLE, clock=clock)
+    return failed(work, response, NumberFate.USED if refusal.duplicate else NumberFate.REUSABLE, clock=clock)
 
 
 def failed(work: Work, response: dict[str, Any], fate: NumberFate, *, clock: Clock) -> Booking:

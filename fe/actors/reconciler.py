@@ -5,6 +5,7 @@ earlier submission that was rejected. A document is recognised as ours by its se
 signature's value.
 """
 
+import random
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -13,7 +14,7 @@ from fe.actors import outcomes
 from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
 from fe.actors.loop import TryLater
-from fe.actors.schedule import MAX_ATTEMPTS
+from fe.actors.schedule import MAX_ATTEMPTS, Gap, retry_gap
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError
@@ -25,6 +26,8 @@ from fe.store.db import Database
 from fe.store.outbox import Work
 from fe.store.submissions import Question
 
+_ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
+
 
 @dataclass(frozen=True, slots=True)
 class Reconciler:
@@ -34,6 +37,9 @@ class Reconciler:
     authority: Authority
     credentials: Credentials
     clock: Clock
+    spread: random.Random
+    #: How long after a send that came to nothing the next one is made.
+    gap: Gap = retry_gap
 
     async def reconcile(self, work: Work) -> Booking:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
@@ -51,24 +57,27 @@ class Reconciler:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         return booking or self._resend(work, question)
 
-    async def judge_duplicate(self, work: Work, opened: Opened, verdict: Verdict) -> Booking:
-        """Decide what "number already used" means: that our own first send was accepted, or that somebody else's was.
+    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
+        """Decide what "number already used" means: that our own first send was judged, or that it is somebody else's.
 
-        Raises TryLater when the authority cannot be asked, or has not yet judged another send of this number.
+        Returns `otherwise` when it is somebody else's. Raises TryLater when the authority cannot be asked, or has not
+        yet judged another send of this number.
         """
         question = await self.db.run(submissions.question, work)
+        if not question.is_summary and Root(question.root) is not Root.ECF:
+            return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:
             if question.is_summary:
                 ours = await self._known_summary(work, question, opened)
             else:
-                ours = await self._known_document(work, question, opened)
+                ours = _if_ours(await self._state(work, question, opened), question)
                 if ours is None and await self._still_open(work, question, opened):
                     raise TryLater("another send of this number is still in process", timedelta(seconds=2))
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
-        if ours is not None and ours.estado in (Estado.ACCEPTED, Estado.CONDITIONAL):
+        if ours is not None and ours.estado in _ACCEPTED:
             return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
-        return outcomes.final(work, verdict, clock=self.clock, track_id=verdict.track_id or question.track_id)
+        return otherwise
 
     async def _summary(self, work: Work, question: Question, opened: Opened) -> Booking | None:
         verdict = await self._known_summary(work, question, opened)
@@ -81,8 +90,9 @@ class Reconciler:
     async def _document(self, work: Work, question: Question, opened: Opened) -> Booking | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
-        ours = await self._known_document(work, question, opened)
-        if ours is not None and ours.estado in (Estado.ACCEPTED, Estado.CONDITIONAL):
+        known = await self._state(work, question, opened)
+        ours = _if_ours(known, question)
+        if ours is not None and ours.estado in _ACCEPTED:
             return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
         tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
         candidates = [track.track_id for track in tracks if track.track_id not in question.foreign_track_ids]
@@ -91,6 +101,9 @@ class Reconciler:
             verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=question.e_ncf)
             if verdict.estado is Estado.PROCESSING:
                 return outcomes.adopted(work, track_id, clock=self.clock)
+            if verdict.estado in _ACCEPTED and known is None:
+                # Whose it is shows only there. Sending again what may be accepted is the last thing to do.
+                raise TryLater("one is accepted under this number, and its state is not known yet")
             if verdict.estado is Estado.REJECTED and not verdict.try_again and not verdict.duplicate:
                 rejected = verdict
         if rejected is not None:
@@ -105,11 +118,11 @@ class Reconciler:
             track.estado is Estado.PROCESSING and track.track_id not in question.foreign_track_ids for track in tracks
         )
 
-    async def _known_document(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
-        """What the authority knows under our number, if it is ours."""
+    async def _state(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
+        """What the authority knows under our number, whoever sent it."""
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
-        verdict = await self.authority.state(
+        return await self.authority.state(
             work.environment,
             question.issuer_rnc,
             question.e_ncf,
@@ -117,11 +130,6 @@ class Reconciler:
             buyer_rnc=question.buyer_rnc,
             security_code=question.security_code,
         )
-        if verdict is None:
-            return None
-        # The question names our code, so an answer that does not say one is about ours; one that says another is not.
-        code = text(member(verdict.raw, "codigoseguridad"))
-        return verdict if code is None or code == question.security_code else None
 
     async def _known_summary(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
         """What the authority knows of our summary: the question itself names our security code."""
@@ -137,5 +145,15 @@ class Reconciler:
             reason = f"sent {question.sends} times, and the authority still does not know it"
             return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
         reason = "the authority does not know it"
-        write = partial(outbox.resend, work=work, at=self.clock(), after=AT_ONCE, reason=reason)
-        return Booking("not known there", write, Stage.SEND)
+        after = self.gap(question.sends, self.spread) if question.sends else AT_ONCE
+        write = partial(outbox.resend, work=work, at=self.clock(), after=after, reason=reason)
+        return Booking("not known there", write, Stage.SEND, after)
+
+
+def _if_ours(known: Verdict | None, question: Question) -> Verdict | None:
+    """The verdict, unless it is about somebody else's document.
+
+    The question names our code, so an answer that does not say one is about ours; one that says another is not.
+    """
+    code = text(member(known.raw, "codigoseguridad")) if known is not None else None
+    return known if code is None or code == question.security_code else None

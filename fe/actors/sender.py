@@ -68,10 +68,8 @@ class Sender:
         except OutcomeUnknown as doubt:
             return outcomes.in_doubt(work, doubt.reason, clock=self.clock, after=doubt.retry_after or _ASK_AFTER)
         except Refused as refusal:
-            if refusal.duplicate:
-                # Refused at the door as a number already used: whose document holds it, only asking tells.
-                return outcomes.in_doubt(work, refusal.reason, clock=self.clock, after=AT_ONCE)
-            return outcomes.refused(work, refusal, clock=self.clock)
+            booking = outcomes.refused(work, refusal, clock=self.clock)
+            return await self._judge_duplicate(work, opened, booking) if refusal.duplicate else booking
         return await self._answered(work, opened, answer)
 
     def _service(self, departure: Departure) -> Service:
@@ -84,16 +82,19 @@ class Sender:
         if isinstance(answer, Receipt):
             return outcomes.received(work, answer, clock=self.clock)
         if answer.duplicate:
-            try:
-                return await self.reconciler.judge_duplicate(work, opened, answer)
-            except TryLater as later:
-                return outcomes.in_doubt(work, later.reason, clock=self.clock, after=later.after or _ASK_AFTER)
+            return await self._judge_duplicate(work, opened, outcomes.final(work, answer, clock=self.clock))
         if answer.try_again:
             reason = "the authority could not validate and asks to try again"
             return outcomes.in_doubt(work, reason, clock=self.clock, after=_ASK_AFTER)
         if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
             return outcomes.in_doubt(work, f"answered {answer.estado}", clock=self.clock, after=_ASK_AFTER)
         return outcomes.final(work, answer, clock=self.clock)
+
+    async def _judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
+        try:
+            return await self.reconciler.judge_duplicate(work, opened, otherwise)
+        except TryLater as later:
+            return outcomes.in_doubt(work, later.reason, clock=self.clock, after=later.after or _ASK_AFTER)
 
 
 #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).

@@ -33,11 +33,11 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
     credentials = Credentials(db, vault, threads)
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     signer = SignerPool(db, credentials, threads, hosts, clock, tools.metrics)
-    reconciler = Reconciler(db, authority, credentials, clock)
-    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
-    scale = settings.time_scale
+    scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
-    tracker = Tracker(db, authority, credentials, reconciler, clock, random.Random(), poll)  # noqa: S311  (jitter)
+    reconciler = Reconciler(db, authority, credentials, clock, spread, retry)
+    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
+    tracker = Tracker(db, authority, credentials, reconciler, clock, spread, poll)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     return [
         Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget, retry),

@@ -58,7 +58,8 @@ class Tracker:
                 reason = "the authority does not know the trackId"
                 return outcomes.in_doubt(work, reason, clock=self.clock, after=AT_ONCE)
             case Estado.REJECTED if verdict.duplicate:
-                return await self.reconciler.judge_duplicate(work, opened, verdict)
+                rejected = outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
+                return await self.reconciler.judge_duplicate(work, opened, rejected)
             case Estado.REJECTED if verdict.try_again:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"

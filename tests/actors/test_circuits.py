@@ -1,0 +1,200 @@
+"""Circuit breakers on the real database: opened by failures, shared, probed by one, closed little by little."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+
+from fe.actors.circuits import FAILURES_TO_OPEN, Circuits
+from fe.actors.maintenance import honour_maintenance
+from fe.authority.client import Window
+from fe.authority.errors import Unavailable
+from fe.ecf.catalogue import Environment, Host
+from fe.metrics import Metrics
+from fe.store import circuits as stored
+from fe.store.db import Database
+from fe.store.outbox import Lane
+
+#: Every wait of the breakers a hundredth of what it is.
+SCALE = 0.01
+PRODUCTION = Lane(Environment.ECF, Host.ECF)
+SUMMARIES = Lane(Environment.ECF, Host.FC)
+TESTS = Lane(Environment.TESTECF, Host.ECF)
+
+
+class Prober:
+    """Says what the next probes find: None for "it is there"."""
+
+    def __init__(self, *answers: str | None) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[Environment, Host]] = []
+
+    async def __call__(self, environment: Environment, host: Host) -> str | None:
+        self.asked.append((environment, host))
+        return self.answers.pop(0) if self.answers else None
+
+
+@asynccontextmanager
+async def running(db: Database, prober: Prober) -> AsyncIterator[Circuits]:
+    circuits = Circuits(db, prober, Metrics(), scale=SCALE)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(circuits.run)
+        yield circuits
+        nursery.cancel_scope.cancel()
+
+
+def fail(circuits: Circuits, lane: Lane, times: int = FAILURES_TO_OPEN) -> None:
+    for _ in range(times):
+        circuits.note(lane.environment, lane.host, "unavailable")
+
+
+async def until_gate(circuits: Circuits, lane: Lane, slots: int, wanted: int) -> None:
+    with trio.fail_after(5):
+        while circuits.gate(lane, slots) != wanted:  # noqa: ASYNC110  (a gate is asked, it does not tell)
+            await trio.sleep(0.002)
+
+
+async def test_failures_in_a_row_open_the_lane_and_no_other(db: Database) -> None:
+    async with running(db, Prober(*["down"] * 50)) as circuits:
+        fail(circuits, PRODUCTION)
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+        assert circuits.gate(SUMMARIES, 16) == 16
+        assert circuits.gate(TESTS, 16) == 16
+
+
+@pytest.mark.parametrize("outcome", ["ok", "refused", "unauthorised"])
+async def test_an_answer_in_between_starts_the_count_anew(outcome: str, db: Database) -> None:
+    async with running(db, Prober()) as circuits:
+        fail(circuits, PRODUCTION, FAILURES_TO_OPEN - 1)
+        circuits.note(PRODUCTION.environment, PRODUCTION.host, outcome)
+        fail(circuits, PRODUCTION, FAILURES_TO_OPEN - 1)
+        await trio.sleep(0.1)
+
+        assert circuits.gate(PRODUCTION, 16) == 16
+
+
+async def test_a_call_that_we_cancelled_says_nothing_about_the_host(db: Database) -> None:
+    async with running(db, Prober()) as circuits:
+        for _ in range(20):
+            circuits.note(PRODUCTION.environment, PRODUCTION.host, "cancelled")
+        await trio.sleep(0.1)
+
+        assert circuits.gate(PRODUCTION, 16) == 16
+
+
+async def test_the_status_service_has_no_circuit(db: Database) -> None:
+    async with running(db, Prober()) as circuits:
+        for _ in range(20):
+            circuits.note("", Host.STATUS, "unavailable")
+        await trio.sleep(0.1)
+
+        assert await db.run(stored.everything) == []
+
+
+async def test_what_one_process_opens_is_open_for_all(db: Database) -> None:
+    down = Prober(*["down"] * 100)
+    async with running(db, down) as here, running(db, down) as there:
+        fail(here, PRODUCTION)
+
+        await until_gate(there, PRODUCTION, 16, 0)
+
+
+async def test_one_process_at_a_time_probes(db: Database) -> None:
+    prober = Prober("still down", "still down", None)
+    async with running(db, prober) as here, running(db, prober) as there:
+        fail(here, PRODUCTION)
+        await until_gate(there, PRODUCTION, 16, 0)
+        await until_gate(there, PRODUCTION, 16, 16)
+
+    assert prober.asked == [(Environment.ECF, Host.ECF)] * 3
+
+
+async def test_after_closing_the_load_returns_little_by_little(db: Database) -> None:
+    seen: list[int] = []
+    async with running(db, Prober(None)) as circuits:
+        fail(circuits, PRODUCTION)
+        await until_gate(circuits, PRODUCTION, 16, 0)
+        with trio.fail_after(5):
+            while not seen or seen[-1] != 16:
+                if not seen or circuits.gate(PRODUCTION, 16) != seen[-1]:
+                    seen.append(circuits.gate(PRODUCTION, 16))
+                await trio.sleep(0.001)
+
+    assert seen == sorted(seen)
+    assert seen[:2] in ([0, 1], [0, 2])
+    assert len(seen) >= 4
+
+
+async def test_just_after_closing_one_failure_is_enough(db: Database) -> None:
+    async with running(db, Prober(None, *["down"] * 50)) as circuits:
+        fail(circuits, PRODUCTION)
+        await until_gate(circuits, PRODUCTION, 16, 0)
+        await until_gate(circuits, PRODUCTION, 16, 1)
+
+        fail(circuits, PRODUCTION, 1)
+
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+
+async def test_a_probe_whose_process_died_is_made_by_another(db: Database) -> None:
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(0))
+    assert await db.run(stored.claim_probe, "ecf", "ecf", timedelta(milliseconds=50))
+    assert not await db.run(stored.claim_probe, "ecf", "ecf", timedelta(seconds=1))
+
+    await trio.sleep(0.06)
+
+    assert await db.run(stored.claim_probe, "ecf", "ecf", timedelta(seconds=1))
+
+
+class Announcing:
+    """An authority that announces maintenance, and may be away itself when it is asked."""
+
+    def __init__(self, *windows: Window, away: bool = False) -> None:
+        self.windows = list(windows)
+        self.away = away
+
+    async def maintenance_windows(self, api_key: str) -> list[Window]:
+        assert api_key == "the-key"
+        if self.away:
+            raise Unavailable("not there")
+        return self.windows
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+async def open_ones(db: Database, authority: Announcing, now: datetime = NOW) -> set[tuple[str, str]]:
+    with trio.move_on_after(0.5):
+        await honour_maintenance(db, authority, "the-key", lambda: now)  # type: ignore[arg-type]  # the one method used
+    return {(row.environment, row.host) for row in await db.run(stored.everything) if row.is_open}
+
+
+async def test_announced_maintenance_opens_the_circuits_of_its_environment_until_it_ends(db: Database) -> None:
+    window = Window(Environment.TESTECF, NOW - timedelta(minutes=1), NOW + timedelta(hours=3))
+
+    assert await open_ones(db, Announcing(window)) == {("testecf", "ecf"), ("testecf", "fc")}
+    assert not any(row.probe_due for row in await db.run(stored.everything))
+
+
+async def test_maintenance_of_an_unknown_environment_is_taken_to_be_everywhere(db: Database) -> None:
+    assert len(await open_ones(db, Announcing(Window(None, NOW, NOW + timedelta(hours=1))))) == 6
+
+
+@pytest.mark.parametrize("minutes", [-120, 5])
+async def test_a_window_that_is_over_or_not_yet_begun_changes_nothing(minutes: int, db: Database) -> None:
+    starts = NOW + timedelta(minutes=minutes)
+
+    assert await open_ones(db, Announcing(Window(Environment.ECF, starts, starts + timedelta(hours=1)))) == set()
+
+
+async def test_doors_are_closed_a_little_before_the_window_begins(db: Database) -> None:
+    starts = NOW + timedelta(seconds=20)
+
+    assert await open_ones(db, Announcing(Window(Environment.ECF, starts, starts + timedelta(hours=1))))
+
+
+async def test_an_authority_that_cannot_be_asked_about_maintenance_stops_nothing(db: Database) -> None:
+    assert await open_ones(db, Announcing(away=True)) == set()

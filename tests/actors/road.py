@@ -1,0 +1,76 @@
+"""Sender, tracker and reconciler beside a scripted authority, over the real database and a real certificate."""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import trio
+
+from fe.actors.credentials import Credentials
+from fe.actors.loop import Plan
+from fe.actors.reconciler import Reconciler
+from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
+from fe.actors.sender import Sender
+from fe.actors.tracker import Tracker
+from fe.clock import system_clock
+from fe.ecf.catalogue import Service
+from fe.ecf.states import Stage
+from fe.store.db import Database
+from tests.actors.authority import ScriptedAuthority, as_authority
+from tests.actors.stage import make_plan, step
+from tests.factories.companies import VAULT, make_certificate
+from tests.factories.tenants import LEASE, make_submission, make_tenant, rows, submission, waiting
+
+
+@dataclass
+class Road:
+    """A tenant with a certificate, and the actors that carry its documents."""
+
+    db: Database
+    authority: ScriptedAuthority
+    tenant: int
+    certificate: UUID
+    plans: dict[Stage, Plan]
+
+    async def make(self, stage: Stage, **more: Any) -> UUID:
+        return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
+
+    async def step(self, subject: UUID) -> str:
+        """One step of whatever the submission waits for; the outcome that was booked."""
+        stage = Stage((await waiting(self.db, subject))["stage"])
+        return await step(self.db, self.plans[stage], subject)
+
+    async def steps(self, subject: UUID, most: int = 60) -> list[str]:
+        """Step by step to the end, or so many steps."""
+        outcomes: list[str] = []
+        while len(outcomes) < most and await rows(self.db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=subject):
+            outcomes.append(await self.step(subject))
+        return outcomes
+
+    async def status(self, subject: UUID) -> tuple[str, str]:
+        kept = await submission(self.db, subject)
+        return kept["status"], kept["number_fate"]
+
+
+async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVAL, **script: Any) -> Road:
+    authority = ScriptedAuthority(**script)
+    client = as_authority(authority)
+    credentials = Credentials(db, VAULT, trio.CapacityLimiter(2))
+    reconciler = Reconciler(db, client, credentials, system_clock, random.Random(1))
+    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock)
+    tracker = Tracker(db, client, credentials, reconciler, system_clock, random.Random(1))
+    tenant = await make_tenant(db)
+    return Road(
+        db,
+        authority,
+        tenant,
+        await make_certificate(db, tenant),
+        {
+            Stage.SEND: make_plan(sender.send, Stage.SEND, may_have_acted=True),
+            Stage.TRACK: make_plan(tracker.track, Stage.TRACK, gap=poll_gap, max_attempts=None, patience=FOLLOW_FOR),
+            Stage.RECONCILE: make_plan(
+                reconciler.reconcile, Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=DOUBT_FOR
+            ),
+        },
+    )

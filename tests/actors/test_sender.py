@@ -1,0 +1,380 @@
+"""The sender: what goes where under which name, and what each answer of the authority comes to."""
+
+from datetime import timedelta
+
+import pytest
+import trio
+
+from fe.actors import loop
+from fe.authority.client import Message
+from fe.authority.errors import NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.ecf.catalogue import Environment, Service
+from fe.ecf.states import Estado, Stage
+from fe.store import outbox
+from fe.store.db import Database
+from tests.actors.authority import (
+    ACCEPTED,
+    DUPLICATE,
+    TRY_AGAIN,
+    Unsent,
+    receipt,
+    state_of,
+    tracked,
+    verdict,
+)
+from tests.actors.road import make_road
+from tests.actors.stage import make_plan, make_tools, step
+from tests.factories.companies import make_certificate
+from tests.factories.tenants import ACCEPTED_AT, SIGNED, rows, sends_of, story, submission, take, waiting
+
+DUPLICATE_AT_THE_DOOR = Refused(
+    "authority rejected with status 400", status=400, messages=(Message("1209", "ya utilizada"),), raw={"a": 1}
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "service", "name", "content"),
+    [
+        ({}, Service.RECEPTION, "131880738E310000000001.xml", SIGNED),
+        ({"summary": True}, Service.SUMMARY_RECEPTION, "131880738E310000000001.xml", b"<RFCE>signed</RFCE>"),
+        ({"root": "RFCE"}, Service.SUMMARY_RECEPTION, "131880738E310000000001.xml", SIGNED),
+        ({"root": "ACECF"}, Service.COMMERCIAL_APPROVAL, "131880681E310000000001.xml", SIGNED),
+        ({"root": "ANECF", "e_ncf": None}, Service.COMMERCIAL_APPROVAL, "131880738.xml", SIGNED),
+    ],
+)
+async def test_a_document_goes_to_its_service_under_its_name_byte_for_byte(
+    db: Database, made: dict[str, object], service: Service, name: str, content: bytes
+) -> None:
+    road = await make_road(db, submits=[ACCEPTED])
+    subject = await road.make(Stage.SEND, environment=Environment.CERTECF, **made)
+
+    await road.step(subject)
+
+    (sent,) = road.authority.sent
+    assert (sent.environment, sent.service, sent.file_name, sent.xml) == (
+        Environment.CERTECF,
+        service,
+        name,
+        content,
+    )
+
+
+async def test_voidings_go_where_the_setting_says(db: Database) -> None:
+    road = await make_road(db, anecf=Service.RANGE_VOIDING, submits=[ACCEPTED])
+
+    await road.step(await road.make(Stage.SEND, root="ANECF", e_ncf=None))
+
+    assert road.authority.sent[0].service is Service.RANGE_VOIDING
+
+
+async def test_a_receipt_is_followed(db: Database) -> None:
+    road = await make_road(db, submits=[receipt("t-1")])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.step(subject) == "received"
+
+    left = await waiting(db, subject)
+    assert left["stage"] == "track"
+    assert left["due_in"] < 1
+    assert (await submission(db, subject))["track_id"] == "t-1"
+
+
+@pytest.mark.parametrize(
+    ("estado", "used", "fate"),
+    [
+        (Estado.ACCEPTED, True, "used"),
+        (Estado.ACCEPTED, None, "used"),
+        (Estado.CONDITIONAL, True, "used"),
+        (Estado.REJECTED, True, "used"),
+        (Estado.REJECTED, False, "reusable"),
+        (Estado.REJECTED, None, "unknown"),
+    ],
+)
+async def test_a_verdict_in_the_answer_is_the_end(db: Database, estado: Estado, used: bool | None, fate: str) -> None:
+    road = await make_road(db, submits=[verdict(estado, "75", used=used, text="x")])
+    subject = await road.make(Stage.SEND, summary=True)
+
+    assert await road.steps(subject) == [estado.value]
+
+    assert await road.status(subject) == (estado.value, fate)
+    response = (await submission(db, subject))["response"]
+    assert response["trackStatus"]["estado"] == estado.value
+    assert response["mensajes"] == [{"codigo": "75", "valor": "x"}]
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_an_outage_leaves_the_document_to_try_again(db: Database, announced: bool) -> None:
+    outage = Unavailable("connection refused", retry_after=timedelta(minutes=2))
+    road = await make_road(db, submits=[outage if announced else Unsent(outage)])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.step(subject) == "retry"
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"], left["last_error"]) == ("send", 1, "connection refused")
+    assert 110 < left["due_in"] <= 120
+    assert await sends_of(db, subject) == ([(2, "not_sent")] if announced else [])
+    assert await road.status(subject) == ("queued", "reserved")
+
+
+async def test_eight_outages_are_a_dead_letter_and_the_client_sees_it_queued(db: Database) -> None:
+    road = await make_road(db, submits=[Unavailable("503")])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["retry"] * 7 + ["dead letter"]
+    assert await road.status(subject) == ("queued", "reserved")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OutcomeUnknown("timeout"),
+        verdict(Estado.PROCESSING),
+        verdict(Estado.NOT_FOUND),
+        TRY_AGAIN,
+        OutcomeUnknown("busy", retry_after=timedelta(seconds=2)),
+    ],
+    ids=["timeout", "En Proceso", "No encontrado", "code 004", "asked to wait"],
+)
+async def test_an_answer_that_leaves_it_open_is_asked_about_before_anything_is_sent_again(
+    db: Database, answer: object
+) -> None:
+    road = await make_road(db, submits=[answer])
+    subject = await road.make(Stage.SEND, summary=True)
+
+    assert await road.step(subject) == "outcome unknown"
+
+    left = await waiting(db, subject)
+    assert left["stage"] == "reconcile"
+    assert 1 < left["due_in"] <= 2
+    assert await sends_of(db, subject) == [(2, "unknown")]
+
+
+async def test_a_wait_that_was_asked_for_is_kept_before_asking(db: Database) -> None:
+    road = await make_road(db, submits=[OutcomeUnknown("503", retry_after=timedelta(minutes=5))])
+    subject = await road.make(Stage.SEND)
+
+    await road.step(subject)
+
+    assert (await waiting(db, subject))["due_in"] > 290
+
+
+@pytest.mark.parametrize("kind", [Refused, NotDelegated])
+async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(db: Database, kind: type[Refused]) -> None:
+    said = Message("3243", "La longitud del nombre del archivo no es válida")
+    road = await make_road(
+        db, submits=[kind("authority rejected with status 400", status=400, messages=(said,), raw={"a": 1})]
+    )
+    subject = await road.make(Stage.SEND)
+
+    assert await road.step(subject) == "error"
+
+    assert await road.status(subject) == ("error", "reusable")
+    assert (await submission(db, subject))["response"] == {
+        "status": "error",
+        "error": "authority rejected with status 400",
+        "dgiiResponse": {"a": 1},
+        "mensajes": [{"codigo": "3243", "valor": "La longitud del nombre del archivo no es válida"}],
+    }
+    assert await sends_of(db, subject) == [(2, "refused")]
+
+
+async def test_nothing_is_sent_while_an_earlier_send_is_not_resolved(db: Database) -> None:
+    """Its worker died after the intent: nobody knows whether the bytes went out."""
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+    road.authority.submits = [OutcomeUnknown("x")]
+    await road.step(subject)
+    await rows(db, "UPDATE outbox SET stage = 'send'")
+    await rows(db, "UPDATE sends SET outcome = 'intended'")
+    road.authority.sent.clear()
+
+    assert await road.step(subject) == "outcome unknown"
+
+    assert road.authority.sent == []
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+async def test_nothing_is_sent_once_the_lease_is_lost(db: Database) -> None:
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+
+    class Slow:
+        async def __call__(self, work: outbox.Work) -> object:
+            await take(db, subject)  # a peer, while we waited for the token
+            return await road.plans[Stage.SEND].handle(work)
+
+    booked = await step(db, make_plan(Slow(), Stage.SEND, may_have_acted=True), subject)  # type: ignore[arg-type]
+
+    assert booked == "lease lost"
+    assert road.authority.sent == []
+    assert await sends_of(db, subject) == []
+
+
+async def test_the_intent_is_committed_before_the_first_byte(db: Database) -> None:
+    road = await make_road(db)
+    subject = await road.make(Stage.SEND)
+    seen: list[tuple[int, str]] = []
+
+    async def look() -> object:
+        seen.extend(await sends_of(db, subject))
+        return receipt()
+
+    road.authority.submits = [look]
+    await road.step(subject)
+
+    assert seen == [(2, "intended")]
+
+
+# --- "Number already used" ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("summary", [False, True])
+@pytest.mark.parametrize("answer", [DUPLICATE, DUPLICATE_AT_THE_DOOR], ids=["verdict", "at the door"])
+@pytest.mark.parametrize("estado", [Estado.ACCEPTED, Estado.CONDITIONAL])
+async def test_a_duplicate_of_our_own_accepted_document_is_adopted(
+    db: Database, summary: bool, answer: object, estado: Estado
+) -> None:
+    """Our first send was accepted and its answer lost; the second is told that the number is used."""
+    known = state_of(estado)
+    road = await make_road(
+        db, submits=[OutcomeUnknown("lost"), answer], states=[None, known], summary_states=[None, known]
+    )
+    subject = await road.make(Stage.SEND, summary=summary)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes[-1] == estado.value
+    assert await road.status(subject) == (estado.value, "used")
+    assert len(road.authority.sent) == 2
+    assert {sent.xml for sent in road.authority.sent} == {b"<RFCE>signed</RFCE>" if summary else SIGNED}
+    if not summary:
+        assert road.authority.asked[0] == ("state", "ecf", "131880738", "E310000000001", "131880681", "AbC1+/")
+
+
+async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database) -> None:
+    road = await make_road(db, submits=[DUPLICATE], states=[state_of(Estado.ACCEPTED, "XXXXXX")])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    assert await road.status(subject) == ("Rechazado", "used")
+    assert (await submission(db, subject))["response"]["mensajes"][0]["codigo"] == "1209"
+
+
+async def test_a_duplicate_of_somebody_elses_summary_is_rejected(db: Database) -> None:
+    road = await make_road(db, submits=[DUPLICATE], summary_states=[None])
+    subject = await road.make(Stage.SEND, summary=True)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+
+async def test_a_duplicate_at_the_door_of_somebody_elses_document_is_an_error_and_is_not_sent_again(
+    db: Database,
+) -> None:
+    road = await make_road(db, submits=[DUPLICATE_AT_THE_DOOR], states=[state_of(Estado.ACCEPTED, "XXXXXX")])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["error"]
+
+    assert await road.status(subject) == ("error", "used")
+    assert len(road.authority.sent) == 1
+
+
+async def test_a_duplicate_while_another_send_is_still_judged_waits_for_it(db: Database) -> None:
+    road = await make_road(db, submits=[DUPLICATE], tracks=[tracked("t-9", Estado.PROCESSING)])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.step(subject) == "outcome unknown"
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+async def test_a_duplicate_that_cannot_be_asked_about_now_is_asked_about_later(db: Database) -> None:
+    road = await make_road(db, submits=[DUPLICATE], states=[Unavailable("503")])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.step(subject) == "outcome unknown"
+    assert await road.status(subject) == ("queued", "unknown")
+
+
+@pytest.mark.parametrize(("root", "e_ncf"), [("ANECF", None), ("ACECF", "E310000000001")])
+async def test_for_documents_that_issue_no_number_a_duplicate_is_a_rejection_like_others(
+    db: Database, root: str, e_ncf: str | None
+) -> None:
+    road = await make_road(db, submits=[DUPLICATE])
+    subject = await road.make(Stage.SEND, root=root, e_ncf=e_ncf, security_code=None)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+
+# --- The certificate ---------------------------------------------------------------------------------------------
+
+
+async def test_a_document_signed_before_the_certificate_was_replaced_is_sent_with_the_old_one(db: Database) -> None:
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+    await make_certificate(db, road.tenant)
+
+    assert await road.step(subject) == "received"
+
+
+async def test_a_certificate_that_cannot_be_opened_leaves_the_document_to_try_again(db: Database) -> None:
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+    await rows(db, "UPDATE certificates SET passphrase = NULL")
+
+    assert await road.step(subject) == "retry"
+    assert (await waiting(db, subject))["last_error"] == "tenant is missing the certificate passphrase setting"
+    assert await road.status(subject) == ("queued", "reserved")
+
+
+async def test_a_cancelled_send_of_which_the_answer_is_awaited_is_in_doubt(db: Database) -> None:
+    road = await make_road(db)
+    subject = await road.make(Stage.SEND)
+    waiting_for_answer = trio.Event()
+
+    async def hang() -> object:
+        waiting_for_answer.set()
+        await trio.sleep_forever()
+        raise AssertionError
+
+    road.authority.submits = [hang]
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop.run_stage, road.plans[Stage.SEND], make_tools(db), trio.Event())
+            await waiting_for_answer.wait()
+            nursery.cancel_scope.cancel()
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["holder"]) == ("reconcile", None)
+    assert left["due_in"] <= 0
+    assert await sends_of(db, subject) == [(2, "unknown")]
+
+
+# --- The whole schedule ------------------------------------------------------------------------------------------
+
+
+async def test_a_document_that_is_never_known_there_is_sent_eight_times_by_the_schedule_and_put_aside(
+    db: Database,
+) -> None:
+    """Reception fails after it has read the body, and asking works: an outage of some minutes, not of a moment."""
+    road = await make_road(db, submits=[OutcomeUnknown("status 500")])
+    subject = await road.make(Stage.SEND)
+    waits: list[float] = []
+
+    while await rows(db, "SELECT 1 FROM outbox"):
+        stage = (await waiting(db, subject))["stage"]
+        outcome = await road.step(subject)
+        if stage == "reconcile" and outcome != "dead letter":
+            assert outcome == "not known there"
+            waits.append((await waiting(db, subject))["due_in"])
+
+    assert len(road.authority.sent) == 8
+    assert {sent.xml for sent in road.authority.sent} == {SIGNED}
+    assert [wait // 1 for wait in waits] == sorted(wait // 1 for wait in waits)
+    assert 480 * 0.9 - 7 <= sum(waits) <= 490 * 1.1
+    assert await road.status(subject) == ("queued", "unknown")
+    (dead,) = await rows(db, "SELECT stage, error FROM dead_letters")
+    assert dead == {"stage": "reconcile", "error": "sent 8 times, and the authority still does not know it"}
+    assert (await story(db, subject)).count("sending") == 8
+    assert (await submission(db, subject))["submitted_at"] == ACCEPTED_AT

@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup demo test check format bench lock clean
+.PHONY: help setup demo test faults check format bench lock clean
 .NOTPARALLEL:
 
 # ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
@@ -23,6 +23,9 @@ demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends 
 test: setup ## Run every test; ARGS goes to pytest
 	@$(BIN)/pytest $(ARGS)
 
+faults: setup ## Run the fault suite; FAULTS_SEED and FAULTS_SECONDS choose which and how long
+	@$(BIN)/python -m tests.faults $(ARGS)
+
 check: setup ## Formatting, lint, types, who imports whom, SQL
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -40,9 +43,9 @@ bench: setup ## Run the benchmarks, short; each prints ratios measured side by s
 	$(BIN)/python -m bench.road --documents 300
 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
 
 clean: ## Remove what tools left behind (.venv and .fe stay)
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build fe.egg-info

@@ -1,8 +1,9 @@
 """lxml and xmlsec hand each other pointers into libxml2's trees, so both must carry the very same libxml2.
 
 Wheels that fit together do. A wheel of one beside a build from source of the other may not, and then documents are
-corrupted or the process dies: so nothing starts before this was looked at. Import it before anything that imports
-xmlsec, because a mismatch that xmlsec notices by itself ends its import with an error of its own.
+corrupted or the process dies: so nothing starts before this was looked at. We sign without xmlsec, but it is installed
+with us, and whatever loads it loads it into this process. Call it before anything that imports xmlsec: a mismatch that
+xmlsec notices by itself ends its import with an error of its own.
 """
 
 import importlib
@@ -20,10 +21,12 @@ class LibxmlMismatch(Exception):
 
 
 def require_one_libxml2() -> None:
-    """Raise LibxmlMismatch unless lxml and xmlsec carry the same libxml2."""
+    """Raise LibxmlMismatch unless lxml and xmlsec, if it is installed, carry the same libxml2."""
     ours = etree.LIBXML_VERSION
     try:
         xmlsec = importlib.import_module("xmlsec")
+    except ModuleNotFoundError:
+        return  # then nothing can hand it a tree
     except Exception as error:  # its type is defined by the very module that could not be imported
         if not type(error).__module__.startswith("xmlsec"):
             raise

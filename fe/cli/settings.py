@@ -1,0 +1,84 @@
+"""`fe settings`: what can be set, read off the one place where it is; docs/configuration.md is what it prints."""
+
+import re
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import click
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from fe.config import Settings
+
+_MARKDOWN = """# Configuration
+
+Every setting is a variable of the environment; there are no configuration files. This page is made from `fe/config.py`
+(`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
+
+A value that is wrong ends the program at once, with exit code 3 and a line that names the variable, never its value.
+Secrets have no defaults: in production they come from your secret store. `FE_DEVELOPMENT=1` makes them up and keeps
+them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a passphrase from `FE_PASSPHRASE`.
+
+| Variable | Value | Default | Meaning |
+| --- | --- | --- | --- |
+"""
+
+_NAMES = {str: "text", int: "whole number", float: "number", bool: "0 or 1", SecretStr: "secret"}
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="As a page of the documentation.")
+def settings(markdown: bool) -> None:
+    """List every FE_* variable with its default and meaning. What is set at the moment is not shown."""
+    rows = [(f"FE_{name.upper()}", *_describe(field)) for name, field in Settings.model_fields.items()]
+    if markdown:
+        lines = [
+            f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {text} |"
+            for name, kind, default, text in rows
+        ]
+        click.echo(_MARKDOWN + "\n".join(lines))
+        return
+    width = max(len(name) for name, *_ in rows)
+    for name, kind, default, text in rows:
+        click.echo(f"{name:<{width}}  {text} ({kind}{f'; default {default}' if default else ''})")
+
+
+def _describe(field: FieldInfo) -> tuple[str, str, str]:
+    """A setting's kind of value, default and meaning."""
+    default = field.default.value if isinstance(field.default, Enum) else field.default
+    shown = "" if default is None or default == "" else str(int(default) if isinstance(default, bool) else default)
+    return _kind(field.annotation) + _bounds(field), shown, _OTHERS.sub(_variable, field.description or "")
+
+
+#: Settings that are named in the description of another one, by the names they have in Python.
+_OTHERS = re.compile(r"`?\b(" + "|".join(name for name in Settings.model_fields if "_" in name) + r"|kek)\b`?")
+
+
+def _variable(name: re.Match[str]) -> str:
+    return f"FE_{name[1].upper()}"
+
+
+def _kind(annotation: Any) -> str:
+    if get_origin(annotation) is Annotated:
+        return _kind(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if isinstance(annotation, UnionType) or get_origin(annotation) is not None:
+        return _kind(next(kind for kind in get_args(annotation) if kind is not NoneType))
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(f"`{member.value}`" for member in annotation)
+    return _NAMES.get(annotation, "path")
+
+
+def _bounds(field: FieldInfo) -> str:
+    low = high = ""
+    for rule in field.metadata:
+        if (least := getattr(rule, "ge", None)) is not None:
+            low = f"from {least}"
+        elif (limit := getattr(rule, "gt", None)) is not None:
+            low = f"above {limit}"
+        elif (most := getattr(rule, "le", None)) is not None:
+            high = f"to {most}"
+    told = " ".join(part for part in (low, high) if part)
+    return f" {told}" if told else ""

@@ -1,0 +1,221 @@
+"""What the documentation says is so: its commands run, its paths exist, its versions are those that are installed."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from packaging.requirements import Requirement
+
+from fe.cli import cli
+from tests.cli.running import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+#: Made by machines, from the code that they speak of.
+GENERATED = {ROOT / "docs" / "conformance.md"}
+
+#: Commands that are executed by other tests, and by which.
+ELSEWHERE = {
+    "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
+    "fe demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
+    "fe run": "tests/cli/test_run.py::test_every_role_ends_well_at_sigterm",
+    "fe migrate": "tests/cli/test_failures.py::test_a_database_without_the_tables_is_code_1_and_says_what_to_do",
+    "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
+    "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
+    "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
+    "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
+}
+#: Commands that no test can run: they are what runs the tests, they need what a test does not have, or they take long.
+BY_HAND = {
+    "make test": "this is it",
+    "make check": "the second half of .ci/run",
+    "make lock": "needs uv and a package index",
+    "make bench": "measures, for most of a minute",
+    "make faults": "the fault suite has a run of its own",
+    "python -m bench": "measures; see make bench",
+    "python -m tests.http.conformance": "its own test compares the page",
+    ".ci/run": "runs the tests",
+    "pip install": "what setting the environment up does",
+}
+
+
+def _code(page: Path) -> list[str]:
+    """The commands a page shows, in blocks and within the text, each as one line."""
+    text = page.read_text(encoding="utf-8")
+    shown: list[str] = []
+    for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
+        lines = block.replace("\\\n", " ").splitlines()
+        shown += [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
+    plain = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    shown += re.findall(r"`([^`]+)`", plain)
+    return [line.removeprefix(".venv/bin/") for line in shown]
+
+
+def _command(line: str) -> str | None:
+    """What a line runs: `fe` with its words, a target of make, a module; None for anything else."""
+    words = line.split()
+    if line.startswith("fe ") and len(words) > 1 and not words[1].startswith("-"):
+        command: click.Command | None = cli
+        said = ["fe"]
+        for word in words[1:]:
+            if not isinstance(command, click.Group):
+                break
+            command = command.get_command(click.Context(command), word)
+            assert command is not None, f"there is no command `{' '.join([*said, word])}`"
+            said.append(word)
+        return " ".join(said)
+    if re.match(r"make [a-z]", line):
+        return " ".join(words[:2])
+    return line if line.startswith((".ci/", "python -m ", "pip ")) else None
+
+
+def _documented() -> dict[str, str]:
+    """Every command that a page shows, and one page that does."""
+    found = {}
+    for page in PAGES:
+        for line in _code(page):
+            if page not in GENERATED and (command := _command(line)) is not None:
+                found[command] = page.name
+    return found
+
+
+def _set_up() -> str:
+    """The block of README.md that sets a tenant up."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    match = re.search(r"```sh\n(export FE_DEVELOPMENT=1.*?)```", text, re.DOTALL)
+    assert match is not None
+    return match[1]
+
+
+def test_setting_up_a_tenant_works_as_the_readme_says(tmp_path: Path) -> None:
+    (tmp_path / ".venv").symlink_to(Path(sys.prefix))
+    ended = subprocess.run(
+        ["sh", "-eu", "-c", _set_up()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        # As root the embedded server needs a folder that others may enter; the secrets of these tests stay out.
+        env={name: value for name, value in environment().items() if not name.startswith("FE_")},
+    )
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"^apiSecret +[0-9a-f]{64}$", ended.stdout, re.MULTILINE)
+    assert (tmp_path / ".fe" / "postgres").is_dir()
+
+
+def test_every_command_that_is_documented_is_executed_by_a_test() -> None:
+    executed = {_command(line.strip()) for line in _set_up().splitlines()}
+
+    known = executed | ELSEWHERE.keys() | {"make help", "make setup", "fe settings"}
+    unproved = {
+        command: page
+        for command, page in _documented().items()
+        if command not in known
+        and not any(command.startswith(by_hand) for by_hand in BY_HAND)
+        # A group by itself speaks of all its commands.
+        and not any(one is not None and one.startswith(f"{command} ") for one in known)
+    }
+
+    assert unproved == {}
+
+
+@pytest.mark.parametrize("test", sorted(set(ELSEWHERE.values())))
+def test_the_tests_that_execute_them_are_there(test: str) -> None:
+    file, _, name = test.partition("::")
+
+    assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_make_help_lists_every_target_that_is_documented() -> None:
+    listed = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    targets = {command for command in _documented() if command.startswith("make ")}
+    assert {target for target in targets if f"  {target} " not in listed} == set()
+
+
+def test_the_page_of_settings_is_current() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "fe", "settings", "--markdown"], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == shown, (
+        "run: fe settings --markdown > docs/configuration.md"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_paths_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link.partition("#")[0] for link in re.findall(r"\]\((?!https?:)([^)#][^)]*)\)", text)]
+    paths = re.findall(r"`((?:fe|sql|tests|bench|docs|requirements)/[\w./-]+)`", text) if page not in GENERATED else []
+
+    missing = [link for link in links if not (page.parent / link).exists()]
+    missing += [path for path in paths if not (ROOT / path).exists()]
+    assert missing == []
+
+
+def _locked(name: str) -> dict[str, str]:
+    """The versions that a lock gives to this interpreter."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    entries = [Requirement(line) for line in re.findall(r"^([A-Za-z0-9][^\\\n]+)", text, re.MULTILINE)]
+    return {
+        entry.name.lower(): str(entry.specifier).removeprefix("==")
+        for entry in entries
+        if entry.marker is None or entry.marker.evaluate()
+    }
+
+
+def _direct() -> dict[str, list[Requirement]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    return {
+        "run.lock": [Requirement(line) for line in project["dependencies"]],
+        "dev.lock": [Requirement(line) for line in (*extras["embedded"], *extras["dev"]) if not line.startswith("fe")],
+    }
+
+
+@pytest.mark.parametrize("lock", ["run.lock", "dev.lock"])
+def test_the_locks_hold_what_the_project_asks_for(lock: str) -> None:
+    locked = _locked(lock)
+    asked = _direct()["run.lock"] + (_direct()["dev.lock"] if lock == "dev.lock" else [])
+
+    wrong = [str(one) for one in asked if not one.specifier.contains(locked.get(one.name.lower(), "0"))]
+    assert wrong == [], "run: make lock"
+
+
+@pytest.mark.parametrize("lock", ["run.lock", "dev.lock", "build.lock"])
+def test_the_locks_have_a_hash_for_everything_and_name_no_index(lock: str) -> None:
+    text = (ROOT / "requirements" / lock).read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=[A-Za-z0-9])", text.strip())
+
+    assert [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+    assert re.findall(r"^--|://", text, re.MULTILINE) == []
+
+
+def test_every_direct_dependency_is_accounted_for_with_its_version() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    accounted = dict(re.findall(r"^\| ([\w.-]+) \| ([\d.]+) \|", page, re.MULTILINE))
+    locked = _locked("dev.lock") | _locked("build.lock")
+
+    asked = {one.name.lower() for group in _direct().values() for one in group} | {"setuptools"}
+    assert accounted == {name: locked[name] for name in asked}
+
+
+def test_every_module_the_architecture_page_speaks_of_has_its_place_in_the_tree() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = {path.name for path in (ROOT / "fe").iterdir() if (path / "__init__.py").exists()}
+
+    assert {name for name in packages if f"`fe/{name}`" not in page} == set()
+
+
+def test_ci_runs_the_tests_and_then_the_checks() -> None:
+    script = ROOT / ".ci" / "run"
+
+    assert os.access(script, os.X_OK)
+    assert re.findall(r"^make .*", script.read_text(), re.MULTILINE) == ["make test", "make check"]

@@ -37,7 +37,7 @@ def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, clock, spread, retry)
     sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
-    tracker = Tracker(db, authority, credentials, reconciler, clock, spread, poll)
+    tracker = Tracker(db, authority, credentials, reconciler, clock, spread, poll, FOLLOW_FOR * scale)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     return [
         Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget, retry),

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 from fe.actors import outcomes
@@ -9,7 +10,7 @@ from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials
 from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import Gap, poll_gap
+from fe.actors.schedule import FOLLOW_FOR, Gap, poll_gap
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.clock import Clock
@@ -33,6 +34,8 @@ class Tracker:
     clock: Clock
     spread: random.Random
     gap: Gap = poll_gap
+    #: How long a document is followed while the authority says En Proceso.
+    patience: timedelta = FOLLOW_FOR
 
     async def track(self, work: Work) -> Booking:
         """Ask once about one document."""
@@ -49,6 +52,9 @@ class Tracker:
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
+            case Estado.PROCESSING if self.clock() - work.entered_at >= self.patience:
+                reason = "the authority still says En Proceso, and was asked for long enough"
+                return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
             case Estado.PROCESSING:
                 gap = self.gap(work.attempt, self.spread)
                 response = outcomes.response_of(verdict)

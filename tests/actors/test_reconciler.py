@@ -1,0 +1,277 @@
+"""The reconciler: asked before anything is sent again; what is found is adopted if it is ours."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.ecf.states import Estado, Stage
+from fe.store.db import Database
+from tests.actors.authority import (
+    ACCEPTED,
+    DUPLICATE,
+    TRY_AGAIN,
+    Unsent,
+    receipt,
+    state_of,
+    tracked,
+    verdict,
+)
+from tests.actors.road import make_road
+from tests.factories.tenants import SIGNED, rows, sends_of, story, submission, waiting
+
+SENT = [(2, "unknown")]
+
+
+# --- A document --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estado", [Estado.ACCEPTED, Estado.CONDITIONAL])
+@pytest.mark.parametrize("code", ["AbC1+/", None], ids=["names our code", "names none"])
+async def test_an_accepted_document_with_our_security_code_is_ours(
+    db: Database, estado: Estado, code: str | None
+) -> None:
+    road = await make_road(db, states=[state_of(estado, code)])
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == [estado.value]
+
+    assert await road.status(subject) == (estado.value, "used")
+    assert road.authority.asked == [("state", "ecf", "131880738", "E310000000001", "131880681", "AbC1+/")]
+    assert road.authority.sent == []
+    assert await sends_of(db, subject) == [(2, "received")]
+
+
+async def test_what_is_not_known_there_is_sent_again_the_same_bytes(db: Database) -> None:
+    road = await make_road(db, submits=[receipt("t-2")], results={"t-2": ACCEPTED})
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["not known there", "received", "Aceptado"]
+
+    assert road.authority.services_asked()[:2] == ["state", "track_ids"]
+    assert [sent.xml for sent in road.authority.sent] == [SIGNED]
+    assert await sends_of(db, subject) == [(2, "not_known"), (4, "received")]
+    assert (await story(db, subject)).count("signed") == 1
+    assert await road.status(subject) == ("Aceptado", "used")
+
+
+async def test_the_next_send_waits_for_its_gap(db: Database) -> None:
+    road = await make_road(db)
+    subject = await road.make(Stage.RECONCILE)
+
+    await road.step(subject)
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"]) == ("send", 1)
+    assert 3 < left["due_in"] <= 3.8 * 1.1
+
+
+async def test_a_send_in_process_over_there_is_adopted_by_its_track_id(db: Database) -> None:
+    processing = verdict(Estado.PROCESSING, track_id="t-7")
+    road = await make_road(db, tracks=[tracked("t-7", Estado.PROCESSING)], results={"t-7": processing})
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.step(subject) == "adopted"
+
+    left = await waiting(db, subject)
+    assert left["stage"] == "track"
+    assert left["due_in"] <= 0
+    assert (await submission(db, subject))["track_id"] == "t-7"
+    assert road.authority.sent == []
+
+
+async def test_a_send_that_was_rejected_is_rejected(db: Database) -> None:
+    rejected = verdict(Estado.REJECTED, "13", track_id="t-7", used=False, text="total")
+    road = await make_road(db, tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": rejected})
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    assert await road.status(subject) == ("Rechazado", "reusable")
+    assert (await submission(db, subject))["track_id"] == "t-7"
+
+
+@pytest.mark.parametrize(
+    "no_judgement", [TRY_AGAIN, DUPLICATE, verdict(Estado.NOT_FOUND)], ids=["code 004", "duplicate", "not found"]
+)
+async def test_track_ids_that_say_nothing_about_our_document_do_not_stop_the_next_send(
+    db: Database, no_judgement: object
+) -> None:
+    road = await make_road(db, tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": no_judgement})
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.step(subject) == "not known there"
+
+
+async def test_of_several_sends_one_in_process_is_adopted_before_one_rejected_is_believed(db: Database) -> None:
+    road = await make_road(
+        db,
+        tracks=[tracked("t-1", Estado.PROCESSING), tracked("t-2", Estado.REJECTED)],
+        results={
+            "t-1": verdict(Estado.PROCESSING, track_id="t-1"),
+            "t-2": verdict(Estado.REJECTED, "13", track_id="t-2"),
+        },
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.step(subject) == "adopted"
+
+
+async def test_track_ids_of_our_other_submissions_of_the_number_are_not_taken_for_this_one(db: Database) -> None:
+    """The number was used before by a submission that was rejected; its trackId comes first in the list."""
+    road = await make_road(
+        db,
+        tracks=[tracked("t-old", Estado.REJECTED)],
+        results={"t-old": verdict(Estado.REJECTED, "13", track_id="t-old", used=False)},
+    )
+    await road.make(Stage.TRACK, track_id="t-old")
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.step(subject) == "not known there"
+    assert "result" not in road.authority.services_asked()
+
+
+async def test_what_is_accepted_under_a_track_id_is_not_sent_again_before_its_owner_is_known(db: Database) -> None:
+    """The state service lags behind: were the document sent again, it would be called a duplicate of itself."""
+    accepted = verdict(Estado.ACCEPTED, track_id="t-7")
+    road = await make_road(
+        db,
+        tracks=[tracked("t-7", Estado.ACCEPTED)],
+        results={"t-7": accepted},
+        states=[None, None, state_of(Estado.ACCEPTED)],
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["retry", "retry", "Aceptado"]
+    assert road.authority.sent == []
+
+
+async def test_a_strangers_accepted_document_leads_to_the_verdict_on_ours(db: Database) -> None:
+    """The number is used by another program: only sending ours gets the authority's word on it."""
+    stranger = state_of(Estado.ACCEPTED, "XXXXXX")
+    road = await make_road(
+        db,
+        submits=[receipt("t-2")],
+        states=[stranger],
+        tracks=[tracked("t-x", Estado.ACCEPTED)],
+        results={"t-x": verdict(Estado.ACCEPTED, track_id="t-x"), "t-2": DUPLICATE},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["not known there", "received", "Rechazado"]
+    assert await road.status(subject) == ("Rechazado", "used")
+
+
+async def test_an_accepted_document_is_ours_though_it_came_by_another_way_and_has_no_buyer(db: Database) -> None:
+    road = await make_road(db, states=[state_of(Estado.ACCEPTED)])
+    subject = await road.make(Stage.RECONCILE, buyer_rnc=None, ecf_type="43", e_ncf="E430000000001")
+
+    assert await road.steps(subject) == ["Aceptado"]
+    assert road.authority.asked[0][4] is None
+
+
+# --- A summary ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estado", [Estado.ACCEPTED, Estado.CONDITIONAL, Estado.REJECTED])
+@pytest.mark.parametrize("made", [{"summary": True}, {"root": "RFCE"}], ids=["of an invoice", "handed in"])
+async def test_a_summary_is_asked_for_by_its_security_code(
+    db: Database, estado: Estado, made: dict[str, object]
+) -> None:
+    road = await make_road(db, summary_states=[verdict(estado, track_id=None)])
+    subject = await road.make(Stage.RECONCILE, **made)
+
+    assert await road.steps(subject) == [estado.value]
+    assert road.authority.asked == [("summary_state", "ecf", "131880738", "E310000000001", "AbC1+/")]
+
+
+async def test_a_summary_that_is_not_known_is_sent_again(db: Database) -> None:
+    road = await make_road(db, submits=[ACCEPTED])
+    subject = await road.make(Stage.RECONCILE, summary=True)
+
+    assert await road.steps(subject) == ["not known there", "Aceptado"]
+    assert [sent.xml for sent in road.authority.sent] == [b"<RFCE>signed</RFCE>"]
+
+
+async def test_a_summary_whose_validation_broke_down_is_sent_again(db: Database) -> None:
+    road = await make_road(db, summary_states=[TRY_AGAIN])
+    subject = await road.make(Stage.RECONCILE, summary=True)
+
+    assert await road.step(subject) == "not known there"
+
+
+async def test_a_summary_in_process_is_asked_about_again(db: Database) -> None:
+    road = await make_road(db, summary_states=[verdict(Estado.PROCESSING)])
+    subject = await road.make(Stage.RECONCILE, summary=True)
+
+    assert await road.step(subject) == "retry"
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+# --- Approvals and voidings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("root", "e_ncf"), [("ACECF", "E310000000001"), ("ANECF", None)])
+async def test_what_cannot_be_asked_for_is_said_again(db: Database, root: str, e_ncf: str | None) -> None:
+    road = await make_road(db, submits=[ACCEPTED])
+    subject = await road.make(Stage.RECONCILE, root=root, e_ncf=e_ncf, security_code=None)
+
+    assert await road.steps(subject) == ["not known there", "Aceptado"]
+    assert road.authority.asked == []
+
+
+# --- Trouble -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Unavailable("503"),
+        Refused("not delegated for the taxpayer", status=400),
+        Unavailable("busy", retry_after=timedelta(seconds=9)),
+    ],
+    ids=["away", "refused", "asked to wait"],
+)
+@pytest.mark.parametrize("service", ["states", "tracks", "results"])
+async def test_while_nobody_can_be_asked_nothing_is_sent(db: Database, trouble: Exception, service: str) -> None:
+    scripts: dict[str, dict[str, Any]] = {
+        "states": {"states": [trouble]},
+        "tracks": {"tracks": trouble},
+        "results": {"tracks": [tracked("t-7", None)], "results": {"t-7": trouble}},
+    }
+    road = await make_road(db, **scripts[service])
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject, most=10) == ["retry"] * 10
+    assert road.authority.sent == []
+    assert await sends_of(db, subject) == SENT
+    assert await road.status(subject) == ("queued", "unknown")
+
+
+async def test_after_fifteen_minutes_in_doubt_it_is_an_operators_matter(db: Database) -> None:
+    road = await make_road(db, states=[Unavailable("503")])
+    subject = await road.make(Stage.RECONCILE)
+    for _ in range(8):
+        assert await road.step(subject) == "retry"
+    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
+
+    assert await road.step(subject) == "dead letter"
+
+    assert await road.status(subject) == ("queued", "unknown")
+    assert (await submission(db, subject))["response"] == {"status": "dead_letter", "error": "503"}
+    assert await sends_of(db, subject) == SENT
+
+
+async def test_outages_before_and_doubts_together_are_never_more_than_eight_sends(db: Database) -> None:
+    down, lost = Unsent(Unavailable("503")), OutcomeUnknown("timeout")
+    refused_link = Unavailable("refused")
+    road = await make_road(db, submits=[down, down, lost, refused_link, lost, down, lost, refused_link, lost])
+    subject = await road.make(Stage.SEND)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes[-1] == "dead letter"
+    assert len(road.authority.sent) <= 8
+    assert {sent.xml for sent in road.authority.sent} == {SIGNED}
+    assert await road.status(subject) == ("queued", "unknown")

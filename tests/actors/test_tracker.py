@@ -1,0 +1,148 @@
+"""The tracker: one question by trackId, and what each answer comes to."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from fe.authority.errors import ForeignAnswer, Refused, Unavailable
+from fe.ecf.states import Estado, Stage
+from fe.store.db import Database
+from tests.actors.authority import DUPLICATE, TRY_AGAIN, state_of, tracked, verdict
+from tests.actors.road import Road, make_road
+from tests.factories.tenants import rows, story, submission, waiting
+
+
+async def make_followed(db: Database, answer: object, **script: Any) -> Road:
+    return await make_road(db, results={"track-1": answer}, **script)
+
+
+async def test_the_question_names_the_track_id_and_the_number(db: Database) -> None:
+    road = await make_followed(db, verdict(Estado.ACCEPTED))
+
+    await road.step(await road.make(Stage.TRACK))
+
+    assert road.authority.asked == [("result", "ecf", "track-1", "E310000000001")]
+
+
+@pytest.mark.parametrize(
+    ("estado", "used", "fate"),
+    [
+        (Estado.ACCEPTED, True, "used"),
+        (Estado.CONDITIONAL, True, "used"),
+        (Estado.REJECTED, True, "used"),
+        (Estado.REJECTED, False, "reusable"),
+        (Estado.REJECTED, None, "unknown"),
+    ],
+)
+async def test_a_verdict_is_the_end(db: Database, estado: Estado, used: bool | None, fate: str) -> None:
+    road = await make_followed(db, verdict(estado, "0", used=used, text="dicho"))
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject) == [estado.value]
+
+    assert await road.status(subject) == (estado.value, fate)
+    kept = await submission(db, subject)
+    assert kept["track_id"] == "track-1"
+    assert kept["response"]["trackStatus"]["estado"] == estado.value
+    assert kept["response"]["mensajes"] == [{"codigo": "0", "valor": "dicho"}]
+
+
+async def test_a_document_in_process_is_asked_about_with_growing_gaps_and_never_counted_out(db: Database) -> None:
+    road = await make_followed(db, verdict(Estado.PROCESSING))
+    subject = await road.make(Stage.TRACK)
+    gaps = []
+
+    for _ in range(30):
+        assert await road.step(subject) == "En Proceso"
+        gaps.append((await waiting(db, subject))["due_in"])
+
+    assert 1.3 <= gaps[0] <= 2.2
+    assert all(53 <= gap <= 66 for gap in gaps[10:])
+    assert (await road.status(subject))[0] == "En Proceso"
+    assert (await story(db, subject)).count("processing") == 1
+
+
+async def test_after_72_hours_in_process_it_is_an_operators_matter(db: Database) -> None:
+    """Followed all that time with an answer each time: the last one decides that it is enough."""
+    road = await make_followed(db, verdict(Estado.PROCESSING))
+    subject = await road.make(Stage.TRACK)
+    for _ in range(9):
+        await road.step(subject)
+    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '73 h'")
+
+    assert await road.step(subject) == "dead letter"
+
+    assert (await road.status(subject))[0] == "En Proceso"
+    assert (await submission(db, subject))["response"]["status"] == "dead_letter"
+
+
+async def test_a_track_id_that_is_not_known_puts_the_document_in_doubt(db: Database) -> None:
+    road = await make_followed(db, verdict(Estado.NOT_FOUND))
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.step(subject) == "outcome unknown"
+
+    left = await waiting(db, subject)
+    assert left["stage"] == "reconcile"
+    assert left["due_in"] <= 0
+    assert await road.status(subject) == ("queued", "unknown")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [Unavailable("503"), Refused("no permission", status=400), Unavailable("busy", retry_after=timedelta(seconds=1))],
+    ids=["away", "refused", "asked to wait"],
+)
+async def test_a_question_that_fails_is_asked_again(db: Database, trouble: Exception) -> None:
+    road = await make_followed(db, trouble)
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject, most=12) == ["retry"] * 12
+    assert (await waiting(db, subject))["stage"] == "track"
+    assert await road.status(subject) == ("queued", "reserved")
+
+
+async def test_a_rejection_that_asks_for_another_try_is_no_judgement(db: Database) -> None:
+    road = await make_followed(db, TRY_AGAIN)
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.step(subject) == "outcome unknown"
+    assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+async def test_a_duplicate_of_our_own_accepted_document_is_accepted(db: Database) -> None:
+    road = await make_followed(db, DUPLICATE, states=[state_of(Estado.ACCEPTED)])
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject) == ["Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
+
+
+@pytest.mark.parametrize("known", [None, state_of(Estado.ACCEPTED, "XXXXXX")], ids=["nothing", "a stranger"])
+async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database, known: object) -> None:
+    road = await make_followed(db, DUPLICATE, states=[known])
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject) == ["Rechazado"]
+    kept = await submission(db, subject)
+    assert (kept["track_id"], kept["response"]["mensajes"][0]["codigo"]) == ("track-1", "1209")
+
+
+async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:
+    road = await make_followed(
+        db, DUPLICATE, states=[None, Unavailable("503")], tracks=[tracked("t-0", Estado.PROCESSING)]
+    )
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.step(subject) == "retry"
+    assert await road.step(subject) == "retry"
+    assert (await road.status(subject))[0] == "queued"
+
+
+async def test_one_answer_about_another_document_is_a_slip_and_four_are_a_wrong_track_id(db: Database) -> None:
+    road = await make_followed(db, ForeignAnswer("the answer is about another document"))
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject, most=4) == ["retry"] * 3 + ["outcome unknown"]
+    assert (await waiting(db, subject))["stage"] == "reconcile"

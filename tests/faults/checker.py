@@ -89,6 +89,7 @@ def one_document_for_a_number(history: History) -> Found:
 def sent_again_only_in_doubt(history: History) -> Found:
     """I3: bytes go out only after a committed intent, again only after an outcome that was unknown, at most 8 times."""
     taken = _arrivals_dealt_with(history)
+    stories = by_submission(history.database.events)
     announced: Counter[str] = Counter()
     ever: set[str] = set()
     bytes_of = {row.submission_id: row.goes_out for row in history.database.submissions}
@@ -98,8 +99,9 @@ def sent_again_only_in_doubt(history: History) -> Found:
             announced[send.digest] += send.outcome != "not_sent"
             if send.digest != bytes_of.get(submission_id):
                 yield str(submission_id), f"epoch {send.epoch} announced other bytes than those that are kept"
+        asked = _asked_between(stories.get(submission_id, ()))
         for earlier, later in pairwise(sends):
-            if earlier.outcome not in ("not_sent", "not_known"):
+            if earlier.outcome not in ("not_sent", "not_known") and later.epoch not in asked:
                 yield (
                     str(submission_id),
                     f"sent again (epoch {later.epoch}) after epoch {earlier.epoch} {earlier.outcome}",
@@ -110,12 +112,26 @@ def sent_again_only_in_doubt(history: History) -> Found:
     for digest, count in taken.items():
         if digest in ever and count > announced[digest]:
             yield digest[:12], f"the authority dealt with it {count} times, {announced[digest]} sends may have arrived"
-    for submission_id, story in by_submission(history.database.events).items():
+    for submission_id, story in stories.items():
         count = 0
         for event in story:
             count = 0 if event.kind == "replayed" else count + (event.kind == "sending")
             if count > MOST_SENDS:
                 yield str(submission_id), f"sent more than {MOST_SENDS} times"
+
+
+def _asked_between(story: Sequence[Event]) -> set[int]:
+    """The epochs of sends before which, since the send before, the authority said that it does not know the document."""
+    asked: set[int] = set()
+    unknown_there = False
+    for event in story:
+        if event.kind == "not_known_there":
+            unknown_there = True
+        elif event.kind == "sending":
+            if unknown_there:
+                asked.add(event.detail["epoch"])
+            unknown_there = False
+    return asked
 
 
 def _arrivals_dealt_with(history: History) -> Counter[str]:
@@ -292,13 +308,14 @@ def verdicts_agree(history: History) -> Found:
     """V: what we tell our client is what the authority decided about these very bytes."""
     decided: dict[str, list[Arrival]] = defaultdict(list)
     for arrival in history.arrivals:
-        if arrival.sha256 is not None and arrival.effect and not arrival.refused:
+        if arrival.sha256 is not None and arrival.effect:
             decided[arrival.sha256].append(arrival)
     for row in history.database.submissions:
         arrivals = decided.get(row.goes_out or "", [])
         accepted = any(arrival.estado in _ACCEPTED for arrival in arrivals)
+        refused = any(arrival.refused for arrival in arrivals)
         rejected = any(_is_rejection(arrival) for arrival in arrivals)
-        wrong = _disagreement(row, accepted=accepted, rejected=rejected)
+        wrong = _disagreement(row, accepted=accepted, rejected=rejected, refused=refused)
         if wrong is not None:
             yield str(row.submission_id), wrong
         if any(arrival.used for arrival in arrivals) and row.number_fate == "reusable":
@@ -316,18 +333,19 @@ def _is_rejection(arrival: Arrival) -> bool:
     """A judgement of the document itself: not of its second arrival, and no breakdown over there."""
     return (
         arrival.estado == "Rechazado"
+        and not arrival.refused
         and not set(arrival.codes) & set(_DUPLICATE_CODES)
         and _TRY_AGAIN not in arrival.words
     )
 
 
-def _disagreement(row: Submission, *, accepted: bool, rejected: bool) -> str | None:
+def _disagreement(row: Submission, *, accepted: bool, rejected: bool, refused: bool) -> str | None:
     match Status(row.status):
         case Status.ACCEPTED | Status.CONDITIONAL if not accepted:
             return f"{row.status} here, and the authority never accepted it"
         case Status.REJECTED if accepted:
             return "rejected here, and the authority accepted it"
-        case Status.REJECTED if not rejected:
+        case Status.REJECTED if not rejected and not refused:
             return "rejected here, and the authority never judged it so"
         case Status.ERROR if accepted:
             return "error here, and the authority accepted it"

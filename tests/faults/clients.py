@@ -61,6 +61,7 @@ class Door:
     client: httpx.AsyncClient
     #: Token by tenant: each process has its own idea of the time, so each gets a token of its own.
     tokens: dict[int, str] = field(default_factory=dict)
+    logging_in: trio.Lock = field(default_factory=trio.Lock)
 
 
 class Clients:
@@ -141,10 +142,11 @@ class Clients:
         self, account: Account, door: Door, op: str, method: str, path: str, more: Mapping[str, Any], **known: Any
     ) -> Call:
         """Make one call and say what is known after it."""
-        if account.tenant_id not in door.tokens and op != "use":
-            key = account.free_key()
-            if key is not None:
-                await self.log_in(account, door, key)
+        if op != "use":
+            async with door.logging_in:
+                if account.tenant_id not in door.tokens and (free := account.free_key()) is not None:
+                    await self.log_in(account, door, free)
+        token = door.tokens.get(account.tenant_id, "none")
         started = self.now
         http: int | None = None
         told: dict[str, Any] = {}
@@ -153,10 +155,7 @@ class Clients:
             answer = await door.client.request(
                 method,
                 f"{door.base_url}{path}",
-                headers={
-                    "Authorization": f"Bearer {door.tokens.get(account.tenant_id, 'none')}",
-                    "X-Forwarded-For": account.address,
-                },
+                headers={"Authorization": f"Bearer {token}", "X-Forwarded-For": account.address},
                 **more,
             )
             http = answer.status_code
@@ -164,8 +163,8 @@ class Clients:
                 told, outcome = answer.json(), Outcome.OK
             elif http < 500:
                 outcome = Outcome.FAIL
-            if http == 401 and op != "use":
-                door.tokens.pop(account.tenant_id, None)
+            if http == 401 and op != "use" and door.tokens.get(account.tenant_id) == token:
+                del door.tokens[account.tenant_id]
         except httpx.ConnectError:
             outcome = Outcome.FAIL
         except httpx.HTTPError:

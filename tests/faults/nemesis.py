@@ -51,7 +51,7 @@ _SCRIPTS: Mapping[str, float | None] = {
     "bare-string": None,
     "slow": 3.0,
 }
-_OPERATIONS = ("reception", "summary-reception", "result", "state", "track-ids", "summary-state")
+_OPERATIONS = ("reception", "summary_reception", "commercial_approval", "result", "state", "track_ids", "summary_state")
 
 #: Clocks that are wrong: within the tolerance between machines, and far beyond it.
 _OFFSETS = {"http": (-20.0, 20.0, 3600.0), "actors": (-86_400.0, -3600.0, -20.0, 20.0, 3600.0, 86_400.0)}
@@ -243,7 +243,11 @@ class Nemesis:
     async def _strike_authority(self, kind: str, chance: random.Random) -> None:
         if kind == "authority is away":
             lane = chance.choice([{}, {"environment": "ecf"}, {"environment": "testecf"}])
-            await self._order("POST", {"kind": "maintenance", "seconds": round(chance.uniform(1.0, 4.0), 2), **lane})
+            await self._order("POST", {"kind": "unavailable", "times": chance.randrange(10, 40), **lane})
+        elif kind == "authority is maintained":
+            # Its answers ask us to stay away for a minute, whatever the window, and so we do.
+            lane = chance.choice([{"environment": "ecf"}, {"environment": "testecf"}])
+            await self._order("POST", {"kind": "maintenance", "seconds": round(chance.uniform(0.5, 2.0), 2), **lane})
         elif kind == "authority is told":
             script = chance.choice(list(_SCRIPTS))
             seconds = _SCRIPTS[script]

@@ -19,6 +19,7 @@ from tests.faults.checker import Violation, check
 from tests.faults.clients import Clients, Door
 from tests.faults.history import ClientJournal, History, Revocation, read_arrivals, read_snapshot
 from tests.faults.nemesis import DECK, Nemesis, draw
+from tests.faults.parts import Tell
 from tests.faults.report import Happening, Report, report_of
 from tests.faults.scene import Scene, set_scene
 
@@ -38,7 +39,7 @@ class Order:
     per_second: float = 12.0
     most: int = 150
     #: Seconds between two strikes, on average; and what is dealt.
-    every: float = 1.0
+    every: float = 0.7
     deck: Mapping[str, int] = field(default_factory=lambda: DECK)
     #: Whether processes are told to die at named points.
     points: bool = True
@@ -92,7 +93,7 @@ async def _run(order: Order, folder: Path) -> Ended:
             await trio.sleep_until(began + order.seconds)
             clients.stop()
             tell("run", "calm")
-            drained_after = await _drain(scene, clients, order.drain)
+            drained_after = await _drain(scene, clients, order.drain, tell)
             tell("run", "drained" if drained_after is not None else "not drained")
             working.cancel_scope.cancel()
             nursery.cancel_scope.cancel()
@@ -125,12 +126,13 @@ async def _revoke_one(scene: Scene, clients: Clients, revocations: list[Revocati
                     revocations.append(Revocation(key.api_key_id, clients.now))
 
 
-async def _drain(scene: Scene, clients: Clients, seconds: float) -> float | None:
+async def _drain(scene: Scene, clients: Clients, seconds: float, tell: Tell) -> float | None:
     """Wait until nothing waits any more; None when that takes too long."""
     started = trio.current_time()
     with trio.move_on_after(seconds):
         while True:
             waiting = await trio.to_thread.run_sync(_rows_waiting, scene.dsn)
+            tell("run", f"{waiting} rows wait, {clients.in_hand} errands in hand")
             if not waiting and not clients.in_hand:
                 return trio.current_time() - started
             await trio.sleep(_LOOK_SECONDS)

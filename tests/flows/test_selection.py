@@ -1,0 +1,93 @@
+"""Whose certificate signs: the truth table of interface.md, "Certificate selection for an emission"."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from fe.flows.selection import NoCertificate, choose_certificate
+from fe.store.submissions import Candidate
+
+NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
+A, B, NOBODY = UUID(int=0xA), UUID(int=0xB), UUID(int=0xC)
+EMAILS = {A: "Ana@Empresa.do", B: "berta@empresa.do"}
+
+
+def candidate(
+    user: UUID | None, since: datetime = NOW - timedelta(days=1), until: datetime = NOW + timedelta(days=1)
+) -> Candidate:
+    email = EMAILS[user] if user else None
+    return Candidate(UUID(int=(user.int if user else 0) + 100), user, email, None, since, until)
+
+
+COMPANY, ANA, BERTA = candidate(None), candidate(A), candidate(B)
+
+ASK_FOR_UPLOAD = "no certificate available: upload"
+ASK_WHO = "several user certificates are available: say which one with asUser or asUserId"
+NO_SUCH_USER = "no certificate available for the user given by"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "as_user", "as_user_id", "expected"),
+    [
+        # Nobody is asked for: the company's, else the only user's, else it must be said whose.
+        ([], None, None, ASK_FOR_UPLOAD),
+        ([COMPANY], None, None, COMPANY),
+        ([COMPANY, ANA], None, None, COMPANY),
+        ([ANA, COMPANY, BERTA], None, None, COMPANY),
+        ([ANA], None, None, ANA),
+        ([ANA, BERTA], None, None, ASK_WHO),
+        # By id.
+        ([], None, A, ASK_FOR_UPLOAD),
+        ([COMPANY, ANA, BERTA], None, B, BERTA),
+        ([ANA, BERTA], None, A, ANA),
+        ([COMPANY], None, A, NO_SUCH_USER),
+        ([COMPANY, ANA], None, NOBODY, NO_SUCH_USER),
+        ([ANA], None, B, NO_SUCH_USER),
+        # By address, in any case.
+        ([], "ana@empresa.do", None, ASK_FOR_UPLOAD),
+        ([COMPANY, ANA, BERTA], "ana@empresa.do", None, ANA),
+        ([COMPANY, ANA, BERTA], "BERTA@EMPRESA.DO", None, BERTA),
+        ([COMPANY, ANA], "berta@empresa.do", None, NO_SUCH_USER),
+        ([COMPANY, ANA], "", None, NO_SUCH_USER),
+        # By both: the id wins, also when the address would find somebody and the id nobody.
+        ([COMPANY, ANA, BERTA], "berta@empresa.do", A, ANA),
+        ([COMPANY, ANA], "ana@empresa.do", NOBODY, NO_SUCH_USER),
+    ],
+)
+def test_the_certificate_is_chosen_by_the_four_steps(
+    candidates: list[Candidate], as_user: str | None, as_user_id: UUID | None, expected: Candidate | str
+) -> None:
+    if isinstance(expected, Candidate):
+        assert choose_certificate(candidates, as_user=as_user, as_user_id=as_user_id, now=NOW) is expected
+    else:
+        with pytest.raises(NoCertificate, match=expected):
+            choose_certificate(candidates, as_user=as_user, as_user_id=as_user_id, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "refusal"),
+    [
+        (NOW, NOW + timedelta(seconds=1), None),
+        (NOW - timedelta(days=1), NOW, "has expired"),
+        (NOW - timedelta(days=2), NOW - timedelta(days=1), "has expired"),
+        (NOW + timedelta(seconds=1), NOW + timedelta(days=1), "is not valid yet"),
+    ],
+)
+def test_a_certificate_is_used_within_its_time_only(since: datetime, until: datetime, refusal: str | None) -> None:
+    company = candidate(None, since, until)
+    if refusal is None:
+        assert choose_certificate([company], as_user=None, as_user_id=None, now=NOW) is company
+    else:
+        with pytest.raises(NoCertificate, match=refusal):
+            choose_certificate([company], as_user=None, as_user_id=None, now=NOW)
+
+
+def test_an_expired_certificate_is_never_replaced_by_another_identity() -> None:
+    expired = candidate(None, NOW - timedelta(days=9), NOW - timedelta(days=1))
+
+    with pytest.raises(NoCertificate, match="has expired"):
+        choose_certificate([expired, ANA], as_user=None, as_user_id=None, now=NOW)
+    expired_ana = candidate(A, NOW - timedelta(days=9), NOW - timedelta(days=1))
+    with pytest.raises(NoCertificate, match="has expired"):
+        choose_certificate([COMPANY, expired_ana], as_user=None, as_user_id=A, now=NOW)

@@ -1,5 +1,6 @@
 """Asking the authority about dead letters: the reconciler's own question and judgement, of which nothing is booked."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -50,7 +51,7 @@ async def ask_about(
     authority = Authority(
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
-    reconciler = Reconciler(db, authority, credentials, clock)
+    reconciler = Reconciler(db, authority, credentials, clock, random.Random())  # noqa: S311  (jitter of what is not booked)
     words: dict[UUID, Word] = {}
     turns = trio.CapacityLimiter(_AT_ONCE)
 

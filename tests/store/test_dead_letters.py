@@ -280,7 +280,7 @@ async def test_a_discarded_number_is_free_only_if_certainly_nothing_went_out(
     assert record["response"]["status"] == "error"
     assert record["response"]["error"] == "given up by an operator: issued by hand (cannot connect)"
     assert await listed(db) == []
-    assert await rows(db, "SELECT FROM outbox") == []
+    assert await rows(db, "SELECT 1 FROM outbox") == []
 
 
 async def test_every_act_is_on_record_with_its_reason_and_in_the_submission_s_story(db: Database) -> None:

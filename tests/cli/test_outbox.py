@@ -1,0 +1,314 @@
+"""`fe outbox` as operators use it: a process of its own against a real database."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+import trio
+
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.store import circuits, outbox
+from fe.store.db import Database
+from tests.cli.running import Fe, environment
+from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
+
+WHY = ("--reason", "the authority is back")
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def make_dead(db: Database, tenant: int, now: datetime, number: int = 1, stage: Stage = Stage.SEND) -> UUID:
+    subject = await make_submission(db, tenant, at=now, stage=stage, e_ncf=f"E31{number:010}")
+    died_at = now - timedelta(minutes=1) + timedelta(seconds=number)
+    await db.run(outbox.dead_letter, await take(db, subject), at=died_at, error="authority answered with status 503")
+    return subject
+
+
+async def accept(db: Database, subject: UUID, now: datetime) -> None:
+    await db.run(
+        outbox.verdict,
+        await take(db, subject),
+        at=now,
+        status=Status.ACCEPTED,
+        track_id=None,
+        response={},
+        fate=NumberFate.USED,
+    )
+
+
+async def test_dead_letters_are_listed_as_text_and_as_json_and_filtered(db: Database, fe: Fe, now: datetime) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_dead(db, tenant, now)
+    signing = await make_dead(db, tenant, now, number=2, stage=Stage.SIGN)
+
+    listed = fe("outbox", "list", "--stage", "send", "--error", "STATUS 503", "--encf", "E310000000001", "--json").json
+
+    assert [one["taxLogId"] for one in listed] == [str(subject)]
+    assert listed[0]["error"] == "authority answered with status 503"
+    assert (listed[0]["stage"], listed[0]["sends"], listed[0]["eNCF"]) == ("send", 0, "E310000000001")
+    shown = fe("outbox", "list", "--limit", "1")
+    assert str(subject) in shown.out
+    assert str(signing) not in shown.out
+    assert shown.err == "only the 1 longest dead are taken: --limit raises that\n"
+    assert fe("outbox", "list", "--older-than", "5").err == "there are no such dead letters\n"
+
+
+async def test_an_unknown_tenant_is_named(fe: Fe) -> None:
+    assert fe.refused("outbox", "list", "--tenant", "nobody") == "there is no tenant 'nobody'"
+
+
+async def test_why_says_what_is_waited_for_and_until_when(db: Database, fe: Fe, now: datetime) -> None:
+    tenant = await make_tenant(db)
+    dead = await make_dead(db, tenant, now)
+    retried = await make_submission(db, tenant, at=now, stage=Stage.SEND, e_ncf="E310000000002")
+    await db.run(outbox.not_sent, await take(db, retried), at=now, after=timedelta(minutes=3), error="cannot connect")
+
+    told = fe("outbox", "why", str(dead))
+    waits = fe("outbox", "why", str(retried), "--json").json
+
+    assert "is queued." in told.out
+    assert f"`fe outbox replay --id {dead} --dry-run`" in told.out
+    assert (waits["waitsFor"], waits["stage"], waits["status"]) == ("time", "send", "queued")
+    assert timedelta(seconds=150) < datetime.fromisoformat(waits["until"]) - now < timedelta(seconds=240)
+    assert "Last time: cannot connect." in waits["sentences"]
+    nobody = uuid4()
+    assert fe.refused("outbox", "why", str(nobody)) == f"there is no submission {nobody}"
+
+
+async def test_show_tells_the_whole_story(db: Database, fe: Fe, now: datetime) -> None:
+    subject = await make_dead(db, await make_tenant(db), now)
+
+    events = fe("outbox", "show", str(subject), "--json").json
+
+    assert [event["event"] for event in events] == ["accepted", "signed", "dead_letter"]
+    assert events[2]["detail"]["error"] == "authority answered with status 503"
+
+
+async def test_status_shows_everything_at_a_glance(db: Database, fe: Fe, now: datetime) -> None:
+    bare = fe("outbox", "status")
+    tenant = await make_tenant(db)
+    await make_dead(db, tenant, now)
+    await make_submission(db, tenant, at=now, e_ncf="E310000000009")
+    await rows(db, "INSERT INTO workers VALUES ('host:1:ab', now(), now())")
+    await db.run(circuits.open_circuit, "ecf", "ecf", "5 exchanges in a row failed", timedelta(seconds=3))
+    assert fe("outbox", "pause", "--environment", "testecf", "--by", "eva", *WHY).code == 0
+
+    found = fe("outbox", "status", "--json").json
+    shown = fe("outbox", "status")
+
+    assert bare.out.splitlines() == [
+        "nothing waits",
+        "no dead letters",
+        "no process works",
+        "nothing is paused",
+        "no host is left alone",
+    ]
+    assert [(one["stage"], one["rows"]) for one in found["waiting"]] == [("sign", 1)]
+    assert found["deadLetters"] == [{"stage": "send", "environment": "ecf", "rows": 1}]
+    assert [one["process"] for one in found["workers"]] == ["host:1:ab"]
+    assert [(one["environment"], one["by"]) for one in found["paused"]] == [("testecf", "eva")]
+    assert [(one["host"], one["reason"]) for one in found["leftAlone"]] == [("ecf", "5 exchanges in a row failed")]
+    assert "leftAlone:" in shown.out
+
+
+async def test_a_dry_run_says_row_by_row_what_would_happen_and_changes_nothing(
+    db: Database, fe: Fe, now: datetime
+) -> None:
+    tenant = await make_tenant(db)
+    never_sent = await make_dead(db, tenant, now)
+    doubtful = await make_dead(db, tenant, now, number=2, stage=Stage.RECONCILE)
+    await rows(db, "UPDATE dead_letters SET deaths = 8 WHERE subject = %(id)s", id=doubtful)
+
+    found = fe("outbox", "replay", "--dry-run", "--json").json
+    shown = fe("outbox", "replay", "--dry-run", "--id", str(doubtful))
+
+    first, second = found
+    assert [first["taxLogId"], second["taxLogId"]] == [str(never_sent), str(doubtful)]
+    assert (first["sent"], first["would"].startswith("send the signed bytes")) == ("nothing", True)
+    assert second["sent"].endswith("what became of it is not known")
+    assert second["would"].startswith("ask the authority; if it does not know")
+    assert "8 processes died over it: it may end the next one too" in second["obstacles"]
+    lines = [line.strip().split(maxsplit=1)[0] for line in shown.out.splitlines()]
+    assert lines == [str(doubtful), "gave", "sent", "would", "in", "in"]
+    assert await rows(db, "SELECT 1 FROM outbox") == []
+    assert await rows(db, "SELECT 1 FROM operator_actions") == []
+
+
+async def test_a_replay_sets_dead_letters_going_again_and_says_how_far_it_came(
+    db: Database, fe: Fe, now: datetime
+) -> None:
+    tenant = await make_tenant(db)
+    made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
+
+    ran = fe("outbox", "replay", "--canary", "0", "--per-second", "100", "--by", "eva", *WHY, "--json")
+
+    assert {key: ran.json[key] for key in ("total", "released", "skipped", "failedAgain", "stopped")} == {
+        "total": 3,
+        "released": 3,
+        "skipped": 0,
+        "failedAgain": [],
+        "stopped": None,
+    }
+    assert ran.err == f"plan {ran.json['plan']}\n"
+    assert {one["subject"] for one in await rows(db, "SELECT subject FROM outbox")} == set(made)
+    log = fe("outbox", "log", "--json").json
+    assert [(one["by"], one["did"], one["reason"]) for one in log[:3]] == [
+        ("eva", "replay", "the authority is back")
+    ] * 3
+
+
+async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_on(
+    db: Database, fe: Fe, now: datetime
+) -> None:
+    tenant = await make_tenant(db)
+    made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_it_fail, db, made[0], now)
+        stopped = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", *WHY))
+    still = fe("outbox", "replay", "--plan", "monday")
+    went_on = fe("outbox", "replay", "--plan", "monday", "--go-on", "--json")
+
+    assert (stopped.code, still.code, went_on.code) == (1, 1, 0)
+    assert "a canary failed again; `fe outbox replay --plan monday` goes on from here" in stopped.err
+    assert "1 of 3 released" in stopped.err
+    assert (went_on.json["released"], went_on.json["failedAgain"]) == (3, [str(made[0])])
+
+
+async def _let_it_fail(db: Database, subject: UUID, now: datetime) -> None:
+    while True:
+        if await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject):
+            break
+        await trio.sleep(0.05)
+    await db.run(outbox.dead_letter, await take(db, subject), at=now, error="again")
+
+
+async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan(
+    db: Database, fe: Fe, now: datetime
+) -> None:
+    tenant = await make_tenant(db)
+    made = [await make_dead(db, tenant, now, number) for number in range(1, 13)]
+    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "20", *WHY)
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "fe", *args],
+        env=environment(database_url=fe.dsn, data_dir=str(fe.folder)),
+        cwd=fe.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with trio.fail_after(30):
+            while True:
+                if len(await rows(db, "SELECT 1 FROM outbox")) >= 3:
+                    break
+                await trio.sleep(0.01)
+    finally:
+        process.kill()
+        await process.wait()
+    left = len(await rows(db, "SELECT 1 FROM dead_letters"))
+
+    again = fe("outbox", "replay", "--plan", "tuesday", "--json").json
+
+    assert 0 < left < 12
+    assert (again["total"], again["released"], again["skipped"]) == (12, 12, 0)
+    replays = await rows(
+        db,
+        "SELECT submission_id, count(*) AS times FROM submission_events WHERE kind = 'replayed' GROUP BY submission_id",
+    )
+    assert {one["submission_id"]: one["times"] for one in replays} == dict.fromkeys(made, 1)
+
+
+async def test_a_replay_without_a_reason_or_without_rows_is_refused(db: Database, fe: Fe, now: datetime) -> None:
+    assert fe.refused("outbox", "replay", *WHY) == "there are no such dead letters"
+    await make_dead(db, await make_tenant(db), now)
+
+    assert "--reason" in fe.refused("outbox", "replay", code=2)
+    assert "1 to 1000 characters" in fe.refused("outbox", "replay", "--reason", " ", code=2)
+    assert "--dry-run" in fe.refused("outbox", "replay", "--ask", *WHY, code=2)
+    assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1
+
+
+async def test_discarding_needs_a_filter_and_a_reason_and_can_be_looked_at_first(
+    db: Database, fe: Fe, now: datetime
+) -> None:
+    tenant = await make_tenant(db)
+    one, two = await make_dead(db, tenant, now), await make_dead(db, tenant, now, 2, Stage.RECONCILE)
+
+    assert "at least one filter" in fe.refused("outbox", "discard", *WHY, code=2)
+    assert "--reason" in fe.refused("outbox", "discard", "--stage", "send", code=2)
+    meant = fe("outbox", "discard", "--stage", "send", "--dry-run", "--json").json
+    assert [each["taxLogId"] for each in meant] == [str(one)]
+    assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 2
+
+    done = fe("outbox", "discard", "--id", str(one), "--id", str(two), "--reason", "issued by hand", "--json").json
+
+    assert {each["taxLogId"]: each["numberFate"] for each in done} == {str(one): "reusable", str(two): "unknown"}
+    assert (await submission(db, one))["status"] == "error"
+    assert fe("outbox", "discard", "--id", str(one), "--reason", "x").err == "there are no such dead letters\n"
+
+
+async def test_pausing_stops_claims_until_resumed(db: Database, fe: Fe, now: datetime) -> None:
+    name = (await row(db, "INSERT INTO tenants (name, issuer) VALUES ('Ozama', '{}') RETURNING name"))["name"]
+    tenant = (await row(db, "SELECT tenant_id FROM tenants"))["tenant_id"]
+    subject = await make_submission(db, tenant, at=now)
+
+    paused = fe("outbox", "pause", "--tenant", name, "--by", "eva", "--reason", "wrong issuer data")
+    twice = fe.refused("outbox", "pause", "--tenant", name, *WHY)
+    why = fe("outbox", "why", str(subject)).out
+    other = fe.refused("outbox", "resume", *WHY)
+    resumed = fe("outbox", "resume", "--tenant", name, *WHY)
+
+    assert paused.out.startswith("paused: ")
+    assert twice == "that is paused already"
+    assert "Paused by eva: wrong issuer data. Nothing happens before `fe outbox resume`." in why
+    assert other == "that is not paused (`fe outbox status` shows what is)"
+    assert resumed.out == "resumed\n"
+    assert "Paused" not in fe("outbox", "why", str(subject)).out
+    assert (await waiting(db, subject))["holder"] is None
+
+
+async def test_who_acts_is_on_record_without_being_asked(db: Database, fe: Fe, now: datetime) -> None:
+    await make_dead(db, await make_tenant(db), now)
+
+    assert fe("outbox", "discard", "--stage", "send", "--reason", "gone").code == 0
+
+    (log,) = fe("outbox", "log", "--json").json
+    assert log["by"]
+
+
+@pytest.fixture
+def cut_off(fe: Fe) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        yield conn
+
+
+async def test_a_plan_that_is_locked_by_somebody_else_waits_and_then_goes_on(
+    db: Database, fe: Fe, now: datetime, cut_off: psycopg.Connection
+) -> None:
+    tenant = await make_tenant(db)
+    await make_dead(db, tenant, now)
+    await make_dead(db, tenant, now, 2)
+
+    async def hold_for_a_while() -> None:
+        while True:
+            with cut_off.transaction():
+                found = cut_off.execute("SELECT 1 FROM replay_plans WHERE plan_id = 'w' FOR UPDATE").fetchall()
+                if found:
+                    await trio.sleep(0.5)
+                    return
+            await trio.sleep(0.02)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hold_for_a_while)
+        args = ("outbox", "replay", "--plan", "w", "--canary", "0", "--per-second", "50", *WHY, "--json")
+        ran = await trio.to_thread.run_sync(lambda: fe(*args))
+
+    assert json.loads(ran.out)["released"] == 2

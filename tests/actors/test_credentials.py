@@ -1,0 +1,135 @@
+"""Opened certificates: opened once for all who wait, kept a short while, never shared between tenants."""
+
+from uuid import uuid4
+
+import pytest
+import trio
+
+from fe.actors import credentials as module
+from fe.actors.credentials import CannotOpen, Credentials
+from fe.store.db import Database
+from fe.vault import Belongs, Tampered, UnknownKek, Vault
+from tests.factories.companies import VAULT, company_credential, make_certificate
+from tests.factories.tenants import make_tenant, rows
+
+
+class CountingVault(Vault):
+    """Counts what it opens."""
+
+    def __init__(self) -> None:
+        super().__init__({"k1": bytes(range(32))})
+        self.opened = 0
+
+    def open(self, sealed: bytes, belongs: Belongs) -> bytes:
+        self.opened += 1
+        return super().open(sealed, belongs)
+
+
+def make_credentials(db: Database, vault: Vault = VAULT) -> Credentials:
+    return Credentials(db, vault, trio.CapacityLimiter(1))
+
+
+async def test_a_certificate_is_opened_once_for_all_who_wait_and_kept(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    vault = CountingVault()
+    cache = make_credentials(db, vault)
+    got = []
+
+    async def get() -> None:
+        got.append(await cache.get(tenant, certificate))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(get)
+
+    assert vault.opened == 2  # the file and its passphrase
+    assert {id(opened) for opened in got} == {id(await cache.get(tenant, certificate))}
+    assert got[0].credential.certificate == company_credential().certificate
+    assert got[0].id == str(certificate)
+
+
+async def test_a_key_is_opened_anew_after_its_time_and_dropped_when_idle(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    vault = CountingVault()
+    cache = make_credentials(db, vault)
+    monkeypatch.setattr(module, "KEEP_SECONDS", 0.05)
+
+    await cache.get(tenant, certificate)
+    await trio.sleep(0.06)
+    await cache.get(tenant, certificate)
+    assert vault.opened == 4
+    cache.forget_idle()
+    assert len(cache._slots) == 1
+    await trio.sleep(0.06)
+    cache.forget_idle()
+
+    assert len(cache._slots) == 0
+
+
+async def test_who_is_cancelled_while_opening_leaves_it_to_the_next(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    cache = make_credentials(db)
+
+    for delay in (0.0, 0.001, 0.003, 0.01, 0.02):
+        with trio.move_on_after(delay):
+            await make_credentials(db).get(tenant, certificate)
+        with trio.move_on_after(delay):
+            await cache.get(tenant, certificate)
+        with trio.fail_after(5):
+            assert (await cache.get(tenant, certificate)).id == str(certificate)
+        cache = make_credentials(db)
+
+
+async def test_a_certificate_of_another_tenant_is_not_there(db: Database) -> None:
+    one, other = await make_tenant(db), await make_tenant(db)
+    certificate = await make_certificate(db, one)
+
+    with pytest.raises(CannotOpen, match="removed"):
+        await make_credentials(db).get(other, certificate)
+    with pytest.raises(CannotOpen, match="removed"):
+        await make_credentials(db).get(one, uuid4())
+
+
+async def test_a_sealed_file_that_was_moved_to_another_tenant_does_not_open(db: Database) -> None:
+    one, other = await make_tenant(db), await make_tenant(db)
+    certificate = await make_certificate(db, one)
+    await rows(db, "UPDATE certificates SET tenant_id = %(other)s", other=other)
+
+    with pytest.raises(Tampered):
+        await make_credentials(db).get(other, certificate)
+
+
+async def test_a_passphrase_in_the_files_place_does_not_open(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    await rows(db, "UPDATE certificates SET p12 = passphrase")
+
+    with pytest.raises(Tampered):
+        await make_credentials(db).get(tenant, certificate)
+
+
+async def test_a_failure_to_open_is_not_kept(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    limiter = trio.CapacityLimiter(1)
+    cache = Credentials(db, Vault({"other": b"x" * 32}), limiter)
+    with pytest.raises(UnknownKek):
+        await cache.get(tenant, certificate)
+    cache._vault = VAULT
+
+    assert (await cache.get(tenant, certificate)).id == str(certificate)
+
+
+async def test_the_cache_has_a_size(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEEP_AT_MOST", 2)
+    tenant = await make_tenant(db)
+    cache = make_credentials(db)
+    for _ in range(4):
+        await cache.get(tenant, await make_certificate(db, tenant))
+
+    assert len(cache._slots) == 2

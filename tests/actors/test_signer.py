@@ -1,0 +1,235 @@
+"""The signer: from an accepted submission to bytes that are kept, or to an error that tells everything."""
+
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import trio
+
+from fe.actors import loop
+from fe.actors.credentials import Credentials
+from fe.actors.loop import Plan
+from fe.actors.signer import SignerPool
+from fe.clock import system_clock
+from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import show_day
+from fe.ecf.document import read_xml
+from fe.ecf.seal import verify
+from fe.ecf.states import Stage
+from fe.flows.json_text import write_canonical_json
+from fe.flows.signing import QrHosts
+from fe.metrics import Metrics
+from fe.store import submissions, tenants
+from fe.store.db import Database
+from fe.vault import Vault
+from tests.actors.stage import make_plan, make_tools, step
+from tests.ecf.receipts import line, payload
+from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
+from tests.factories.tenants import make_submission, make_tenant, rows, story, submission, take, waiting
+
+
+def sale(**head: Any) -> bytes:
+    given = payload(EcfType.CREDIT_FISCAL, [line()], issued=show_day(system_clock().date()))
+    given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2028"
+    given["Encabezado"].update(head)
+    return write_canonical_json(given)
+
+
+def make_signer(db: Database, vault: Vault = VAULT) -> Plan:
+    limiter = trio.CapacityLimiter(2)
+    pool = SignerPool(
+        db,
+        Credentials(db, vault, limiter),
+        limiter,
+        QrHosts("https://ecf.example", "https://fc.example"),
+        system_clock,
+        Metrics(),
+    )
+    return make_plan(pool.sign)
+
+
+async def make_user(db: Database, tenant: int, email: str, override: dict[str, Any] | None = None) -> UUID:
+    user_id = uuid4()
+    assert await db.run(tenants.create_user, tenant, user_id, email, override) is not None
+    return user_id
+
+
+async def test_a_submission_is_signed_with_the_tenants_certificate_and_kept(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale(), e_ncf="E310000000007")
+
+    assert await step(db, make_signer(db), subject) == "signed"
+
+    kind, signed = await db.run(submissions.xml, tenant, subject)
+    verified = verify(signed)
+    kept = await submission(db, subject)
+    assert kind == "signed"
+    assert verified.certificate == company_credential().certificate
+    assert (kept["certificate_id"], kept["security_code"]) == (certificate, verified.security_code)
+    assert kept["qr_code_url"].startswith("https://ecf.example/ecf/ConsultaTimbre?RncEmisor=131880738&")
+    left = await waiting(db, subject)
+    assert (left["stage"], left["host"]) == ("send", "ecf")
+    assert await story(db, subject) == ["accepted", "signed"]
+
+
+async def test_the_users_certificate_and_override_are_used_when_the_user_is_asked_for(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    user = await make_user(db, tenant, "ana@empresa.do", {"Sucursal": "NORTE-2"})
+    theirs = await make_certificate(db, tenant, user_id=user)
+    subject = await make_submission(db, tenant, original=sale(), as_user="ANA@empresa.do")
+
+    await step(db, make_signer(db), subject)
+
+    assert (await submission(db, subject))["certificate_id"] == theirs
+    _, signed = await db.run(submissions.xml, tenant, subject)
+    assert read_xml(verify(signed).root).get("Encabezado.Emisor.Sucursal") == "NORTE-2"
+
+
+async def test_a_retired_certificate_does_not_sign(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    newer = await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale())
+
+    await step(db, make_signer(db), subject)
+
+    assert (await submission(db, subject))["certificate_id"] == newer
+
+
+async def assert_failed(db: Database, subject: UUID, error: str) -> dict[str, Any]:
+    kept = await submission(db, subject)
+    assert (kept["status"], kept["number_fate"]) == ("error", "reusable")
+    response: dict[str, Any] = kept["response"]
+    assert response["status"] == "error"
+    assert error in response["error"]
+    assert await rows(db, "SELECT * FROM outbox") == []
+    assert await rows(db, "SELECT * FROM sends") == []
+    return response
+
+
+async def test_without_a_certificate_the_submission_fails_and_asks_for_the_upload(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db), original=sale())
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    await assert_failed(db, subject, "no certificate available: upload")
+
+
+async def test_another_tenants_certificate_does_not_count(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, await make_tenant(db))
+    subject = await make_submission(db, tenant, original=sale())
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    await assert_failed(db, subject, "no certificate available: upload")
+
+
+async def test_an_expired_certificate_fails_the_submission(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant, not_before=NOT_BEFORE.replace(year=2020), not_after=NOT_BEFORE)
+    subject = await make_submission(db, tenant, original=sale())
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    await assert_failed(db, subject, "the certificate has expired")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"passphrase": None}, "tenant is missing the certificate passphrase setting"),
+        ({"passphrase": "wrong"}, "passphrase"),
+        ({"p12": b"no certificate"}, ""),
+    ],
+)
+async def test_a_certificate_that_cannot_be_opened_fails_the_submission(
+    db: Database, changes: dict[str, Any], error: str
+) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant, **changes)
+    subject = await make_submission(db, tenant, original=sale())
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    response = await assert_failed(db, subject, error)
+    assert "wrong" not in json.dumps(response["error"]).split()
+
+
+async def test_a_key_that_is_not_configured_here_leaves_the_submission_to_try_again(db: Database) -> None:
+    """An operator's slip in the settings of one process is not the tenant's failure."""
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale())
+
+    assert await step(db, make_signer(db, Vault({"other": b"x" * 32})), subject) == "retry"
+    assert (await submission(db, subject))["status"] == "queued"
+
+
+async def test_what_cannot_be_issued_fails_with_every_problem_in_both_languages(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(
+        db, tenant, original=sale(Comprador={"RNCComprador": "12", "RazonSocialComprador": "x" * 151})
+    )
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    response = await assert_failed(db, subject, "Encabezado.Comprador")
+    shown = {problem["path"]: problem for problem in response["problems"]}
+    assert {"Encabezado.Comprador.RNCComprador", "Encabezado.Comprador.RazonSocialComprador"} <= set(shown)
+    assert shown["Encabezado.Comprador.RNCComprador"].keys() >= {"code", "message", "messageEs", "found", "expected"}
+    assert shown["Encabezado.Comprador.RNCComprador"]["found"] == "12"
+
+
+async def test_a_document_with_countless_problems_keeps_fifty(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    bad = [line(quantity="x") for _ in range(80)]
+    given = payload(EcfType.CREDIT_FISCAL, bad, issued=show_day(system_clock().date()))
+    subject = await make_submission(db, tenant, original=write_canonical_json(given))
+
+    assert await step(db, make_signer(db), subject) == "error"
+
+    assert len((await assert_failed(db, subject, ""))["problems"]) <= 50
+
+
+async def test_a_signer_stopped_in_the_middle_has_done_nothing(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale())
+
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop.run_stage, make_signer(db), make_tools(db), trio.Event())
+            while not await rows(db, "SELECT 1 FROM outbox WHERE holder IS NOT NULL"):
+                pass
+            nursery.cancel_scope.cancel()
+
+    left = await rows(db, "SELECT stage, attempt, holder FROM outbox")
+    assert left in (
+        [{"stage": "sign", "attempt": 0, "holder": None}],
+        [{"stage": "send", "attempt": 0, "holder": None}],  # it was signed and booked before the stop came
+    )
+    if left[0]["stage"] == "sign":
+        assert await step(db, make_signer(db), subject) == "signed"
+
+
+async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> None:
+    """The first was presumed dead and was only slow: its document is never stored, and so never sent."""
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale())
+    plan, tools = make_signer(db), make_tools(db)
+    slow = await take(db, subject)
+    late = await loop.attempt(plan, tools, slow)
+
+    assert await step(db, plan, subject) == "signed"
+    _, kept = await db.run(submissions.xml, tenant, subject)
+
+    assert await loop.book(plan, tools, slow, late) == "lease lost"
+    assert await db.run(submissions.xml, tenant, subject) == ("signed", kept)
+    assert (await waiting(db, subject))["stage"] == Stage.SEND

@@ -1,5 +1,6 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom."""
 
+import math
 import os
 import random
 import secrets
@@ -19,6 +20,7 @@ from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
 from fe.actors.rescuer import watch_over
 from fe.actors.stages import stages
+from fe.actors.stock import StockTaker
 from fe.actors.supervisor import keep_running
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
@@ -82,10 +84,16 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     metrics.up.labels(role, __version__).set(1)
     with serve_metrics(metrics, listeners.metrics):
         async with (
-            open_database(dsn, max_size=settings.database_connections, driver=settings.database_driver) as db,
+            open_database(
+                dsn,
+                max_size=settings.database_connections,
+                driver=settings.database_driver,
+                observe_wait=metrics.pool_wait.observe,
+            ) as db,
             trio.open_nursery() as watch,
         ):
             wakeups = Wakeups(db)
+            metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
             for name, background in (
                 ("wakeups", wakeups.run),
@@ -122,7 +130,7 @@ async def run_actors(
     holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
-        metrics.observe_authority(operation, host, outcome, seconds)
+        metrics.observe_authority(operation, environment, host, outcome, seconds)
         circuits.note(environment, host, outcome)
 
     authority = Authority(
@@ -148,6 +156,7 @@ async def run_actors(
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
             rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
+            watch.start_soon(_supervised, "stock watch", StockTaker(db, clock, metrics).run, metrics, stopping)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 honour = partial(honour_maintenance, db, authority, key, clock)

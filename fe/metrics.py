@@ -1,9 +1,28 @@
 """Every metric there is, by the names ops/grafana uses. Never a tenant, key, number, track id or text as a label."""
 
-from collections.abc import Iterator
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
+
+from fe import __version__
+from fe.ecf.states import Stage
+
+# When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
+
+#: The values of a series' labels, in the order in which its metric names them.
+Labels = tuple[str, ...]
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
@@ -27,6 +46,7 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         own = self.registry
+        ProcessCollector(registry=own)
         self.http_requests = Counter(
             "fe_http_requests_total", "Requests answered", ("route", "method", "status"), registry=own
         )
@@ -44,6 +64,9 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
+        self.refused = Counter(
+            "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
+        )
         self.accepted = Counter(
             "fe_submissions_accepted_total", "Submissions answered 202", ("environment", "format"), registry=own
         )
@@ -69,13 +92,13 @@ class Metrics:
         self.authority_requests = Counter(
             "fe_authority_requests_total",
             "Exchanges with the authority",
-            ("operation", "host", "outcome"),
+            ("environment", "operation", "host", "outcome"),
             registry=own,
         )
         self.authority_seconds = Histogram(
             "fe_authority_request_seconds",
             "One exchange with the authority",
-            ("operation",),
+            ("operation", "host"),
             buckets=_FAST,
             registry=own,
         )
@@ -90,8 +113,119 @@ class Metrics:
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
+        self._watched(own)
+        self._alive(own)
+        self._begin_at_nought()
 
-    def observe_authority(self, operation: str, host: str, outcome: str, seconds: float) -> None:
+    def _watched(self, own: CollectorRegistry) -> None:
+        """What an actor process reads off the database for all of them: the same from each, so look at the largest."""
+        self.dead_letters = Gauge("fe_dead_letters", "Rows that gave up", ("stage", "environment"), registry=own)
+        self.dead_letters_age = Gauge(
+            "fe_dead_letters_oldest_seconds", "How long ago the oldest gave up", ("stage", "environment"), registry=own
+        )
+        self.unknown = Gauge(
+            "fe_outcomes_unknown", "Submissions that the authority may have or not", ("environment",), registry=own
+        )
+        self.unknown_age = Gauge(
+            "fe_outcomes_unknown_oldest_seconds",
+            "How long the oldest has been in doubt",
+            ("environment",),
+            registry=own,
+        )
+        self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
+        self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
+        self.certificates = Gauge(
+            "fe_certificates", "Certificates in use of tenants that call, by time left", ("expires",), registry=own
+        )
+        self.sequences_left = Gauge(
+            "fe_sequences", "Sequences of tenants that call, by numbers left", ("environment", "left"), registry=own
+        )
+        self.sequences_expiring = Gauge(
+            "fe_sequences_expiring",
+            "Sequences of tenants that call, by time left",
+            ("environment", "expires"),
+            registry=own,
+        )
+        self.table_bytes = Gauge("fe_table_bytes", "Size with indexes", ("table",), registry=own)
+        self.table_rows = Gauge("fe_table_rows", "Rows by the server's estimate", ("table", "kind"), registry=own)
+        self.database_connections = Gauge("fe_database_connections", "Connections to the server", registry=own)
+        self.database_connections_most = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
+        self.oldest_transaction = Gauge(
+            "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of our role", registry=own
+        )
+        self.clock_ahead = Gauge(
+            "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", registry=own
+        )
+
+    def _alive(self, own: CollectorRegistry) -> None:
+        """How this process itself is doing."""
+        self.build = Gauge("fe_build_info", "What runs here", ("version", "python"), registry=own)
+        self.build.labels(__version__, platform.python_version()).set(1)
+        self.database_reachable = Gauge("fe_database_reachable", "1 while the database answers us", registry=own)
+        self.pool_wait = Histogram(
+            "fe_database_pool_wait_seconds",
+            "From asking for a connection to having one, opening it included",
+            buckets=_FAST,
+            registry=own,
+        )
+        self.notifications_heard = Gauge(
+            "fe_notifications_heard", "1: wake-ups arrive; 0: work is found by polling alone", registry=own
+        )
+        self.actor_silent = Gauge(
+            "fe_actor_silent_seconds", "Since the loop of an actor last turned", ("actor",), registry=own
+        )
+        self.slots = Gauge("fe_slots", "Rows an actor works on at once, at most", ("stage",), registry=own)
+        self.in_hand = Gauge("fe_in_hand", "Rows an actor works on", ("stage",), registry=own)
+        self.in_hand_age = Gauge(
+            "fe_in_hand_oldest_seconds", "How long the oldest of them has been worked on", ("stage",), registry=own
+        )
+        self._turned: dict[str, float] = {}
+
+    def _begin_at_nought(self) -> None:
+        """A counter that appears with its first event shows no increase at that event, and the alert stays silent."""
+        for outcome in ("granted", "refused", "malformed", "throttled"):
+            self.login.labels(outcome)
+        for bucket in ("address", "key"):
+            self.lockouts.labels(bucket)
+        for stage in Stage:
+            self.leases_lost.labels(stage)
+            self.rescued.labels(stage)
+
+    def observe_authority(self, operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
         """Take note of one exchange with the authority."""
-        self.authority_requests.labels(operation, host, outcome).inc()
-        self.authority_seconds.labels(operation).observe(seconds)
+        self.authority_requests.labels(environment, operation, host, outcome).inc()
+        self.authority_seconds.labels(operation, host).observe(seconds)
+
+    def observe_end(self, environment: str, status: str, ecf_type: str, seconds: float | None) -> None:
+        """Take note of a submission's end; `seconds` from its acceptance when it was the authority that ended it."""
+        self.verdicts.labels(environment, status, ecf_type).inc()
+        if seconds is not None:
+            self.verdict_seconds.labels(environment).observe(seconds)
+
+    def turned(self, actor: str) -> None:
+        """Say that an actor's loop has turned: from now on its silence is measured, whatever becomes of it."""
+        known = actor in self._turned
+        self._turned[actor] = time.monotonic()
+        if not known:
+            self.actor_silent.labels(actor).set_function(lambda: time.monotonic() - self._turned[actor])
+
+    def watch_hand(self, stage: str, slots: int, count: Callable[[], int], oldest: Callable[[], float]) -> None:
+        """Export what an actor has in hand whenever it is asked for: `oldest` in seconds, 0 when nothing is in hand.
+
+        Both are called from another thread and must not wait.
+        """
+        self.slots.labels(stage).set(slots)
+        self.in_hand.labels(stage).set_function(count)
+        self.in_hand_age.labels(stage).set_function(oldest)
+
+
+def show(gauge: Gauge, values: Mapping[Labels, float]) -> None:
+    """Set every series of a gauge with labels: those in `values`, and to 0 whatever it showed before.
+
+    No series is ever taken away: an alert that waits for ten minutes of it would begin to wait anew.
+    """
+    gone = {tuple(sample.labels.values()) for metric in gauge.collect() for sample in metric.samples} - values.keys()
+    for labels in gone:
+        gauge.labels(*labels).set(0)
+    for labels, value in values.items():
+        gauge.labels(*labels).set(value)

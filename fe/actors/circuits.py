@@ -87,6 +87,8 @@ class Circuits:
                 await self._look()
             except DatabaseUnavailable as error:
                 _log.warning("the circuits could not be looked at", error=error)
+            else:
+                self._metrics.turned("circuits")
             with trio.move_on_after(_LOOK_SECONDS * self._scale):
                 await self._alarm.wait()
             self._alarm = trio.Event()

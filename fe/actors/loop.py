@@ -1,6 +1,8 @@
 """How work moves, for every actor: claim a batch, try each row with no transaction open, book what came of it."""
 
+import math
 import random
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +18,8 @@ from fe.actors.credentials import CannotOpen
 from fe.actors.schedule import MAX_ATTEMPTS, retry_gap
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.ecf.ids import moment_of
+from fe.ecf.states import Stage, Status
 from fe.metrics import Metrics
 from fe.store import outbox
 from fe.store.db import Conn, Database
@@ -35,6 +38,9 @@ _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
+
+#: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
+_FLOORS_SECONDS = 20.0
 
 #: How long freed slots are gathered before they are filled by one claim.
 _GATHER_SECONDS = 0.005
@@ -106,16 +112,28 @@ class _Hand:
         self.free = slots
         self.of_lane: Counter[Lane] = Counter()
         self.freed = trio.Event()
+        self._since: dict[int, float] = {}
 
     def take(self, work: Work) -> None:
         self.free -= 1
         self.of_lane[work.lane] += 1
+        self._since[id(work)] = time.monotonic()
 
     def give_back(self, work: Work) -> None:
         self.free += 1
         self.of_lane[work.lane] -= 1
+        del self._since[id(work)]
         self.freed.set()
         self.freed = trio.Event()
+
+    def count(self) -> int:
+        return len(self._since)
+
+    def oldest_seconds(self) -> float:
+        """For how long the oldest has been in hand; 0 when nothing is. Safe to call from another thread."""
+        # Taken in the order of time, and one step of the interpreter: nothing can come in between.
+        first = next(iter(self._since.values()), None)
+        return 0.0 if first is None else time.monotonic() - first
 
 
 async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
@@ -125,11 +143,14 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
     its own), so that a peer can go on at once.
     """
     hand = _Hand(plan.slots)
+    tools.metrics.watch_hand(plan.stage, plan.slots, hand.count, hand.oldest_seconds)
     cursors = dict.fromkeys(plan.lanes(), 0)
+    floors = _Floors()
     async with trio.open_nursery() as in_flight:
         while not stopping.is_set():
+            tools.metrics.turned(plan.stage)
             bell, freed = tools.wakeups.bell(plan.stage), hand.freed
-            works, more = await _claim(plan, tools, cursors, hand)
+            works, more = await _claim(plan, tools, cursors, hand, floors)
             if works:
                 kill_points.reached("claimed")
             for work in works:
@@ -157,9 +178,22 @@ async def _first_of(tools: Tools, *events: trio.Event) -> None:
                 waiting.start_soon(watch, event)
 
 
-async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: _Hand) -> tuple[list[Work], bool]:
+class _Floors:
+    """From when on each lane is searched, and until when that is believed."""
+
+    def __init__(self) -> None:
+        self.of_lane: Mapping[Lane, datetime] = outbox.NO_FLOORS
+        self.until = -math.inf
+
+
+async def _claim(
+    plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: _Hand, floors: _Floors
+) -> tuple[list[Work], bool]:
     try:
-        return await tools.db.run(find_and_claim, plan, tools, cursors, hand.free, hand.of_lane)
+        if trio.current_time() >= floors.until:
+            floors.of_lane = await tools.db.run(outbox.floors_of, plan.stage, plan.lanes())
+            floors.until = trio.current_time() + _FLOORS_SECONDS
+        return await tools.db.run(find_and_claim, plan, tools, cursors, hand.free, hand.of_lane, floors.of_lane)
     except DatabaseUnavailable as error:
         _log.warning("claiming failed, the database is away", stage=plan.stage, error=error)
         await trio.sleep(tools.spread.uniform(0.5, 1.5))
@@ -167,7 +201,13 @@ async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: _Hand
 
 
 async def find_and_claim(
-    conn: Conn, plan: Plan, tools: Tools, cursors: dict[Lane, int], free: int, in_hand: Mapping[Lane, int]
+    conn: Conn,
+    plan: Plan,
+    tools: Tools,
+    cursors: dict[Lane, int],
+    free: int,
+    in_hand: Mapping[Lane, int],
+    floors: Mapping[Lane, datetime] = outbox.NO_FLOORS,
 ) -> tuple[list[Work], bool]:
     """Claim up to `free` rows, production first, the tenants in turn by their weights. Moves the cursors on.
 
@@ -178,7 +218,7 @@ async def find_and_claim(
     claimed: list[Work] = []
     more = False
     lanes = [lane for lane in plan.lanes() if tools.gate(lane, plan.slots) > 0]
-    due = await outbox.due_tenants(conn, plan.stage, [(lane, cursors[lane]) for lane in lanes], _SCOPE)
+    due = await outbox.due_tenants(conn, plan.stage, [(lane, cursors[lane]) for lane in lanes], _SCOPE, floors=floors)
     for lane in lanes:
         turns = due[lane]
         room = min(free - len(claimed), tools.gate(lane, plan.slots) - in_hand.get(lane, 0))
@@ -197,6 +237,7 @@ async def find_and_claim(
             _shares(served, room),
             lease=tools.lease,
             holder=tools.holder,
+            floor=floors.get(lane, outbox.ALWAYS),
         )
         claimed += works
         more = more or len(works) >= room or len(served) < len(turns)
@@ -335,8 +376,14 @@ async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> str:
         outcome = "not booked"
         _log.warning("booking took too long; the lease decides", outcome=booking.outcome)
     tools.metrics.steps.labels(plan.stage, outcome).inc()
-    if booking.rings is not None and outcome == booking.outcome:
+    if outcome != booking.outcome:
+        return outcome
+    if booking.rings is not None:
         tools.wakeups.ring_in(booking.after, booking.rings)
+    if booking.end is not None:
+        taken = None if booking.end.status is Status.ERROR else tools.clock() - moment_of(work.subject)
+        seconds = None if taken is None else max(taken.total_seconds(), 0.0)
+        tools.metrics.observe_end(work.environment, booking.end.status, booking.end.ecf_type, seconds)
     return outcome
 
 

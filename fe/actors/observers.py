@@ -5,8 +5,9 @@ from functools import partial
 import structlog
 import trio
 
+from fe.actors.stock import EVERYWHERE
 from fe.clock import Clock
-from fe.metrics import Metrics
+from fe.metrics import Metrics, show
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable
@@ -34,13 +35,16 @@ async def watch_outbox(db: Database, metrics: Metrics) -> None:
         try:
             rows = await db.run(outbox.depth)
         except DatabaseUnavailable as error:
+            metrics.database_reachable.set(0)
             _log.warning("the outbox could not be looked at", error=error)
         else:
-            metrics.outbox_rows.clear()
-            metrics.outbox_late.clear()
+            metrics.database_reachable.set(1)
+            metrics.turned("outbox watch")
+            counts, lateness = dict(EVERYWHERE), dict(EVERYWHERE)
             for stage, environment, count, late in rows:
-                metrics.outbox_rows.labels(stage, environment).set(count)
-                metrics.outbox_late.labels(stage, environment).set(max(0.0, late))
+                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late)
+            show(metrics.outbox_rows, counts)
+            show(metrics.outbox_late, lateness)
         await trio.sleep(_LOOK_SECONDS)
 
 

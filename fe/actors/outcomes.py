@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from fe.actors.booking import AT_ONCE, Booking
+from fe.actors.booking import AT_ONCE, Booking, End
 from fe.actors.schedule import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
@@ -58,6 +58,7 @@ def final(work: Work, verdict: Verdict, *, clock: Clock, track_id: str | None = 
             response=response_of(verdict),
             fate=fate_of(verdict),
         ),
+        end=End(status, verdict.e_ncf[1:3]) if verdict.e_ncf else End(status),
     )
 
 
@@ -86,7 +87,8 @@ def refused(work: Work, refusal: Refused, *, clock: Clock) -> Booking:
 
 def failed(work: Work, response: dict[str, Any], fate: NumberFate, *, clock: Clock) -> Booking:
     """Book a permanent failure."""
-    return Booking("error", partial(outbox.failure, work=work, at=clock(), response=response, fate=fate))
+    write = partial(outbox.failure, work=work, at=clock(), response=response, fate=fate)
+    return Booking("error", write, end=End(Status.ERROR))
 
 
 def in_doubt(work: Work, reason: str, *, clock: Clock, after: timedelta) -> Booking:

@@ -30,6 +30,7 @@ async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: s
             except DatabaseUnavailable as error:
                 _log.warning("no sign of life could be given", error=error)
             else:
+                metrics.turned("rescuer")
                 for stage in rescued:
                     metrics.rescued.labels(stage).inc()
                 if rescued:

@@ -33,6 +33,7 @@ async def keep_running(
     Its siblings do not notice. Raises KeepsFailing after MAX_RESTARTS crashes within WITHIN_SECONDS.
     """
     crashes: deque[float] = deque(maxlen=MAX_RESTARTS)
+    metrics.actor_restarts.labels(name)  # so that it is there, at 0, before the first crash
     while not stopping.is_set():
         try:
             await run()

@@ -12,6 +12,11 @@ def milliseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
+def moment_of(identifier: UUID) -> datetime:
+    """Tell when a version-7 UUID was made, to the millisecond."""
+    return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
+
+
 def new_id(now: datetime) -> UUID:
     """Make a version-7 UUID (RFC 9562): milliseconds of `now`, then 74 random bits.
 

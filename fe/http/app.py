@@ -18,7 +18,7 @@ from fe.http.billing import Billing
 from fe.http.buckets import Buckets
 from fe.http.counters import Counters
 from fe.http.docs import Docs
-from fe.http.errors import ApiError, describe
+from fe.http.errors import ApiError, describe, refusal
 from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.load import Load
@@ -126,6 +126,8 @@ class Front:
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
             reply = Reply(problem.status, problem.body, problem.headers)
+            if reason := refusal(error):
+                self.metrics.refused.labels(reason).inc()
         raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))

@@ -82,6 +82,26 @@ def describe(error: Exception) -> ErrorAnswer:
     return ErrorAnswer(500, "Internal Server Error")
 
 
+def refusal(error: Exception) -> str | None:
+    """Name, for the metrics, what was wrong with a request's body; None when that is not what `error` says."""
+    match error:
+        case MalformedJson():
+            return "json"
+        case Malformed():
+            return "xml"
+        case NotADocument():
+            return "document"
+        case NoNumber():
+            return "number"
+        case ApiError(status=400):
+            return "request"
+        case ApiError(status=413):
+            return "size"
+        case ApiError(status=415):
+            return "media type"
+    return None
+
+
 def _name_problems(error: NotADocument) -> str:
     named = [_name(problem) for problem in error.problems[:_MOST_PROBLEMS]]
     more = len(error.problems) - len(named)

@@ -4,6 +4,7 @@ The way out should an upgrade of psycopg break what trio_connection.py leans on.
 a statement, so there is one crossing per unit of work.
 """
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
@@ -21,14 +22,19 @@ Conn = psycopg.AsyncConnection[Any]
 class CarriedDriver:
     """Lends connections of psycopg's own pool."""
 
-    def __init__(self, pool: AsyncConnectionPool[Conn], loop: Any, dsn: str) -> None:
+    def __init__(
+        self, pool: AsyncConnectionPool[Conn], loop: Any, dsn: str, observe_wait: Callable[[float], None]
+    ) -> None:
         self._pool = pool
         self._loop = loop
         self._dsn = dsn
+        self._observe_wait = observe_wait
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, dsn: str, size: int, patience: float, parameters: dict[str, Any]) -> AsyncIterator[Self]:
+    async def opened(
+        cls, dsn: str, size: int, patience: float, parameters: dict[str, Any], observe_wait: Callable[[float], None]
+    ) -> AsyncIterator[Self]:
         """Open the loop and the pool on it, for as long as the block runs."""
         async with trio_asyncio.open_loop() as loop:
             pool: AsyncConnectionPool[Conn] = AsyncConnectionPool(
@@ -43,16 +49,18 @@ class CarriedDriver:
             )
             await trio_asyncio.aio_as_trio(pool.open, loop=loop)()
             try:
-                yield cls(pool, loop, dsn)
+                yield cls(pool, loop, dsn, observe_wait)
             finally:
                 with trio.move_on_after(5, shield=True):
                     await trio_asyncio.aio_as_trio(pool.close, loop=loop)()
 
     async def borrow(self, work: Callable[[Conn], Awaitable[T]]) -> T:
         """Run `work` on a connection of the pool."""
+        asked_at = time.monotonic()
 
         async def crossing() -> T:
             async with self._pool.connection() as conn:
+                self._observe_wait(time.monotonic() - asked_at)
                 return await work(conn)
 
         result: T = await trio_asyncio.aio_as_trio(crossing, loop=self._loop)()

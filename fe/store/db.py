@@ -134,14 +134,20 @@ def _translate(error: psycopg.Error) -> Exception:
 
 @asynccontextmanager
 async def open_database(
-    dsn: str, *, max_size: int = 8, patience: float = 5.0, driver: DriverName = "trio"
+    dsn: str,
+    *,
+    max_size: int = 8,
+    patience: float = 5.0,
+    driver: DriverName = "trio",
+    observe_wait: Callable[[float], None] = lambda _: None,
 ) -> AsyncIterator[Database]:
     """Open a pool for as long as the block runs; at most `max_size` connections, opened when they are needed.
 
+    `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     options = " ".join(f"-c {name}={value}" for name, value in SERVER_LIMITS.items())
     parameters = {"options": options, "application_name": "fe", "connect_timeout": "5"}
     kind = TrioDriver if driver == "trio" else CarriedDriver
-    async with kind.opened(dsn, max_size, patience, parameters) as opened:
+    async with kind.opened(dsn, max_size, patience, parameters, observe_wait) as opened:
         yield Database(opened)

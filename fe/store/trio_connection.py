@@ -246,16 +246,19 @@ class TrioPool:
 class TrioDriver:
     """Lends connections that Trio pumps."""
 
-    def __init__(self, dsn: str, size: int, patience: float, parameters: dict[str, Any]) -> None:
+    def __init__(self, dsn: str, pool: TrioPool, observe_wait: Callable[[float], None]) -> None:
         self._dsn = dsn
-        self._pool = TrioPool(dsn, size, patience, parameters)
+        self._pool = pool
+        self._observe_wait = observe_wait
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, dsn: str, size: int, patience: float, parameters: dict[str, Any]) -> AsyncIterator[Self]:
+    async def opened(
+        cls, dsn: str, size: int, patience: float, parameters: dict[str, Any], observe_wait: Callable[[float], None]
+    ) -> AsyncIterator[Self]:
         """Open the pool for as long as the block runs. Raises UnknownPsycopg."""
         check_psycopg()
-        driver = cls(dsn, size, patience, parameters)
+        driver = cls(dsn, TrioPool(dsn, size, patience, parameters), observe_wait)
         try:
             yield driver
         finally:
@@ -263,7 +266,9 @@ class TrioDriver:
 
     async def borrow(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
         """Run `work` on a connection of the pool."""
+        asked_at = trio.current_time()
         async with self._pool.connection() as conn:
+            self._observe_wait(trio.current_time() - asked_at)
             return await work(conn)
 
     async def apart(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:

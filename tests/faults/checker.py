@@ -121,7 +121,7 @@ def sent_again_only_in_doubt(history: History) -> Found:
 
 
 def _asked_between(story: Sequence[Event]) -> set[int]:
-    """The epochs of sends before which, since the send before, the authority said that it does not know the document."""
+    """The epochs of sends before which, since the send before, the authority did not know the document."""
     asked: set[int] = set()
     unknown_there = False
     for event in story:

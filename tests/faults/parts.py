@@ -142,6 +142,10 @@ class Part:
                 self._frozen = False
                 self._tell(self.name, "thawed")
 
+    def last_words(self) -> str:
+        """The last line of its log."""
+        return (self._log.read_text(encoding="utf-8", errors="replace").splitlines() or ["it said nothing"])[-1]
+
     async def end(self) -> None:
         """Stop it for good: in order, or hard when that takes too long."""
         self._ending = True

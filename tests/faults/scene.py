@@ -121,7 +121,7 @@ async def set_scene(
                 await nursery.start(part.keep_running)
             rig = Rig(parts[:http], parts[http:], authority, mood, postgres, proxies, urls["management"], tell)
             bases = [f"http://127.0.0.1:{port}" for port in ports]
-            await _until_ready([f"{base}/readyz" for base in bases])
+            await _until_ready([f"{base}/readyz" for base in bases], parts)
             yield Scene(rig, dsn, accounts, issuers, [f"{base}/api/v1/fe" for base in bases], journal)
             async with trio.open_nursery() as ending:
                 for part in [*parts, authority]:
@@ -202,7 +202,7 @@ async def _start_authority(
     await nursery.start(part.keep_running)
     base = f"http://127.0.0.1:{port}"
     urls = {"ecf": base, "fc": base, "status": base, "management": f"http://127.0.0.1:{management}"}
-    await _until_ready([f"{urls['management']}/healthz"])
+    await _until_ready([f"{urls['management']}/healthz"], [part])
     return part, mood, urls, journal
 
 
@@ -216,7 +216,11 @@ def _ranges(issuers: Mapping[int, Mapping[str, str]]) -> list[dict[str, Any]]:
     ]
 
 
-async def _until_ready(urls: Sequence[str]) -> None:
+class DoesNotStart(Exception):
+    """A part ends again and again before anything went wrong; the message is its last words."""
+
+
+async def _until_ready(urls: Sequence[str], parts: Sequence[Part]) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=2.0) as client:
         with trio.fail_after(_READY_SECONDS):
             for url in urls:
@@ -226,4 +230,7 @@ async def _until_ready(urls: Sequence[str]) -> None:
                             break
                     except httpx.TransportError:
                         pass  # it does not listen yet
+                    for part in parts:
+                        if part.lives > 2:
+                            raise DoesNotStart(f"{part.name}: {part.last_words()}")
                     await trio.sleep(0.05)

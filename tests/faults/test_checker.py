@@ -1,0 +1,356 @@
+"""The judge sees what it is there to see: a history that is in order, and one wrong thing in it at a time."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from fe.flows.evidence import link_hash
+from tests.faults.checker import check
+from tests.faults.history import (
+    Arrival,
+    Call,
+    DeadLetter,
+    Due,
+    Event,
+    History,
+    Outcome,
+    Revocation,
+    Send,
+    Sequence_,
+    Snapshot,
+    Submission,
+)
+
+TENANT, ENVIRONMENT = 1, "testecf"
+NOON = datetime(2026, 11, 6, 12, tzinfo=UTC)
+
+#: Accepted at the second send, drawn; accepted at once, drawn; rejected; never got through; failed on our side.
+RESENT, PLAIN, REJECTED, DEAD, FAILED = (UUID(int=number) for number in range(1, 6))
+DIGEST = {one: f"{one.int:064x}" for one in (RESENT, PLAIN, REJECTED, DEAD, FAILED)}
+
+
+def story(one: UUID, *told: tuple[str, dict[str, Any]]) -> list[Event]:
+    """A whole chain of events."""
+    chain: list[Event] = []
+    for seq, (kind, detail) in enumerate(told, 1):
+        text, at = json.dumps(detail), NOON + timedelta(seconds=seq)
+        previous = chain[-1].hash if chain else b""
+        chain.append(Event(TENANT, one, seq, at, kind, text, link_hash(previous, TENANT, one, seq, at, kind, text)))
+    return chain
+
+
+def accepted(*, drawn: bool = False) -> tuple[str, dict[str, Any]]:
+    return "accepted", {"root": "ECF", "drawn": drawn}
+
+
+def signed(one: UUID) -> tuple[str, dict[str, Any]]:
+    return "signed", {"sha256": DIGEST[one]}
+
+
+def sending(one: UUID, epoch: int) -> tuple[str, dict[str, Any]]:
+    return "sending", {"epoch": epoch, "sha256": DIGEST[one]}
+
+
+def verdict(status: str) -> tuple[str, dict[str, Any]]:
+    return "verdict", {"status": status}
+
+
+def submission(one: UUID, status: str, e_ncf: str, fate: str, **more: Any) -> Submission:
+    plain = Submission(TENANT, one, ENVIRONMENT, f"r-{one.int}", "ECF", e_ncf, status, fate, DIGEST[one])
+    return replace(plain, **more)
+
+
+def send(one: UUID, epoch: int, outcome: str) -> Send:
+    return Send(TENANT, one, epoch, DIGEST[one], outcome, NOON)
+
+
+def arrival(one: UUID, seq: int, estado: str | None, **more: Any) -> Arrival:
+    plain = Arrival(
+        seq=seq,
+        operation="reception",
+        environment=ENVIRONMENT,
+        e_ncf="E310000000001",
+        file_name=f"131880738E31{one.int:010d}.xml",
+        sha256=DIGEST[one],
+        effect=True,
+        estado=estado,
+        used=estado == "Aceptado",
+    )
+    return replace(plain, **more)
+
+
+def submit(one: UUID, at: float, http: int = 202) -> Call:
+    return Call(at, at + 0.1, "submit", TENANT, ENVIRONMENT, Outcome.OK, http, f"r-{one.int}", tax_log_id=str(one))
+
+
+def ask(one: UUID, at: float, status: str) -> Call:
+    return Call(at, at + 0.1, "ask", TENANT, ENVIRONMENT, Outcome.OK, 200, tax_log_id=str(one), status=status)
+
+
+def use(at: float, outcome: Outcome, http: int) -> Call:
+    return Call(at, at + 0.1, "use", TENANT, ENVIRONMENT, outcome, http, key="fak_000000000001")
+
+
+ORDERLY = History(
+    calls=[
+        *(submit(one, one.int) for one in (RESENT, PLAIN, REJECTED, DEAD, FAILED)),
+        replace(submit(RESENT, 0.5), outcome=Outcome.UNKNOWN, http=503, tax_log_id=None),
+        submit(RESENT, 9, http=200),
+        ask(RESENT, 10, "queued"),
+        ask(RESENT, 11, "En Proceso"),
+        ask(RESENT, 12, "Aceptado"),
+        ask(RESENT, 13, "Aceptado"),
+        use(30, Outcome.OK, 200),
+        use(65, Outcome.FAIL, 401),
+    ],
+    arrivals=[
+        arrival(RESENT, 1, None, effect=False, fault="reset-before"),
+        arrival(RESENT, 2, "Aceptado"),
+        arrival(PLAIN, 3, "Aceptado", fault="duplicate-delivery"),
+        arrival(PLAIN, 4, "Rechazado", codes=(3,), fault="duplicate-delivery"),
+        arrival(REJECTED, 5, "Rechazado", codes=(4,), words="Número de secuencia no autorizada."),
+    ],
+    database=Snapshot(
+        submissions=[
+            submission(RESENT, "Aceptado", "E310000000001", "used"),
+            submission(PLAIN, "Aceptado", "E310000000002", "used"),
+            submission(REJECTED, "Rechazado", "E319000000001", "reusable"),
+            submission(DEAD, "queued", "E315000000001", "unknown"),
+            submission(FAILED, "error", "E315000000002", "reusable", signed=None),
+        ],
+        events=[
+            *story(
+                RESENT,
+                accepted(drawn=True),
+                signed(RESENT),
+                sending(RESENT, 2),
+                ("outcome_unknown", {}),
+                ("not_known_there", {}),
+                sending(RESENT, 4),
+                ("received", {}),
+                ("processing", {}),
+                verdict("Aceptado"),
+            ),
+            *story(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")),
+            *story(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), verdict("Rechazado")),
+            *story(DEAD, accepted(), signed(DEAD), sending(DEAD, 2), ("dead_letter", {})),
+            *story(FAILED, accepted(), ("error", {})),
+        ],
+        sends=[
+            send(RESENT, 2, "not_known"),
+            send(RESENT, 4, "received"),
+            send(PLAIN, 2, "received"),
+            send(REJECTED, 2, "received"),
+            send(DEAD, 2, "unknown"),
+        ],
+        dead_letters=[DeadLetter(TENANT, DEAD, "reconcile", "nobody knows")],
+        sequences=[Sequence_(TENANT, ENVIRONMENT, "E31", 1, 100, 3)],
+    ),
+    revocations=[Revocation("fak_000000000001", 30.0)],
+)
+
+
+def test_a_history_in_order_is_found_in_order() -> None:
+    assert check(ORDERLY) == []
+
+
+Doctor = Callable[[History], History]
+
+
+def database(**changes: Callable[[Any], Any]) -> Doctor:
+    """Change tables of the database."""
+
+    def doctor(history: History) -> History:
+        tables = {name: change(list(getattr(history.database, name))) for name, change in changes.items()}
+        return replace(history, database=replace(history.database, **tables))
+
+    return doctor
+
+
+def calls(*more: Call) -> Doctor:
+    return lambda history: replace(history, calls=[*history.calls, *more])
+
+
+def arrivals(*more: Arrival) -> Doctor:
+    return lambda history: replace(history, arrivals=[*history.arrivals, *more])
+
+
+def without(index: int) -> Callable[[list[Any]], list[Any]]:
+    return lambda rows: rows[:index] + rows[index + 1 :]
+
+
+def changed(index: int, **values: Any) -> Callable[[list[Any]], list[Any]]:
+    return lambda rows: [*rows[:index], replace(rows[index], **values), *rows[index + 1 :]]
+
+
+def retold(one: UUID, *told: tuple[str, dict[str, Any]]) -> Callable[[list[Event]], list[Event]]:
+    """Another whole story of one submission."""
+    return lambda events: [event for event in events if event.submission_id != one] + story(one, *told)
+
+
+def many_sends(events: list[Event]) -> list[Event]:
+    tries = [step for epoch in range(2, 20, 2) for step in (sending(DEAD, epoch), ("not_known_there", {}))]
+    return retold(DEAD, accepted(), signed(DEAD), *tries, ("dead_letter", {}))(events)
+
+
+OTHER = "f" * 64
+
+DOCTORED: list[tuple[str, str, Doctor, str]] = [
+    ("an acknowledged submission is gone", "I1", database(submissions=without(1)), "there is no such submission"),
+    (
+        "an acknowledged submission is another tenant's",
+        "I1",
+        calls(replace(submit(PLAIN, 20), tenant_id=2)),
+        "another tenant",
+    ),
+    ("one waits for ever and nobody is told", "I1", database(dead_letters=without(0)), "it is queued"),
+    ("a dead letter lives", "I1", database(submissions=changed(3, status="Aceptado")), "and a dead letter too"),
+    ("an answer without an id", "I1", calls(replace(submit(PLAIN, 20), tax_log_id=None)), "without a taxLogId"),
+    ("two documents under one number", "I2", arrivals(arrival(PLAIN, 9, "Rechazado", sha256=OTHER)), "2 different"),
+    ("bytes that were never announced", "I3", arrivals(arrival(PLAIN, 9, None, sha256=OTHER)), "nobody had announced"),
+    (
+        "more arrivals than announced sends",
+        "I3",
+        arrivals(arrival(REJECTED, 9, "Rechazado", codes=(4,))),
+        "dealt with it 2 times",
+    ),
+    (
+        "a send called not sent that was dealt with",
+        "I3",
+        database(sends=changed(2, outcome="not_sent")),
+        "dealt with it 1 times, 0 sends may have arrived",
+    ),
+    (
+        "sent again without asking",
+        "I3",
+        database(
+            sends=changed(0, outcome="unknown"),
+            events=retold(
+                RESENT,
+                accepted(drawn=True),
+                signed(RESENT),
+                sending(RESENT, 2),
+                sending(RESENT, 4),
+                verdict("Aceptado"),
+            ),
+        ),
+        "sent again (epoch 4) after epoch 2 unknown",
+    ),
+    ("other bytes announced than kept", "I3", database(sends=changed(2, digest=OTHER)), "other bytes"),
+    ("sent nine times", "I3", database(events=many_sends), "more than 8 times"),
+    ("one number drawn twice", "I5", database(submissions=changed(1, e_ncf="E310000000001")), "was drawn 2 times"),
+    ("a gap in the numbers", "I5", database(sequences=changed(0, current_number=4)), "1 numbers are gone"),
+    ("a number beyond the range", "I5", database(sequences=changed(0, max_number=1)), "2 is outside the range"),
+    ("a number that will be drawn again", "I5", database(sequences=changed(0, current_number=2)), "drawn again"),
+    ("a draw without a number", "I5", database(submissions=changed(1, e_ncf=None)), "drew a number and has none"),
+    ("numbers of a sequence that is not there", "I5", database(sequences=without(0)), "a sequence that is not there"),
+    ("an event was changed", "I6", database(events=changed(3, detail_text='{"x": 1}')), "event 4 (outcome_unknown)"),
+    ("an event was taken out", "I6", database(events=without(4)), "event 5 is missing"),
+    ("the end of a story was cut off", "I6", database(events=without(8)), "its story ends as En Proceso"),
+    (
+        "an end that did not stay",
+        "I6",
+        database(
+            events=retold(
+                PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado"), verdict("Aceptado")
+            )
+        ),
+        "verdict after its end",
+    ),
+    (
+        "signed twice",
+        "I6",
+        database(
+            events=retold(
+                PLAIN, accepted(drawn=True), signed(PLAIN), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")
+            )
+        ),
+        "signed more than once",
+    ),
+    ("a submission without a story", "I6", database(events=retold(FAILED)), "it has no story"),
+    ("a document the story does not know", "I6", database(submissions=changed(1, sent=OTHER)), "does not know"),
+    ("a client saw an end, and another", "I6", calls(ask(RESENT, 14, "Rechazado")), "saw Aceptado and then Rechazado"),
+    ("a client saw an end, and a beginning", "I6", calls(ask(RESENT, 14, "queued")), "saw Aceptado and then queued"),
+    (
+        "a row is left",
+        "I8",
+        database(outbox=lambda rows: [*rows, Due(TENANT, DEAD, "send", "worker-1", 2, "outage")]),
+        "still waits for send, attempt 2, held by worker-1: outage",
+    ),
+    ("a revoked key is served", "I9", calls(use(61, Outcome.OK, 200)), "served 31.0 s after"),
+    ("two answers, two ids", "I10", calls(replace(submit(PLAIN, 20, 200), request_id="r-1")), "name 2 submissions"),
+    ("told twice that it was the first", "I10", calls(submit(PLAIN, 20)), "told that they were the first"),
+    ("two submissions of one name", "I10", database(submissions=changed(1, client_request_id="r-1")), "2 submissions"),
+    (
+        "a submission of nobody",
+        "I10",
+        database(submissions=changed(1, client_request_id="r-99")),
+        "nobody handed it in",
+    ),
+    (
+        "a nameless submission of nobody",
+        "I10",
+        database(submissions=changed(1, client_request_id=None)),
+        "1 submissions out of 0 calls",
+    ),
+    (
+        "our own first send taken for a stranger's",
+        "V",
+        database(
+            submissions=changed(1, status="Rechazado"),
+            events=retold(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado")),
+        ),
+        "rejected here, and the authority accepted it",
+    ),
+    (
+        "accepted out of thin air",
+        "V",
+        lambda history: replace(history, arrivals=[*history.arrivals[:2], *history.arrivals[4:]]),
+        "Aceptado here, and the authority never accepted it",
+    ),
+    (
+        "an error where there was a verdict",
+        "V",
+        database(
+            submissions=changed(2, status="error"),
+            events=retold(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), ("error", {})),
+        ),
+        "error here, and the authority rejected it",
+    ),
+    (
+        "a breakdown taken for a judgement",
+        "V",
+        lambda history: replace(
+            history,
+            arrivals=[
+                *history.arrivals[:4],
+                arrival(REJECTED, 5, "Rechazado", codes=(4,), words="favor intentar nueva vez"),
+            ],
+        ),
+        "the authority never judged it so",
+    ),
+    (
+        "a used number called reusable",
+        "V",
+        database(submissions=changed(0, number_fate="reusable")),
+        "used over there and reusable here",
+    ),
+    (
+        "an accepted document's number is not used",
+        "V",
+        database(submissions=changed(0, number_fate="unknown")),
+        "its number is unknown",
+    ),
+]
+
+
+@pytest.mark.parametrize(("invariant", "doctor", "says"), [case[1:] for case in DOCTORED], ids=[c[0] for c in DOCTORED])
+def test_one_wrong_thing_is_found(invariant: str, doctor: Doctor, says: str) -> None:
+    found = check(doctor(ORDERLY))
+
+    assert any(violation.invariant == invariant and says in violation.says for violation in found), found

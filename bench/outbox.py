@@ -1,6 +1,6 @@
 """The outbox beside three job queues that others run: how many no-op jobs a second, and how soon a job starts.
 
-`python -m bench.outbox [--jobs 20000] [--peers FOLDER] [--steady SECONDS]`
+`python -m bench.outbox [--jobs 20000] [--peers FOLDER]`
 
 All on one embedded Postgres, one after the other, each in a database of its own:
 
@@ -11,9 +11,6 @@ All on one embedded Postgres, one after the other, each in a database of its own
 * latency: a job every 20 ms; from before the call that puts it in to the start of its handler, woken by NOTIFY.
 
 The peers are installed into FOLDER (a venv and node_modules), from PyPI and npm; without --peers they are left out.
-
-`--steady` is another run: documents flow through the outbox at 200 a second while an old snapshot is held open, and the
-rate, dead tuples and WAL for each document are printed.
 """
 
 import argparse
@@ -210,72 +207,6 @@ def run_peer(command: list[str], dsn: str, mode: str, jobs: int) -> Any:
     return json.loads(ended.stdout)
 
 
-# --- A steady load ------------------------------------------------------------------------------------------------
-
-STEADY_RATE = 200
-_HEALTH = """
-    SELECT (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'outbox') AS dead,
-           (SELECT pg_relation_size('outbox')) AS bytes, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal
-"""
-
-
-async def steady(dsn: str, seconds: float) -> None:
-    """Send documents through four stages of the outbox at a steady rate, with an old snapshot held open."""
-    async with open_database(dsn, max_size=CLAIMERS) as db, open_database(dsn, max_size=1) as old:
-        await db.run(make_tenant)
-        async with trio.open_nursery() as nursery:
-            holding = trio.Event()
-            nursery.start_soon(old.transact, partial(_hold_snapshot, until=holding))
-            await trio.sleep(0.2)
-            _, _, wal_before = await db.run(_health)
-            done, started = 0, time.perf_counter()
-            print("  seconds  documents/s  dead tuples  outbox MB")
-            mark_at, mark_done = started, 0
-            while time.perf_counter() - started < seconds:
-                await db.run(preload_few, STEADY_RATE // 10)
-                works = await db.run(outbox.claim, Stage.SIGN, LANE, [TENANT], [BATCH], lease=LEASE, holder="bench")
-                for _ in range(3):  # the moves between the stages: updates in place, as the bookings make them
-                    await db.run(_move, works)
-                completed = await db.run(outbox.complete, TENANT, works)
-                done += len(completed)
-                now = time.perf_counter()
-                if now - mark_at >= max(10.0, seconds / 20):
-                    dead, size, _ = await db.run(_health)
-                    rate = (done - mark_done) / (now - mark_at)
-                    print(f"  {now - started:7.0f}  {rate:11.0f}  {dead:11d}  {size / 1e6:9.1f}")
-                    mark_at, mark_done = now, done
-                await trio.sleep(max(0.0, started + done / STEADY_RATE - time.perf_counter()))
-            dead, _, wal = await db.run(_health)
-            print(f"  {(wal - wal_before) / done:.0f} bytes of WAL and {dead / done:.2f} dead tuples for each document")
-            holding.set()
-
-
-async def preload_few(conn: Conn, jobs: int) -> None:
-    await conn.execute(_PRELOAD, {"tenant": TENANT, "jobs": jobs})
-
-
-async def _move(conn: Conn, works: list[Work]) -> None:
-    await conn.execute(
-        "UPDATE outbox SET run_at = clock_timestamp() + interval '1 min', attempt = 1"
-        " WHERE tenant_id = %s AND subject = ANY (%s)",
-        (TENANT, [work.subject for work in works]),
-    )
-
-
-async def _health(conn: Conn) -> tuple[int, int, int]:
-    cursor = await conn.execute(_HEALTH)
-    row = await cursor.fetchone()
-    assert row is not None
-    return row[0] or 0, row[1], int(row[2])
-
-
-async def _hold_snapshot(conn: Conn, until: trio.Event) -> None:
-    await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-    await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    await conn.execute("SELECT count(*) FROM outbox")
-    await until.wait()
-
-
 # --- The run ------------------------------------------------------------------------------------------------------
 
 
@@ -305,14 +236,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--latency-jobs", type=int, default=200)
     parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
-    parser.add_argument("--steady", type=float, help="seconds of a steady 200 documents/s instead")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         databases = Databases(start_embedded(Path(folder) / "postgres", keep=False))
-        if arguments.steady:
-            print(f"A steady {STEADY_RATE} documents/s for {arguments.steady:g} s, an old snapshot held open")
-            trio.run(steady, databases.fresh(ours=True), arguments.steady)
-            return
         rates = {
             "ours, batches": trio.run(batches, databases.fresh(ours=True), arguments.jobs),
             "ours, actor": trio.run(actor, databases.fresh(ours=True), arguments.jobs // 4),

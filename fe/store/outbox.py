@@ -1,6 +1,6 @@
 """The outbox: claims of due work, and the fenced ways to book what came of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
@@ -48,6 +48,35 @@ class Work:
         return Lane(self.environment, self.host)
 
 
+#: Before any row can be due.
+ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+NO_FLOORS: Mapping[Lane, datetime] = {}
+
+# A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
+_FLOORS = """
+    SELECT o.environment, o.host, least(min(o.run_at), now()) - interval '15 s'
+      FROM outbox AS o
+     WHERE o.stage = %(stage)s
+     GROUP BY o.environment, o.host
+     UNION ALL
+    SELECT 'none', '', now() - interval '15 s'
+"""
+_NO_LANE = ("none", "")
+
+
+async def floors_of(conn: Conn, stage: Stage, lanes: Sequence[Lane]) -> dict[Lane, datetime]:
+    """Tell, for each lane, a moment before which no row of it is due, now or later.
+
+    While an old snapshot is held open (a backup, a forgotten session) nothing that died since can be cleaned away, and
+    a search that began at the beginning would walk over every row that ever was, at each claim. With a floor that is
+    renewed now and then it walks over those that died since the renewal.
+    """
+    cursor = await conn.execute(_FLOORS, {"stage": stage})
+    found = {(environment, host): floor for environment, host, floor in await cursor.fetchall()}
+    of_empty_lanes = found[_NO_LANE]
+    return {lane: found.get((lane.environment, lane.host), of_empty_lanes) for lane in lanes}
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
@@ -66,7 +95,7 @@ _DUE_TENANTS = """
         (SELECT o.tenant_id, o.run_at, 1
            FROM outbox AS o
           WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-            AND o.tenant_id > %(after)s
+            AND o.tenant_id > %(after)s AND o.run_at >= %(floor)s
           ORDER BY o.tenant_id, o.run_at
           LIMIT 1)
         UNION ALL
@@ -75,14 +104,14 @@ _DUE_TENANTS = """
          CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
                                FROM outbox AS o
                               WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-                                AND o.tenant_id > ahead.tenant_id
+                                AND o.tenant_id > ahead.tenant_id AND o.run_at >= %(floor)s
                               ORDER BY o.tenant_id, o.run_at
                               LIMIT 1) AS following
     ), around (tenant_id, run_at, n) AS (
         (SELECT o.tenant_id, o.run_at, 1
            FROM outbox AS o
           WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-            AND o.tenant_id <= %(after)s
+            AND o.tenant_id <= %(after)s AND o.run_at >= %(floor)s
           ORDER BY o.tenant_id, o.run_at
           LIMIT 1)
         UNION ALL
@@ -92,6 +121,7 @@ _DUE_TENANTS = """
                                FROM outbox AS o
                               WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
                                 AND o.tenant_id > around.tenant_id AND o.tenant_id <= %(after)s
+                                AND o.run_at >= %(floor)s
                               ORDER BY o.tenant_id, o.run_at
                               LIMIT 1) AS following
     ), due AS (
@@ -113,11 +143,17 @@ _DUE_TENANTS = """
 
 
 async def due_tenants(
-    conn: Conn, stage: Stage, lanes: Sequence[tuple[Lane, int]], limit: int
+    conn: Conn,
+    stage: Stage,
+    lanes: Sequence[tuple[Lane, int]],
+    limit: int,
+    *,
+    floors: Mapping[Lane, datetime] = NO_FLOORS,
 ) -> dict[Lane, list[Turn]]:
     """Name, for each lane, up to `limit` tenants that have work due and are not paused, in one round trip.
 
-    They come by their ids, beginning past the tenant that is given with the lane and going round.
+    They come by their ids, beginning past the tenant that is given with the lane and going round. `floors` as
+    `floors_of` gives them: rows that fell due before their lane's are not looked for.
     """
     cursors = []
     async with conn.pipeline():
@@ -125,7 +161,14 @@ async def due_tenants(
             cursor = conn.cursor(row_factory=class_row(Turn))
             await cursor.execute(
                 _DUE_TENANTS,
-                {"stage": stage, "environment": lane.environment, "host": lane.host, "after": after, "limit": limit},
+                {
+                    "stage": stage,
+                    "environment": lane.environment,
+                    "host": lane.host,
+                    "after": after,
+                    "limit": limit,
+                    "floor": floors.get(lane, ALWAYS),
+                },
             )
             cursors.append((lane, cursor))
     return {lane: await cursor.fetchall() for lane, cursor in cursors}
@@ -141,7 +184,7 @@ _CLAIM = """
                                FROM outbox AS w
                               WHERE w.tenant_id = turn.tenant_id AND w.stage = %(stage)s
                                 AND w.environment = %(environment)s AND w.host = %(host)s
-                                AND w.run_at <= statement_timestamp()
+                                AND w.run_at >= %(floor)s AND w.run_at <= statement_timestamp()
                               ORDER BY w.run_at
                               LIMIT turn.share
                                 FOR UPDATE SKIP LOCKED) AS o
@@ -166,8 +209,9 @@ async def claim(
     *,
     lease: timedelta,
     holder: str,
+    floor: datetime = ALWAYS,
 ) -> list[Work]:
-    """Take due rows of every tenant in `scope`, of each at most its share.
+    """Take due rows of every tenant in `scope`, of each at most its share; none that fell due before `floor`.
 
     The attempt and the epoch are raised with the claim, so a try that dies has been counted. If we die, the rows fall
     due again when the lease ends, or when somebody notices that `holder` is silent.
@@ -183,6 +227,7 @@ async def claim(
             "host": lane.host,
             "scope": list(scope),
             "shares": list(shares),
+            "floor": floor,
             "lease": lease,
             "holder": holder,
         },

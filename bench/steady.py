@@ -155,9 +155,7 @@ async def hold_snapshot(conn: Conn) -> None:
 
 async def main(dsn: str, seconds: float, rate: int) -> None:
     async with open_database(dsn) as db, open_database(dsn, max_size=1) as old, trio.open_nursery() as nursery:
-        await db.run(
-            lambda conn: conn.execute("INSERT INTO tenants (tenant_id, name, issuer) VALUES (1, 'bench', '{}')")
-        )
+        await db.run(make_tenant)
         nursery.start_soon(old.transact, hold_snapshot)
         await trio.sleep(0.5)
         documents = Documents(db, rate)

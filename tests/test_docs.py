@@ -19,6 +19,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 #: Made by machines, from the code that they speak of.
 GENERATED = {ROOT / "docs" / "conformance.md"}
 
+_OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -29,6 +31,17 @@ ELSEWHERE = {
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
+    "fe outbox status": _OPERATORS,
+    "fe outbox list": _OPERATORS,
+    "fe outbox show": _OPERATORS,
+    "fe outbox why": _OPERATORS,
+    "fe outbox replay": _OPERATORS,
+    "fe outbox discard": _OPERATORS,
+    "fe outbox pause": _OPERATORS,
+    "fe outbox resume": _OPERATORS,
+    "fe outbox log": _OPERATORS,
+    "fe evidence export": _OPERATORS,
+    "fe evidence verify": _OPERATORS,
 }
 #: Commands that no test can run: they are what runs the tests, they need what a test does not have, or they take long.
 BY_HAND = {

@@ -5,6 +5,7 @@ key that comes from a file or the environment. What a sealed value belongs to (t
 with it, so a value copied to another row does not open.
 """
 
+import json
 import os
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 _FORMAT = 1
 _NONCE = 12
 _WRAPPED_KEY = 32 + 16
+_LONGEST_ID = 255
 
 
 class VaultError(Exception):
@@ -45,8 +47,8 @@ class Belongs:
 
     @property
     def associated_data(self) -> bytes:
-        """The bytes that are authenticated with the value."""
-        return f"fe:{self.tenant_id}:{self.secret_id}:{self.purpose}".encode()
+        """The bytes that are authenticated with the value: never the same for two owners, whatever their ids hold."""
+        return json.dumps(["fe", self.tenant_id, self.secret_id, self.purpose]).encode()
 
 
 class Vault:
@@ -56,6 +58,8 @@ class Vault:
         """Take the key-encryption keys by id; the first seals, all open."""
         if not keks:
             raise ValueError("a vault needs at least one key-encryption key")
+        if any(len(kek_id.encode()) > _LONGEST_ID for kek_id in keks):
+            raise ValueError(f"the id of a key-encryption key may have at most {_LONGEST_ID} bytes")
         self._keks = {kek_id: AESGCM(key[:32]) for kek_id, key in keks.items()}
         self._current = next(iter(keks))
 

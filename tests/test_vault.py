@@ -1,0 +1,165 @@
+"""Secrets at rest: what was sealed for one row opens for that row alone, with the right key alone."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fe.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
+
+OLD, NEW = {"2025": b"o" * 32}, {"2026": b"n" * 32}
+ROW = Belongs(7, "certificate-1", "p12")
+SECRET = b"the private key"
+
+
+@given(st.binary(max_size=5000))
+def test_what_was_sealed_opens_and_shows_nothing(secret: bytes) -> None:
+    vault = Vault(NEW)
+
+    sealed = vault.seal(secret, ROW)
+
+    assert vault.open(sealed, ROW) == secret
+    assert len(secret) < 8 or secret not in sealed
+    assert Vault.kek_of(sealed) == "2026"
+
+
+def test_sealing_twice_gives_two_values() -> None:
+    vault = Vault(NEW)
+
+    assert vault.seal(SECRET, ROW) != vault.seal(SECRET, ROW)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Belongs(8, "certificate-1", "p12"),
+        Belongs(7, "certificate-2", "p12"),
+        Belongs(7, "certificate-1", "p12-passphrase"),
+        Belongs(7, "certificate-1:p12", ""),
+        Belongs(7, "", "certificate-1:p12"),
+    ],
+)
+def test_a_value_moved_to_another_row_does_not_open(other: Belongs) -> None:
+    vault = Vault(NEW)
+    sealed = vault.seal(SECRET, ROW)
+
+    with pytest.raises(Tampered):
+        vault.open(sealed, other)
+    with pytest.raises(Tampered):
+        vault.rewrap(sealed, other)
+
+
+def test_two_owners_never_look_the_same_to_the_lock() -> None:
+    """Ids and purposes with the separator in them: what is authenticated must tell them apart all the same."""
+    one, other = Belongs(7, "a:b", "c"), Belongs(7, "a", "b:c")
+    vault = Vault(NEW)
+
+    with pytest.raises(Tampered):
+        vault.open(vault.seal(SECRET, one), other)
+
+
+def test_a_changed_byte_anywhere_is_noticed() -> None:
+    vault = Vault(NEW)
+    sealed = vault.seal(SECRET, ROW)
+
+    for place in range(len(sealed)):
+        for bit in (0x01, 0x80):
+            changed = sealed[:place] + bytes([sealed[place] ^ bit]) + sealed[place + 1 :]
+            with pytest.raises(VaultError):
+                vault.open(changed, ROW)
+
+
+def test_a_cut_or_lengthened_value_is_noticed() -> None:
+    vault = Vault(NEW)
+    sealed = vault.seal(SECRET, ROW)
+
+    for length in range(len(sealed)):
+        with pytest.raises(VaultError):
+            vault.open(sealed[:length], ROW)
+    with pytest.raises(VaultError):
+        vault.open(sealed + b"\0", ROW)
+
+
+@given(st.binary(max_size=300))
+def test_garbage_is_no_sealed_value(garbage: bytes) -> None:
+    with pytest.raises(VaultError):
+        Vault(NEW).open(garbage, ROW)
+
+
+def test_parts_of_two_values_do_not_go_together() -> None:
+    """The data key of one secret and the body of another of the same row."""
+    vault = Vault(NEW)
+    one, other = vault.seal(SECRET, ROW), vault.seal(b"another secret!", ROW)
+    assert len(one) == len(other)
+    body = 2 + 4 + 12 + 48
+
+    with pytest.raises(Tampered):
+        vault.open(one[:body] + other[body:], ROW)
+
+
+def test_values_of_an_older_key_open_while_it_is_configured() -> None:
+    sealed = Vault(OLD).seal(SECRET, ROW)
+
+    assert Vault(NEW | OLD).open(sealed, ROW) == SECRET
+    with pytest.raises(UnknownKek, match="'2025'") as unknown:
+        Vault(NEW).open(sealed, ROW)
+    assert unknown.value.kek_id == "2025"
+
+
+def test_the_first_key_seals() -> None:
+    assert Vault.kek_of(Vault(NEW | OLD).seal(SECRET, ROW)) == "2026"
+    assert Vault.kek_of(Vault(OLD | NEW).seal(SECRET, ROW)) == "2025"
+
+
+def test_rewrapping_moves_a_value_to_the_current_key_without_touching_the_secret() -> None:
+    sealed = Vault(OLD).seal(SECRET, ROW)
+
+    rewrapped = Vault(NEW | OLD).rewrap(sealed, ROW)
+
+    assert Vault.kek_of(rewrapped) == "2026"
+    assert Vault(NEW).open(rewrapped, ROW) == SECRET
+    assert rewrapped.endswith(sealed[-len(SECRET) - 16 - 12 :])
+    with pytest.raises(UnknownKek):
+        Vault(OLD).open(rewrapped, ROW)
+
+
+def test_rewrapping_needs_the_old_key_and_may_be_repeated() -> None:
+    sealed = Vault(OLD).seal(SECRET, ROW)
+    both = Vault(NEW | OLD)
+
+    with pytest.raises(UnknownKek):
+        Vault(NEW).rewrap(sealed, ROW)
+    assert both.open(both.rewrap(both.rewrap(sealed, ROW), ROW), ROW) == SECRET
+
+
+def test_a_wrong_key_under_the_right_name_does_not_open() -> None:
+    sealed = Vault(NEW).seal(SECRET, ROW)
+
+    with pytest.raises(Tampered):
+        Vault({"2026": os.urandom(32)}).open(sealed, ROW)
+
+
+def test_a_vault_needs_a_key() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        Vault({})
+
+
+@pytest.mark.parametrize("name", ["ñ", "k" * 255])
+def test_key_names_may_be_long_and_foreign(name: str) -> None:
+    vault = Vault({name: b"k" * 32})
+
+    assert vault.open(vault.seal(SECRET, ROW), ROW) == SECRET
+
+
+def test_a_key_name_that_cannot_be_written_down_is_refused_before_anything_is_sealed() -> None:
+    with pytest.raises(ValueError, match="255"):
+        Vault({"k" * 256: b"k" * 32})
+
+
+def test_errors_tell_nothing_of_keys_and_secrets() -> None:
+    vault = Vault(NEW)
+    for error in (Tampered(), UnknownKek("2025")):
+        assert "nnnn" not in str(error)
+        assert SECRET.decode() not in str(error)
+    assert "nnnn" not in repr(vault)

@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from fe.authority.simulator import FaultKind
 from tests.cli.running import Fe, environment
 
 
@@ -66,6 +68,40 @@ def test_its_ways_are_chosen_by_the_names_its_documentation_uses() -> None:
         summaries = httpx.get(f"{at['fc']}/certecf/consultarfce/api/Consultas/Consulta")
 
     assert summaries.status_code == 404, "by edition 1.6 that query is for production only"
+
+
+def test_its_page_names_every_fault_and_its_examples_work() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
+    orders = re.findall(r"^curl .*", page, re.MULTILINE)
+
+    with simulating() as (at, _):
+        answers = [
+            subprocess.run(
+                ["sh", "-c", order.replace("http://127.0.0.1:8091", at["management"])],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=20,
+            ).stdout
+            for order in orders
+        ]
+
+    assert [kind for kind in FaultKind if f"`{kind}`" not in page] == []
+    assert json.loads(answers[0])["kind"] == "reset-after"
+    assert json.loads(answers[1])["windows"][0]["environment"] == "testecf"
+    assert json.loads(answers[2]) == {"plan": None, "scripts": [], "windows": []}
+
+
+def test_the_world_of_its_page_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
+    match = re.search(r"```json\n(.*?)```", page, re.DOTALL)
+    assert match is not None
+    world = json.loads(match[1])
+    del world["roots"]  # its certificate is abridged
+    (tmp_path / "world.json").write_text(json.dumps(world))
+
+    with simulating("--world", str(tmp_path / "world.json")) as (at, _):
+        assert httpx.get(f"{at['management']}/healthz").status_code == 200
 
 
 def test_a_world_that_cannot_be_read_is_refused(tmp_path: Path, fe: Fe) -> None:

@@ -1,33 +1,85 @@
 """Structured logs: one JSON line per event on stderr, with the request, submission and stage it belongs to.
 
 Secrets never reach a log: what is bound is named here or by the caller, keys that name a secret are blanked whatever
-they hold, and database errors are logged by their SQLSTATE, because their DETAIL line quotes values of rows.
+they hold, and database errors are logged by their SQLSTATE, in tracebacks too: their DETAIL line quotes values of rows.
 """
 
 import logging
 import sys
-from collections.abc import MutableMapping
+import textwrap
+import traceback
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 import structlog
 
 _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "p12", "pepper", "kek", "cookie", "jwt")
 
+#: Their errors quote values: of rows, of input. What a failing connection says has no secret in it, and is needed.
+_QUOTING = ("psycopg", "pydantic", "pydantic_core")
+
+#: How many errors of a chain or group are told.
+_MOST_ERRORS = 20
+
 
 def _blank_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key in event:
-        if any(word in key.lower() for word in _SECRET_WORDS):
-            event[key] = "[blanked]"
+        event[key] = _blanked(key, event[key])
     return event
+
+
+def _blanked(key: object, value: object) -> object:
+    if any(word in str(key).lower() for word in _SECRET_WORDS):
+        return "[blanked]"
+    if isinstance(value, Mapping):
+        return {name: _blanked(name, inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blanked("", inner) for inner in value]
+    return value
 
 
 def _name_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace an exception from the database by its type and SQLSTATE."""
     error = event.get("error")
     if isinstance(error, BaseException):
-        state = getattr(error, "sqlstate", None)
-        event["error"] = f"{type(error).__name__} {state}" if state else f"{type(error).__name__}: {error}"
+        event["error"] = _name(error)
     return event
+
+
+def _tell_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Put the traceback in, told by our own rules: the usual formatting ends in the message of a database error."""
+    given = event.pop("exc_info", None)
+    error = given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
+    if error is None and given:
+        error = sys.exc_info()[1]
+    if error is not None:
+        event["exception"] = "\n".join(_tell(error, set()))
+    return event
+
+
+def _tell(error: BaseException, told: set[int]) -> Iterator[str]:
+    if id(error) in told or len(told) >= _MOST_ERRORS:
+        yield f"({_name(error)}, and what led to it)"
+        return
+    told.add(id(error))
+    if error.__cause__ is not None:
+        yield from _tell(error.__cause__, told)
+        yield "which was the direct cause of"
+    elif error.__context__ is not None and not error.__suppress_context__:
+        yield from _tell(error.__context__, told)
+        yield "while that was handled, there came"
+    yield "".join(["Traceback (most recent call last):\n", *traceback.format_tb(error.__traceback__), _name(error)])
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield textwrap.indent("\n".join(_tell(part, told)), "  | ")
+
+
+def _name(error: BaseException) -> str:
+    """The type and message of an error; of one that may quote what it is about, only what kind it is."""
+    kind = type(error).__name__
+    if getattr(error, "sqlstate", None):
+        return f"{kind} {error.sqlstate}"  # type: ignore[attr-defined]  # looked for in the line above
+    is_quoting = type(error).__module__.partition(".")[0] in _QUOTING and not kind.startswith("Operational")
+    return kind if is_quoting else f"{kind}: {error}"
 
 
 def configure_logging(level: str = "info", *, human: bool = False) -> None:
@@ -54,7 +106,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
             foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                _tell_exception,
                 renderer,
             ],
         )

@@ -22,7 +22,8 @@ CREATE TABLE certificates (
 );
 
 -- One certificate in use per holder: the company, or a user. A new one retires the old one in the same transaction.
-CREATE UNIQUE INDEX certificates_in_use ON certificates (tenant_id, user_id) NULLS NOT DISTINCT WHERE retired_at IS NULL;
+CREATE UNIQUE INDEX certificates_in_use ON certificates (tenant_id, user_id) NULLS NOT DISTINCT
+WHERE retired_at IS NULL;
 
 CREATE TABLE sequences (
     tenant_id bigint NOT NULL,

@@ -20,8 +20,8 @@ setup: ## Make .venv from the locks (every other target does so first)
 demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
 	@$(BIN)/fe demo $(ARGS)
 
-test: setup ## Run every test; ARGS goes to pytest
-	@$(BIN)/pytest $(ARGS)
+test: setup ## Run every test, as many at once as there are cores; ARGS goes to pytest
+	@$(BIN)/pytest -n auto --dist loadfile $(ARGS)
 
 faults: setup ## Run the fault suite; FAULTS_SEED and FAULTS_SECONDS choose which and how long
 	@$(BIN)/python -m tests.faults $(ARGS)

@@ -10,11 +10,13 @@ this very version:
 - an answer given before the body was read could block on a queue that nobody empties any more: here the end of a
   request closes the queue;
 - clear-text HTTP/2 and WebSockets could not be switched off: here there is no code path to them;
-- an answer took three writes: here it takes one.
+- an answer took three writes: here it takes one;
+- every request started a task to time the idleness after it: here it is a deadline of the task that reads.
 """
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
+from math import inf
 from typing import Any
 
 import h11
@@ -52,7 +54,6 @@ for _owner, _name in (
     (H11Protocol, "_send_h11_event"),
     (TCPServer, "_read_data"),
     (TCPServer, "_close"),
-    (TCPServer, "_idle_timeout"),
 ):
     if not callable(getattr(_owner, _name, None)):
         raise ImportError(f"this release of Hypercorn has no {_owner.__name__}.{_name}: see docs/dependencies.md")
@@ -167,6 +168,7 @@ class Connection(TCPServer):
         self._over = False
         self._reading = trio.CancelScope()
         self._to_discard = LINGER_BYTES
+        self._idle = False
 
     def __await__(self) -> Generator[Any, None, None]:
         return self.run().__await__()
@@ -201,9 +203,8 @@ class Connection(TCPServer):
                 server,
                 self.protocol_send,
             )
-            await self.idle_task.restart(apps, self._idle_timeout)
+            self._note_idle()
             await self._read_data()
-            await self.idle_task.stop()  # nobody is there to be idle: the nursery waits for answers in hand only
 
     async def protocol_send(self, event: Event) -> None:
         """Do what the protocol asks: send, close, or note that the connection is idle or in use."""
@@ -215,9 +216,10 @@ class Connection(TCPServer):
             await self.protocol.handle(Closed())
         elif isinstance(event, Updated):
             if event.idle:
-                await self.idle_task.restart(self._task_group, self._idle_timeout)
+                self._note_idle()
             else:
-                await self.idle_task.stop()
+                self._idle = False
+                self._reading.deadline = inf
 
     async def _send_all(self, data: bytes) -> bool:
         """Send, once the bytes before are out; False when there is nobody to send to any more."""
@@ -247,6 +249,9 @@ class Connection(TCPServer):
                     if not data or self._to_discard < 0:
                         break
                     continue
+                # Bytes that arrive as the time is up begin nothing: a request would be worked on and never answered.
+                if self._reading.cancel_called:
+                    break
                 await self.protocol.handle(RawData(data))
                 if not data:
                     break
@@ -263,7 +268,13 @@ class Connection(TCPServer):
                 await self.stream.send_eof()
             self._reading.deadline = trio.current_time() + LINGER_SECONDS
 
-    async def _initiate_server_close(self) -> None:
-        await self.protocol.handle(Closed())
-        self._over = True
-        self._reading.cancel()
+    def _note_idle(self) -> None:
+        """Nothing is in work: from here on the peer has a while to begin its next request, head and all."""
+        self._idle = True
+        if not self._over:
+            self._reading.deadline = trio.current_time() + self.config.keep_alive_timeout
+
+    def close_when_idle(self) -> None:
+        """Take no further request; end now unless one is in work. The context must say that it is terminated."""
+        if self._idle:
+            self._reading.cancel()

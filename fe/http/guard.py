@@ -13,6 +13,7 @@ import trio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, HTTPScope
 
 from fe.http.errors import ApiError
+from fe.http.express import Express
 from fe.http.load import Load
 from fe.http.plain import new_request_id, plain_error
 from fe.metrics import Metrics
@@ -30,8 +31,9 @@ _log = structlog.get_logger(__name__)
 class Guard:
     """The ASGI application that the server runs."""
 
-    def __init__(self, app: ASGIFramework, load: Load, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIFramework, express: Express, load: Load, metrics: Metrics) -> None:
         self._app = app
+        self._express = express
         self._load = load
         self._metrics = metrics
 
@@ -49,7 +51,10 @@ class Guard:
                 await self._app(scope, receive, answer.send)
             else:
                 with self._load.admitted():
-                    await self._app(scope, receive, answer.send)
+                    if known := self._express.takes(scope):
+                        await self._express.serve(*known, scope, receive, answer.send)
+                    else:
+                        await self._app(scope, receive, answer.send)
         except ApiError as refusal:
             await answer.give(refusal.status, refusal.message, refusal.headers)
         except Exception as error:  # nothing below the guard may take the connection down with it

@@ -1,7 +1,9 @@
 """The listening side: sockets, how many connections, and an orderly end."""
 
 import socket
+import time
 from collections.abc import Callable, Sequence
+from email.utils import formatdate
 from functools import partial
 from typing import cast
 
@@ -69,7 +71,7 @@ async def serve_http(
     async with trio.open_nursery() as beside:
         await beside.start(front.run)
         beside.start_soon(_when, shutdown, front.release_waiters)
-        guarded = cast(ASGIFramework, Guard(app, front.load, front.metrics))  # it takes http scopes only
+        guarded = cast(ASGIFramework, Guard(app, front.express, front.load, front.metrics))  # it takes http scopes only
         server = Server(guarded, most=settings.max_connections, on_fault=front.on_connection_fault)
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
@@ -91,7 +93,7 @@ class Server:
         self._app = app
         self._most = most
         self._on_fault = on_fault
-        self._open = 0
+        self._open: set[Connection] = set()
         self._config = _configure()
         self._context = WorkerContext(None)
 
@@ -115,23 +117,38 @@ class Server:
             for listener in listeners:
                 await listener.aclose()
             await self._context.terminated.set()
+            for connection in self._open:
+                connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
 
     async def _handle(self, stream: trio.SocketStream) -> None:
-        if self._open >= self._most:
+        if len(self._open) >= self._most:
             await _turn_away(stream)
             return
-        self._open += 1
+        connection = Connection(self._app, self._config, self._context, stream, self._on_fault)
+        self._open.add(connection)
         try:
             _prepare(stream)
-            await Connection(self._app, self._config, self._context, stream, self._on_fault)
+            await connection.run()
         finally:
-            self._open -= 1
+            self._open.discard(connection)
+
+
+class _Config(Config):
+    """Hypercorn's settings; the Date header is written once a second instead of for every answer."""
+
+    _date: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
+
+    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
+        """Headers of every answer."""
+        now = int(time.time())
+        if self._date[0] != now:
+            self._date = (now, [(b"date", formatdate(now, usegmt=True).encode())])
+        return self._date[1]
 
 
 def _configure() -> Config:
-    config = Config()
-    config.include_server_header = False
+    config = _Config()
     config.keep_alive_timeout = KEEP_ALIVE_SECONDS
     config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
     config.errorlog = None

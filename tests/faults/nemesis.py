@@ -102,7 +102,7 @@ def draw(seed: int, seconds: float, *, every: float, deck: Mapping[str, int] = D
     strikes: list[Strike] = []
     at = chance.uniform(0.3, 1.0)
     cards: list[str] = []
-    while at < seconds:
+    while deck and at < seconds:
         if not cards:
             cards = [kind for kind, count in deck.items() for _ in range(count)]
             chance.shuffle(cards)
@@ -171,13 +171,14 @@ class Nemesis:
         name = chance.choice(_HTTP_POINTS if role == "http" else _ACTOR_POINTS)
         return {"FE_KILL_POINT": f"{name}:{chance.randrange(1, 12)}"}
 
-    async def run(self, strikes: Sequence[Strike]) -> None:
-        """Carry out all of them, each at its time; return when the last is over and everything is as it should be."""
+    async def run(self, strikes: Sequence[Strike], seconds: float) -> None:
+        """Carry out all of them, each at its time; after `seconds`, when the last is over too, put everything right."""
         started = trio.current_time()
         async with trio.open_nursery() as lasting:
             for strike in strikes:
                 await trio.sleep_until(started + strike.at)
                 lasting.start_soon(self._strike, strike)
+            await trio.sleep_until(started + seconds)
         self._arming = False
         for proxy in self._rig.proxies.values():
             proxy.disarm()
@@ -257,6 +258,12 @@ class Nemesis:
             await self._order("POST", order)
         else:
             await self.set_mood("wild" if kind == "authority is wild" else "mild")
+
+    async def begin(self, mood: str, faults: Sequence[Mapping[str, object]]) -> None:
+        """Set what the authority does by chance, and what it is told to do, before anything else goes wrong."""
+        await self.set_mood(mood)
+        for fault in faults:
+            await self._order("POST", fault)
 
     async def set_mood(self, name: str) -> None:
         """Let the authority make such faults by chance from now on."""

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -50,6 +50,12 @@ class Order:
     program: Sequence[str] = ("-m", "fe")
     settings: Mapping[str, str] = field(default_factory=dict)
     drain: float = DRAIN_SECONDS
+    #: Done to the new database before anything uses it.
+    prepare: Callable[[str], None] = lambda dsn: None
+    #: Faults that the authority is told at the beginning.
+    faults: Sequence[Mapping[str, object]] = ()
+    #: Whether a run with violations keeps its folder.
+    keep: bool = True
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ async def run(order: Order, folder: Path | None = None) -> Ended:
     """Do one run, in a folder that is kept when it is given, or when there are violations."""
     where = folder or Path(tempfile.mkdtemp(prefix="fe-faults-"))
     ended = await _run(order, where)
-    if folder is None and not ended.violations:
+    if folder is None and not (ended.violations and order.keep):
         shutil.rmtree(where, ignore_errors=True)
     return ended
 
@@ -78,19 +84,26 @@ async def _run(order: Order, folder: Path) -> Ended:
         happenings.append(Happening(round(trio.current_time() - began, 3), where, what))
 
     journal = ClientJournal(folder / "clients.jsonl")
-    scene_of = partial(set_scene, program=order.program, http=order.http, actors=order.actors, settings=order.settings)
+    scene_of = partial(
+        set_scene,
+        program=order.program,
+        http=order.http,
+        actors=order.actors,
+        settings=order.settings,
+        prepare=order.prepare,
+    )
     async with scene_of(folder, order.seed, tell) as scene, _http_client() as client:
         doors = [Door(url, client) for url in scene.urls]
         clients = Clients(list(scene.accounts), doors, journal, scene.issuers, order.seed)
         began = trio.current_time() - clients.now
         nemesis = Nemesis(scene.rig, order.seed, points=order.points)
-        await nemesis.set_mood(order.mood)
+        await nemesis.begin(order.mood, order.faults)
         revocations: list[Revocation] = []
         async with trio.open_nursery() as nursery, trio.open_nursery() as working:
             nursery.start_soon(_revoke_one, scene, clients, revocations)
             working.start_soon(clients.run, order.per_second, order.most)
-            await nemesis.run(draw(order.seed, order.seconds, every=order.every, deck=order.deck))
-            await trio.sleep_until(began + order.seconds)
+            strikes = draw(order.seed, order.seconds, every=order.every, deck=order.deck)
+            await nemesis.run(strikes, order.seconds)
             clients.stop()
             tell("run", "calm")
             drained_after = await _drain(scene, clients, order.drain, tell)

@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -82,10 +82,12 @@ async def set_scene(
     http: int = 2,
     actors: int = 2,
     settings: Mapping[str, str] | None = None,
+    prepare: Callable[[str], None] = lambda dsn: None,
 ) -> AsyncIterator[Scene]:
     """Start everything in `folder`, and stop it at the end of the block.
 
-    `program` is what Python is told to run in place of the service: a broken variant of it, say.
+    `program` is what Python is told to run in place of the service: a broken variant of it, say; `prepare` is told the
+    DSN of the migrated database before anything else.
     """
     leash = Leash()
     postgres = Postgres(folder, leash)
@@ -93,6 +95,7 @@ async def set_scene(
         await postgres.make()
         dsn = postgres.dsn("fe")
         await trio.to_thread.run_sync(_create_database, postgres.dsn(), dsn)
+        await trio.to_thread.run_sync(prepare, dsn)
         async with open_database(dsn, max_size=2) as db:
             accounts, issuers = await _provision(db)
         async with trio.open_nursery() as nursery:

@@ -1,0 +1,134 @@
+"""`python -m tests.faults.mutant NAME ...`: the `fe` command with one deliberate bug in it.
+
+One bug for each invariant, of the kind that a tired engineer writes. The harness must catch every one of them: what it
+does not catch here it would not catch in earnest. See mutants.py for what each needs to show itself.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+import trio
+
+from fe.actors.booking import Booking
+from fe.actors.reconciler import Reconciler
+from fe.http import auth
+from fe.store import outbox, submissions, workers
+from fe.store.db import Conn
+from fe.store.outbox import Work
+from fe.store.submissions import Accepted, Departure, NewSubmission
+
+_accept = submissions.accept
+_claim = outbox.claim
+_departure = submissions.departure
+
+
+def acknowledges_too_early() -> None:
+    """I1: a database that cannot be asked is no reason to keep the client waiting."""
+
+    async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+        try:
+            return await _accept(conn, new, at)
+        except psycopg.OperationalError:
+            return Accepted("accepted", new.submission_id, "queued", new.e_ncf, True)
+
+    submissions.accept = accept
+
+
+def makes_the_document_anew() -> None:
+    """I2: another try, another moment of signing."""
+
+    async def departure(conn: Conn, work: Work) -> Departure:
+        kept = await _departure(conn, work)
+        return replace(kept, content=kept.content + b"\n" * work.epoch) if work.epoch > 2 else kept
+
+    submissions.departure = departure
+
+
+def announces_nothing() -> None:
+    """I3: the intent is written down when there is time."""
+
+    async def intend_to_send(conn: Conn, work: Work, **_: Any) -> None:
+        pass
+
+    submissions.intend_to_send = intend_to_send
+
+
+def asks_nobody() -> None:
+    """I3: no answer means that nothing arrived."""
+    outbox.doubt = outbox.not_sent
+
+
+_ANNOUNCE_ANYWAY = """
+    INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at)
+    VALUES (%(tenant)s, %(subject)s, %(epoch)s, %(digest)s, %(at)s)
+    ON CONFLICT DO NOTHING
+"""
+
+
+def fences_nothing() -> None:
+    """I3: what was claimed once is ours, however long ago that was."""
+
+    async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
+        await trio.sleep(0.4)  # a slow machine: time to be frozen in
+        values = {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, "digest": digest, "at": at}
+        await conn.execute(_ANNOUNCE_ANYWAY, values)
+
+    submissions.intend_to_send = intend_to_send
+
+
+def never_looks_after_the_dead() -> None:
+    """I8: no rescue, and leases without end."""
+
+    async def rescue(conn: Conn, silence: timedelta) -> list[str]:
+        return []
+
+    async def claim(*args: Any, **options: Any) -> list[Work]:
+        return await _claim(*args, **{**options, "lease": timedelta(hours=1)})
+
+    workers.rescue = rescue
+    outbox.claim = claim
+
+
+def remembers_keys_for_ever() -> None:
+    """I9: a key that was good stays good."""
+    auth.FRESH_FOR = auth.BELIEVED_FOR = 1e9
+
+
+def believes_every_duplicate() -> None:
+    """V: a number that is used was used by somebody else."""
+
+    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Booking) -> Booking:
+        return otherwise
+
+    Reconciler.judge_duplicate = judge_duplicate  # type: ignore[method-assign]
+
+
+def as_it_is() -> None:
+    """No bug here: those that live in the database are put there by mutants.py."""
+
+
+BUGS: dict[str, Callable[[], None]] = {
+    bug.__name__.replace("_", "-"): bug
+    for bug in (
+        acknowledges_too_early,
+        makes_the_document_anew,
+        announces_nothing,
+        asks_nobody,
+        fences_nothing,
+        never_looks_after_the_dead,
+        remembers_keys_for_ever,
+        believes_every_duplicate,
+        as_it_is,
+    )
+}
+
+if __name__ == "__main__":
+    from fe.cli import main
+
+    name = sys.argv.pop(1)
+    BUGS[name]()
+    main()

@@ -1,0 +1,143 @@
+"""`python -m tests.faults.mutants`: broken variants of the service, and whether the harness catches each of them."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import psycopg
+import trio
+
+from tests.faults.checker import Violation
+from tests.faults.run import Order, run
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A bug, the invariant it breaks, and the day on which it shows: what goes wrong around it, and for how long."""
+
+    invariant: str
+    bug: str = "as-it-is"
+    #: Text of a database function that is replaced: function, what stands there, what then does.
+    edit: tuple[str, str, str] | None = None
+    deck: Mapping[str, int] = field(default_factory=dict)
+    #: Faults that the authority is told at the beginning.
+    faults: Sequence[Mapping[str, object]] = ()
+    seconds: float = 4.0
+    every: float = 0.8
+    drain: float = 15.0
+    per_second: float = 25.0
+    #: Whether it is caught soon enough to be tried at every change.
+    quick: bool = False
+
+
+MUTANTS: dict[str, Mutant] = {
+    "acknowledges-too-early": Mutant(
+        "I1", "acknowledges-too-early", deck={"cut at http": 3, "cut http": 1}, seconds=6, every=0.3, drain=6.0
+    ),
+    "makes-the-document-anew": Mutant(
+        "I2", "makes-the-document-anew", faults=[{"kind": "reset-before", "operation": "reception", "times": 10}]
+    ),
+    "announces-nothing": Mutant("I3", "announces-nothing", seconds=2),
+    "asks-nobody": Mutant(
+        "I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}], quick=True
+    ),
+    "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
+    "draws-without-a-lock": Mutant(
+        "I5",
+        edit=(
+            "accept_submission",
+            "SET current_number = q.current_number + 1",
+            "SET current_number = (SELECT o.current_number + 1 FROM sequences AS o, pg_sleep(0.03)"
+            " WHERE (o.tenant_id, o.environment, o.prefix) = (p_tenant, p_environment, p_draw_prefix))",
+        ),
+        per_second=60.0,
+    ),
+    "forgets-to-tell": Mutant("I6", edit=("book_verdict", "'verdict'", "'processing'"), seconds=2),
+    "never-looks-after-the-dead": Mutant(
+        "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
+    ),
+    "remembers-keys-for-ever": Mutant("I9", "remembers-keys-for-ever", seconds=42, per_second=2.0),
+    "lets-names-be-used-twice": Mutant(
+        "I10", edit=("accept_submission", "IF NOT FOUND THEN", "IF false THEN"), quick=True
+    ),
+    "believes-every-duplicate": Mutant(
+        "V",
+        "believes-every-duplicate",
+        faults=[{"kind": "duplicate-delivery", "operation": "reception", "times": 10}],
+        quick=True,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Caught:
+    """What the harness said of a mutant."""
+
+    mutant: Mutant
+    violations: Sequence[Violation]
+    seconds: float
+
+    @property
+    def rightly(self) -> bool:
+        """Whether the invariant that was broken was found broken."""
+        return any(violation.invariant == self.mutant.invariant for violation in self.violations)
+
+
+def hunt(name: str, seed: int) -> Caught:
+    """Run a mutant for its time, and judge it."""
+    mutant, started = MUTANTS[name], time.monotonic()
+    order = Order(
+        seed=seed,
+        seconds=mutant.seconds,
+        per_second=mutant.per_second,
+        every=mutant.every,
+        deck=mutant.deck,
+        points=False,
+        mood="none",
+        program=("-m", "tests.faults.mutant", mutant.bug),
+        drain=mutant.drain,
+        prepare=_editor(mutant),
+        faults=mutant.faults,
+        keep=False,
+    )
+    ended = trio.run(run, order)
+    return Caught(mutant, ended.violations, time.monotonic() - started)
+
+
+def _editor(mutant: Mutant) -> Callable[[str], None]:
+    def edit(dsn: str) -> None:
+        if mutant.edit is None:
+            return
+        function, before, after = mutant.edit
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            row = conn.execute("SELECT pg_get_functiondef(%s::regproc)", [function]).fetchone()
+            assert row is not None
+            text: str = row[0]
+            if before not in text:
+                raise LookupError(f"{function} does not say {before!r} any more: this mutant needs another bug")
+            conn.execute(text.replace(before, after, 1).encode())
+
+    return edit
+
+
+def main() -> int:
+    """Try every mutant; return 1 when one of them escapes."""
+    options = argparse.ArgumentParser(prog="python -m tests.faults.mutants", description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help="only these; all of them by default")
+    options.add_argument("--seed", type=int, default=1)
+    asked = options.parse_args()
+    escaped = 0
+    for name in asked.names or MUTANTS:
+        caught = hunt(name, asked.seed)
+        escaped += not caught.rightly
+        word = "caught" if caught.rightly else "ESCAPED"
+        first = next((str(v) for v in caught.violations if v.invariant == caught.mutant.invariant), "")
+        sys.stdout.write(f"{word:<8} {caught.mutant.invariant:<4} {name:<28} {caught.seconds:5.0f} s  {first}\n")
+        sys.stdout.flush()
+    return 1 if escaped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

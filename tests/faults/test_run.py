@@ -1,0 +1,28 @@
+"""A short run of the fault suite, and the broken variants that show themselves soon; `make faults` does the rest."""
+
+import os
+import random
+
+import pytest
+import trio
+
+from tests.faults.mutants import MUTANTS, hunt
+from tests.faults.run import Order, run
+
+
+def test_a_short_run_breaks_no_invariant() -> None:
+    seed = int(os.environ.get("FAULTS_SEED") or random.randrange(10**6))
+
+    ended = trio.run(run, Order(seed=seed, seconds=14, every=0.6))
+
+    assert not ended.violations, f"FAULTS_SEED={seed}\n" + "\n".join(map(str, ended.violations))
+    assert ended.report.drained_after is not None
+    assert ended.report.submissions["Aceptado"] > 30
+    assert sum(ended.report.strikes.values()) > 10
+
+
+@pytest.mark.parametrize("name", [name for name, mutant in MUTANTS.items() if mutant.quick])
+def test_a_broken_variant_is_caught(name: str) -> None:
+    caught = hunt(name, seed=1)
+
+    assert caught.rightly, caught.violations

@@ -27,11 +27,15 @@ def _hex_of_32_bytes(value: SecretStr) -> SecretStr:
 
 
 def _named_keys(value: SecretStr) -> SecretStr:
+    names: set[str] = set()
     for entry in value.get_secret_value().split(","):
         name, _, key = entry.strip().partition(":")
         if not name or not key:
             raise ValueError("should be `id:hex[,id:hex]`, the first being the one in use")
         _hex_of_32_bytes(SecretStr(key))
+        if name in names:
+            raise ValueError("should have each id once")
+        names.add(name)
     return value
 
 
@@ -139,8 +143,9 @@ def _with_development_secrets(settings: Settings) -> Settings:
             f"api_key_pepper={secrets.token_hex(32)}",
             f"kek=dev:{secrets.token_hex(32)}",
         ]
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
+        # Of no other process, on whatever machine: a process id is not enough where several share the folder.
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write("\n".join(made) + "\n")
         try:
             os.link(draft, path)  # fails when another process was first: then its secrets are everybody's

@@ -1,4 +1,4 @@
-"""`python -m tests.faults`: one run of the fault suite."""
+"""`python -m tests.faults`: one run of the fault suite, and then its mutants."""
 
 import argparse
 import json
@@ -10,13 +10,8 @@ from pathlib import Path
 
 import trio
 
+from tests.faults.mutants import MUTANTS, say, try_all
 from tests.faults.run import Order, run
-
-
-def say(text: str) -> None:
-    """Print a line at once: whoever watches wants to know the seed before the run ends."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 def main() -> int:
@@ -26,6 +21,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=int(os.environ.get("FAULTS_SEED") or random.randrange(10**6)))
     options.add_argument("--report", type=Path, help="write the figures and the timeline here, as JSON")
     options.add_argument("--folder", type=Path, help="keep everything in this new folder: journals, logs, the database")
+    options.add_argument("--mutants", action=argparse.BooleanOptionalAction, default=True, help="try them afterwards")
     asked = options.parse_args()
     say(f"seed {asked.seed}: FAULTS_SEED={asked.seed} FAULTS_SECONDS={asked.seconds:g} make faults")
     if asked.folder is not None:
@@ -39,8 +35,9 @@ def main() -> int:
     for violation in ended.violations:
         say(f"  {violation}")
     if ended.violations:
-        say(f"seed {asked.seed}")
-    return 1 if ended.violations else 0
+        say(f"seed {asked.seed}, everything is kept in {ended.folder}")
+        return 1
+    return try_all(MUTANTS, asked.seed) if asked.mutants else 0
 
 
 if __name__ == "__main__":

@@ -65,6 +65,8 @@ class Ended:
     report: Report
     violations: Sequence[Violation]
     history: History
+    #: Where journals, logs and the database lie, if they were kept.
+    folder: Path
 
 
 async def run(order: Order, folder: Path | None = None) -> Ended:
@@ -114,7 +116,9 @@ async def _run(order: Order, folder: Path) -> Ended:
     journal.close()
     history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations)
     violations = await trio.to_thread.run_sync(check, history)
-    return Ended(report_of(order.seed, order.seconds, scene, history, happenings, drained_after), violations, history)
+    return Ended(
+        report_of(order.seed, order.seconds, scene, history, happenings, drained_after), violations, history, folder
+    )
 
 
 def _http_client() -> httpx.AsyncClient:

@@ -9,6 +9,9 @@ import trio
 from tests.faults.mutants import MUTANTS, hunt
 from tests.faults.run import Order, run
 
+#: Other tests may have the cores meanwhile.
+pytestmark = pytest.mark.timeout(240)
+
 
 def test_a_short_run_breaks_no_invariant() -> None:
     seed = int(os.environ.get("FAULTS_SEED") or random.randrange(10**6))

@@ -1,0 +1,64 @@
+"""What dashboards are made of: panels in rows, and the PromQL that most of them share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+ENVIRONMENT = 'environment=~"$environment"'
+INSTANCE = 'instance=~"$instance"'
+#: What the front answers to whoever watches it is not service.
+SERVED = f'{INSTANCE}, route!~"GET /(healthz|readyz)"'
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel. `queries` maps the legend of each query to its PromQL.
+
+    `shape` is `timeseries`, `stat` or `table`; `unit` is one of Grafana's; `limits` are the values from which it turns
+    yellow and red; `below_zero` says that the scale need not begin at 0. A `core` panel shows something whenever the
+    service has worked a little: the tests hold it to that.
+    """
+
+    title: str
+    means: str
+    queries: Mapping[str, str]
+    unit: str = "short"
+    shape: str = "timeseries"
+    width: int = 8
+    height: int = 8
+    stacked: bool = False
+    limits: Sequence[float] = ()
+    below_zero: bool = False
+    core: bool = False
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """One dashboard: rows of panels under their headings."""
+
+    uid: str
+    title: str
+    means: str
+    rows: Mapping[str, Sequence[Panel]]
+    #: How far back it looks at first.
+    since: str = "now-1h"
+    tags: Sequence[str] = field(default=("fe",))
+
+
+def rate(metric: str, *matchers: str, by: str = "") -> str:
+    """The rate of a counter per second, summed by the labels."""
+    return f"sum{f' by ({by})' if by else ''} (rate({metric}{{{', '.join(matchers)}}}[$__rate_interval]))"
+
+
+def quantile(part: float, metric: str, *matchers: str, by: str = "") -> str:
+    """A quantile of a histogram, by the labels."""
+    return f"histogram_quantile({part}, {rate(f'{metric}_bucket', *matchers, by=f'le, {by}' if by else 'le')})"
+
+
+def quantiles(metric: str, *matchers: str) -> dict[str, str]:
+    """The three quantiles that are worth drawing."""
+    return {name: quantile(part, metric, *matchers) for name, part in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))}
+
+
+def largest(metric: str, *matchers: str, by: str = "") -> str:
+    """What every process reads off the same database: the largest is as good as any, and survives one that is stuck."""
+    return f"max{f' by ({by})' if by else ''} ({metric}{{{', '.join(matchers)}}})"

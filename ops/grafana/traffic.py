@@ -1,0 +1,225 @@
+"""What clients see: requests, logins and what is refused at the door."""
+
+from ops.grafana.model import ENVIRONMENT, INSTANCE, SERVED, Dashboard, Panel, largest, quantile, quantiles, rate
+
+OVERVIEW = Dashboard(
+    "fe-overview",
+    "fe 1 · Overview",
+    "Is it up, is it fast, is it right: rate, errors and duration of what clients ask for.",
+    {
+        "At a glance": (
+            Panel(
+                "Error budget left, 30 days",
+                "Of the 0.1 % of requests that may fail in 30 days. Below 0 the objective is missed.",
+                {
+                    "budget": "1 - 1000 *"
+                    f' (sum(increase(fe_http_requests_total{{{SERVED}, status=~"5.."}}[30d])) or vector(0))'
+                    f" / sum(increase(fe_http_requests_total{{{SERVED}}}[30d]))"
+                },
+                unit="percentunit",
+                below_zero=True,
+                shape="stat",
+                width=4,
+                height=4,
+            ),
+            Panel(
+                "Verdict p95, 202 to the end",
+                "How long 19 of 20 documents took from their acceptance to the authority's verdict.",
+                {"p95": quantile(0.95, "fe_submission_verdict_seconds", ENVIRONMENT, INSTANCE)},
+                unit="s",
+                shape="stat",
+                width=4,
+                height=4,
+                limits=(30, 60),
+            ),
+            Panel(
+                "Oldest due work",
+                "How late the latest row of the outbox is. Above a minute something does not keep up.",
+                {"late": largest("fe_outbox_oldest_late_seconds", ENVIRONMENT)},
+                unit="s",
+                shape="stat",
+                width=4,
+                height=4,
+                limits=(60, 300),
+                core=True,
+            ),
+            Panel(
+                "Dead letters",
+                "Documents that gave up and wait for an operator: ops/runbooks/replay-dead-letters.md.",
+                {"rows": f"sum({largest('fe_dead_letters', ENVIRONMENT, by='stage, environment')})"},
+                shape="stat",
+                width=4,
+                height=4,
+                limits=(1, 10),
+                core=True,
+            ),
+            Panel(
+                "Unknown outcomes",
+                "Documents that the authority may have or not: ops/runbooks/resolve-unknown-outcome.md.",
+                {"rows": f"sum({largest('fe_outcomes_unknown', ENVIRONMENT, by='environment')})"},
+                shape="stat",
+                width=4,
+                height=4,
+                limits=(1, 100),
+                core=True,
+            ),
+            Panel(
+                "Alerts firing",
+                "Alerts of ops/prometheus/rules, without the one that always fires.",
+                {"alerts": 'count(ALERTS{alertstate="firing", alertname=~"Fe.+", severity!="heartbeat"}) or vector(0)'},
+                shape="stat",
+                width=4,
+                height=4,
+                limits=(1, 5),
+                core=True,
+            ),
+        ),
+        "Requests": (
+            Panel(
+                "Requests",
+                "By route template. `none`: no such path, or turned away before the path was looked at.",
+                {"{{route}}": rate("fe_http_requests_total", INSTANCE, by="route")},
+                unit="reqps",
+                core=True,
+            ),
+            Panel(
+                "Answered with",
+                "By status. 0: the client left before there was an answer.",
+                {"{{status}}": rate("fe_http_requests_total", INSTANCE, by="status")},
+                unit="reqps",
+                core=True,
+            ),
+            Panel(
+                "Failed, by route",
+                "The share answered with 5xx: what the error budget is spent on.",
+                {
+                    "{{route}}": rate("fe_http_requests_total", SERVED, 'status=~"5.."', by="route")
+                    + " / "
+                    + rate("fe_http_requests_total", SERVED, by="route")
+                },
+                unit="percentunit",
+            ),
+            Panel(
+                "Duration, all routes",
+                "From the request's head to the end of the answer. A status query may wait for a verdict on purpose.",
+                quantiles("fe_http_request_seconds", SERVED),
+                unit="s",
+                core=True,
+            ),
+            Panel(
+                "Duration p95, by route",
+                "The same, by route template.",
+                {"{{route}}": quantile(0.95, "fe_http_request_seconds", SERVED, by="route")},
+                unit="s",
+                core=True,
+            ),
+            Panel(
+                "Accepted documents",
+                "Answered 202, by environment and format; and repeats of a clientRequestId, which issue nothing.",
+                {
+                    "{{environment}} {{format}}": rate(
+                        "fe_submissions_accepted_total", ENVIRONMENT, INSTANCE, by="environment, format"
+                    ),
+                    "repeat, {{body}} body": rate("fe_submissions_deduped_total", INSTANCE, by="body"),
+                },
+                unit="reqps",
+                core=True,
+            ),
+        ),
+        "Saturation": (
+            Panel(
+                "Requests in work",
+                "Per process; at FE_MAX_IN_FLIGHT it turns requests away with 503.",
+                {"{{instance}}": f"fe_http_in_flight{{{INSTANCE}}}"},
+                core=True,
+            ),
+            Panel(
+                "Turned away, and connections that failed",
+                "Requests shed under overload; connections that ended by a fault of their own, by kind of fault.",
+                {
+                    "shed {{instance}}": rate("fe_http_shed_total", INSTANCE, by="instance"),
+                    "{{kind}}": rate("fe_http_connection_faults_total", INSTANCE, by="kind"),
+                },
+                unit="reqps",
+                core=True,
+            ),
+            Panel(
+                "Event loop lag p99",
+                "How late the event loop runs a task that is due. Above 0.25 s everything in the process waits.",
+                {"{{instance}}": quantile(0.99, "fe_loop_lag_seconds", INSTANCE, by="instance")},
+                unit="s",
+                core=True,
+            ),
+            Panel(
+                "Processes",
+                "By role and version: two versions at once are a release under way.",
+                {"{{role}} {{version}}": f"sum by (role, version) (fe_up{{{INSTANCE}}})"},
+                shape="timeseries",
+                width=12,
+                core=True,
+            ),
+            Panel(
+                "Up since",
+                "How long each process has been running. A saw is a process that keeps dying.",
+                {"{{instance}}": f"time() - process_start_time_seconds{{{INSTANCE}}}"},
+                unit="s",
+                width=12,
+                core=True,
+            ),
+        ),
+    },
+)
+
+SECURITY = Dashboard(
+    "fe-security",
+    "fe 5 · Login and security",
+    "Who gets in, who is kept out, and what is refused at the door.",
+    {
+        "Login": (
+            Panel(
+                "Logins",
+                "`refused`: wrong secret or no such key; `throttled`: locked out for a while.",
+                {"{{outcome}}": rate("fe_login_total", INSTANCE, by="outcome")},
+                unit="reqps",
+                core=True,
+            ),
+            Panel(
+                "Lockouts begun",
+                "`key`: somebody guesses at one key's secret; `address`: one address guesses at many.",
+                {"{{bucket}}": f"sum by (bucket) (increase(fe_login_lockouts_total{{{INSTANCE}}}[$__rate_interval]))"},
+                core=True,
+            ),
+            Panel(
+                "401, 403 and 429 by route",
+                "Calls with a token that is missing, expired, revoked, or does not permit what was asked.",
+                {
+                    "{{route}} {{status}}": rate(
+                        "fe_http_requests_total", INSTANCE, 'status=~"401|403|429"', by="route, status"
+                    )
+                },
+                unit="reqps",
+            ),
+        ),
+        "Refused at the door": (
+            Panel(
+                "Refused input, by reason",
+                "`json`, `xml`: cannot be read; `document`: cannot become a document; `request`: a wrong field.",
+                {"{{reason}}": rate("fe_input_refused_total", INSTANCE, by="reason")},
+                unit="reqps",
+                width=12,
+            ),
+            Panel(
+                "400, 408, 413, 415, 431",
+                "By status, the guard's refusals included.",
+                {
+                    "{{status}}": rate(
+                        "fe_http_requests_total", INSTANCE, 'status=~"400|404|405|408|413|415|431|505"', by="status"
+                    )
+                },
+                unit="reqps",
+                width=12,
+            ),
+        ),
+    },
+    since="now-6h",
+)

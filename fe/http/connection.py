@@ -36,8 +36,8 @@ from hypercorn.utils import parse_socket_addr
 from fe.http.plain import plain_error
 
 MAX_RECV = 2**16
-#: How long the peer may take to read one answer.
-SEND_SECONDS = 20.0
+#: How long the peer may take to read one answer; a shutdown waits no longer for it either.
+SEND_SECONDS = 10.0
 #: After the last word: how long, and for how many bytes, we still listen, so that the peer reads our answer before the
 #: kernel tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0

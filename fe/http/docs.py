@@ -48,7 +48,6 @@ class Docs:
         headers = (
             ("Content-Type", "text/html; charset=utf-8"),
             ("Content-Security-Policy", _POLICY),
-            ("X-Content-Type-Options", "nosniff"),
             ("Referrer-Policy", "no-referrer"),
         )
         return Reply(200, self._page, headers)

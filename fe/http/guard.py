@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import structlog
 import trio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, HTTPScope
+from prometheus_client import Counter, Histogram
 
 from fe.http.errors import ApiError
 from fe.http.express import Express
@@ -24,6 +25,8 @@ MAX_HEADER_BYTES = 16 * 1024
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 _ALWAYS = frozenset({"/healthz", "/readyz"})
+#: Answers are about one tenant at one moment: nobody on the way may keep them, or take them for something else.
+_ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
 _log = structlog.get_logger(__name__)
 
@@ -36,6 +39,7 @@ class Guard:
         self._express = express
         self._load = load
         self._metrics = metrics
+        self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer one request, whatever happens."""
@@ -66,8 +70,12 @@ class Guard:
     def _observe(self, scope: HTTPScope, status: int, seconds: float) -> None:
         route = scope["state"].get("route", "none")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.http_requests.labels(route, method, str(status)).inc()
-        self._metrics.http_seconds.labels(route).observe(seconds)
+        seen = self._series.get((route, method, status))
+        if seen is None:  # there are few of them, and looking a series up costs more than counting in it
+            requests = self._metrics.http_requests.labels(route, method, str(status))
+            seen = self._series[route, method, status] = (requests, self._metrics.http_seconds.labels(route))
+        seen[0].inc()
+        seen[1].observe(seconds)
 
 
 class _Answer:
@@ -84,7 +92,7 @@ class _Answer:
         would leave the connection without the timer that closes it when it is idle."""
         if event["type"] == "http.response.start":
             self.status = event["status"]
-            event["headers"] = [*event["headers"], (b"x-request-id", self._request_id.encode())]
+            event["headers"] = [*event["headers"], *_ALWAYS_SENT, (b"x-request-id", self._request_id.encode())]
         with trio.CancelScope(shield=True):
             await self._send(event)
 

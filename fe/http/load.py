@@ -14,6 +14,7 @@ class Load:
         self._most = most
         self._metrics = metrics
         self._in_work = 0
+        metrics.http_in_flight.set_function(lambda: self._in_work)
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
@@ -31,7 +32,7 @@ class Load:
         try:
             yield
         except BaseException:
-            self._count(+1)  # the block around us will take it off again
+            self._in_work += 1  # the block around us will take it off again
             raise
         self._enter(after_rest=True)
 
@@ -40,13 +41,9 @@ class Load:
         if full:
             self._metrics.http_shed.inc()
             if after_rest:
-                self._count(+1)
+                self._in_work += 1  # likewise
             raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
-        self._count(+1)
+        self._in_work += 1
 
     def _leave(self) -> None:
-        self._count(-1)
-
-    def _count(self, step: int) -> None:
-        self._in_work += step
-        self._metrics.http_in_flight.set(self._in_work)
+        self._in_work -= 1

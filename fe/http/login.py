@@ -16,7 +16,7 @@ from fe.http.addresses import Network, client_address
 from fe.http.errors import ApiError
 from fe.http.reading import Envelope, read_body
 from fe.http.tokens import LIFETIME, Tokens
-from fe.http.wire import Call, Reply
+from fe.http.wire import Call, Caller, Reply
 from fe.metrics import Metrics
 from fe.store import keys, throttle
 from fe.store.db import Conn, Database
@@ -94,6 +94,7 @@ class Login:
             raise ApiError(401, "Invalid credentials")
         assert key is not None
         scopes = scopes_at_login(key.scopes)
+        call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
         return Reply(
             200,
@@ -104,7 +105,6 @@ class Login:
                 "environment": key.environment,
                 "scopes": scopes,
             },
-            (("Cache-Control", "no-store"),),
         )
 
     def _is_right(self, key: ApiKey | None, secret: str, now: datetime) -> bool:

@@ -31,6 +31,7 @@ class Call:
     peer: str
     request_id: str
     read_body: Callable[[], Awaitable[bytes]]
+    #: Who it is, once that is known; the call is then counted for that tenant.
     caller: Caller | None = None
     #: Bytes of the body that were read.
     bytes_in: int = 0

@@ -1,5 +1,6 @@
 """interface.md: "GET /usage" and "GET /billing/current-period"; decisions.md, "Usage and billing"."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -135,8 +136,9 @@ async def test_requests_are_counted_and_survive_the_process(
         while len(rows := await db.run(read)) < 2:  # noqa: ASYNC110  (only the database knows)
             await trio.sleep(0.05)
     yesterday = rows[0]
-    assert yesterday[1:3] == (2, 1)
-    assert yesterday[3] == len(made.request.content)
+    assert yesterday[1:3] == (3, 1)  # the login as well
+    login = json.dumps(key.credentials, separators=(",", ":"))
+    assert yesterday[3] == len(made.request.content) + len(login)
     assert int(str(yesterday[4])) > len(made.content)
 
 

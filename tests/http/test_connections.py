@@ -69,10 +69,10 @@ async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(fro
 
 @pytest.mark.parametrize("with_token", [False, True])
 async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running, key: Key, with_token: bool) -> None:
+    """Without a token the answer comes before the body is read: an unguarded server of this kind ends after some 25."""
     token = await front.token(key) if with_token else ""
-    path = "/invoices" if with_token else "/login"
     attack = (
-        f"POST {PREFIX}{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+        f"POST {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
         "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n"
     ).encode()
 
@@ -86,6 +86,7 @@ async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running
             nursery.start_soon(fire, limit)
 
     assert await answers_health(front)
+    assert front.metrics.registry.get_sample_value("fe_http_in_flight") == 0
 
 
 @pytest.fixture

@@ -45,6 +45,9 @@ ROLES = ("all", "http", "actors")
 #: After the grace is over, cancelled work may take this long to book itself; then the process ends hard.
 _LAST_SECONDS = 12.0
 
+#: Ctrl-C reaches a process of several twice: from the terminal, and from its parent, which passes it on.
+_ONE_CTRL_C = 1.0
+
 
 def database_dsn(settings: Settings) -> str:
     """Where the database is; without FE_DATABASE_URL, the embedded one is started."""
@@ -182,13 +185,17 @@ async def stop_on_signal(
     Ending hard is safe at every moment: what was in hand falls due again when its lease ends. The timer is a thread,
     because a client that does not read its answer can hold the event loop's own shutdown for ever.
     """
+    stopped_at = -_ONE_CTRL_C
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         task_status.started()
         async for _ in signals:
+            if trio.current_time() - stopped_at < _ONE_CTRL_C:
+                continue
             if stopping.is_set():
                 _log.warning("second signal: ending hard")
                 os._exit(1)
             stopping.set()
+            stopped_at = trio.current_time()
             last_resort = threading.Timer(hard_after, os._exit, (1,))
             last_resort.daemon = True
             last_resort.start()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
+from typing import NoReturn
 
 import structlog
 
@@ -22,6 +23,8 @@ KILL_AFTER = 15.0
 #: So many deaths within so many seconds, and the whole ends non-zero.
 _MAX_DEATHS = 5
 _WITHIN_SECONDS = 60.0
+
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Listeners:
 def split_bind(bind: str, name: str) -> tuple[str, int]:
     """Split `host:port`. Raises ConfigError."""
     host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
         raise ConfigError(f"{name} should be address:port, for example 127.0.0.1:8080")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104  (an operator who leaves the host out means all)
 
@@ -59,12 +62,13 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
     """Fork `processes` children, each calling `start(index)`; return the exit code when all have ended.
 
     Call it from a single-threaded process. A child that dies is started again; five deaths within a minute end the
-    whole. SIGTERM and SIGINT are passed on; a second one, or the end of the grace, kills.
+    whole. SIGTERM and SIGINT are passed on as SIGTERM; a second one, or the end of the grace, kills. The exit code is 0
+    if all have ended well.
     """
-    children = {_fork(start, index): index for index in range(processes)}
     stop = _StopState()
-    signal.signal(signal.SIGTERM, stop.hear)
-    signal.signal(signal.SIGINT, stop.hear)
+    for number in _STOP_SIGNALS:
+        signal.signal(number, stop.hear)
+    children = {_fork(start, index): index for index in range(processes)}
     deaths: list[float] = []
     failed = False
     while children:
@@ -73,18 +77,20 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
         if pid == 0:
             time.sleep(0.05)
             continue
-        index = children.pop(pid, None)
+        index, code = children.pop(pid, None), os.waitstatus_to_exitcode(status)
         if index is None or stop.asked_at is not None:
+            failed = failed or code > 0
             continue
         now = time.monotonic()
         deaths = [at for at in deaths if now - at < _WITHIN_SECONDS] + [now]
-        _log.error("a process died", index=index, status=os.waitstatus_to_exitcode(status))
+        _log.error("a process died", index=index, status=code)
         if len(deaths) >= _MAX_DEATHS:
             failed = True
             stop.ask()
         else:
             time.sleep(0.2 * len(deaths))
-            children[_fork(start, index)] = index
+            if stop.asked_at is None:  # it may have come in the meantime
+                children[_fork(start, index)] = index
     return 1 if failed or stop.killed else 0
 
 
@@ -120,19 +126,30 @@ def _signal_all(children: dict[int, int], number: int) -> None:
 
 
 def _fork(start: Callable[[int], None], index: int) -> int:
+    """Start a child. Signals wait meanwhile: one that came before the child let go of our handlers would be lost."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
     pid = os.fork()
-    if pid:
-        return pid
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if pid == 0:
+        _live(start, index, before)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _live(start: Callable[[int], None], index: int, signals: set[int]) -> NoReturn:
+    """The whole life of a child."""
+    code = 1
     try:
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         start(index)
         code = 0
     except SystemExit as leave:
-        code = int(leave.code or 0)
+        code = leave.code if isinstance(leave.code, int) else int(leave.code is not None)
     except BaseException:  # the last frame of a process: whatever it is, say it and end
         sys.excepthook(*sys.exc_info())
-        code = 1
-    # Not sys.exit: the parent's atexit handlers (the embedded Postgres) are the parent's.
-    sys.stderr.flush()
-    os._exit(code)
+    finally:
+        # Not sys.exit, and not by any error's way up: the parent's atexit handlers (the embedded Postgres) and all that
+        # it has yet to do are the parent's.
+        sys.stderr.flush()
+        os._exit(code)

@@ -1,0 +1,279 @@
+"""Several processes watched by one: restarts, the end after too many deaths, signals passed on; all of it real."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from fe.config import ConfigError, load_settings
+from fe.processes import Listeners, split_bind
+
+#: What runs the children; `start` is the body of a child. Each tells the file when it starts and how it ends.
+PARENT = """
+import atexit, os, signal, sys, time
+from fe.log import configure_logging
+from fe.processes import run_processes
+
+out = open(sys.argv[1], "a", buffering=1)
+atexit.register(lambda: out.write(f"parent's own end {os.getpid()}\\n"))
+
+def tell(*words):
+    print(*words, file=out)
+
+def until_told(grace=0.0):
+    def hear(number, _):
+        tell("heard", index, signal.Signals(number).name)
+        time.sleep(grace)
+        sys.exit(0)
+    signal.signal(signal.SIGTERM, hear)
+    tell("started", index, os.getpid())
+    while True:
+        time.sleep(10)
+
+def start(number):
+    global index
+    index = number
+    BODY
+
+configure_logging()
+code = run_processes(PROCESSES, start, grace=GRACE)
+tell("code", code)
+sys.exit(code)
+"""
+
+
+@dataclass
+class Parent:
+    process: subprocess.Popen[str]
+    said: Path
+    stderr: IO[str] = field(repr=False)
+
+    def lines(self, word: str) -> list[list[str]]:
+        return [line.split() for line in self.said.read_text().splitlines() if line.startswith(word)]
+
+    def await_lines(self, word: str, count: int) -> list[list[str]]:
+        end = time.monotonic() + 30
+        while len(self.lines(word)) < count:
+            assert time.monotonic() < end, self.said.read_text()
+            assert self.process.poll() is None or len(self.lines(word)) >= count, self.said.read_text()
+            time.sleep(0.02)
+        return self.lines(word)
+
+    def end(self, seconds: float = 30) -> int:
+        return self.process.wait(seconds)
+
+
+@contextmanager
+def parent(folder: Path, body: str, processes: int = 2, grace: float = 20.0) -> Iterator[Parent]:
+    said = folder / "said"
+    said.touch()
+    code = PARENT.replace("BODY", body).replace("PROCESSES", str(processes)).replace("GRACE", str(grace))
+    with open(folder / "stderr", "w+") as stderr:
+        running = Parent(
+            subprocess.Popen([sys.executable, "-c", code, str(said)], stderr=stderr, text=True, start_new_session=True),
+            said,
+            stderr,
+        )
+        try:
+            yield running
+        finally:
+            for pid in [running.process.pid, *(int(line[2]) for line in running.lines("started"))]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            running.process.wait(10)
+
+
+def alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_sigterm_is_passed_on_and_the_end_is_zero_when_all_have_ended(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told(grace=0.5)", processes=3) as running:
+        started = running.await_lines("started", 3)
+
+        running.process.send_signal(signal.SIGTERM)
+
+        assert running.end() == 0
+        assert sorted(line[1] for line in started) == ["0", "1", "2"]
+        assert sorted(running.lines("heard")) == [["heard", str(index), "SIGTERM"] for index in range(3)]
+        assert not any(alive(line[2]) for line in started)
+
+
+def test_sigint_stops_like_sigterm(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told()") as running:
+        running.await_lines("started", 2)
+
+        running.process.send_signal(signal.SIGINT)
+
+        assert running.end() == 0
+
+
+def test_what_the_parent_does_at_its_end_no_child_does(tmp_path: Path) -> None:
+    """As stopping the embedded Postgres, which a child's end must not do."""
+    with parent(
+        tmp_path, "tell('started', index, os.getpid())\n    sys.exit('an ending with words')", processes=1
+    ) as running:
+        assert running.end() == 1
+        ends = running.lines("parent's")
+        assert [line[-1] for line in ends] == [str(running.process.pid)]
+        assert len(running.lines("code")) == 1
+
+
+def test_a_child_that_dies_is_started_again_under_its_number(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told()") as running:
+        first = running.await_lines("started", 2)
+        victim = next(line for line in first if line[1] == "1")
+
+        os.kill(int(victim[2]), signal.SIGKILL)
+        again = running.await_lines("started", 3)[2]
+        running.process.send_signal(signal.SIGTERM)
+
+        assert again[1] == "1"
+        assert again[2] != victim[2]
+        assert running.end() == 0
+        running.stderr.seek(0)
+        assert '"a process died"' in running.stderr.read()
+
+
+def test_five_deaths_in_a_minute_end_the_whole_and_its_siblings_orderly(tmp_path: Path) -> None:
+    body = "until_told() if index == 0 else (tell('tried'), sys.exit(3))"
+    with parent(tmp_path, body) as running:
+        assert running.end() == 1
+        assert len(running.lines("tried")) == 5
+        assert running.lines("heard") == [["heard", "0", "SIGTERM"]]
+
+
+def test_an_error_in_a_child_is_told_and_counts_as_a_death(tmp_path: Path) -> None:
+    with parent(tmp_path, "raise LookupError('what was wrong')", processes=1) as running:
+        assert running.end() == 1
+        running.stderr.seek(0)
+        assert running.stderr.read().count("LookupError: what was wrong") == 5
+
+
+def test_a_second_signal_kills_who_does_not_end(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told(grace=60)") as running:
+        started = running.await_lines("started", 2)
+        running.process.send_signal(signal.SIGTERM)
+        running.await_lines("heard", 2)
+
+        running.process.send_signal(signal.SIGTERM)
+
+        assert running.end(10) == 1
+        assert not any(alive(line[2]) for line in started)
+
+
+def test_who_has_not_ended_when_the_grace_is_over_is_killed(tmp_path: Path) -> None:
+    body = "import fe.processes\n    until_told(grace=60)"
+    with parent(tmp_path, body, grace=-14.0) as running:  # the time to close after the grace is 15 s
+        running.await_lines("started", 2)
+        begun = time.monotonic()
+        running.process.send_signal(signal.SIGTERM)
+
+        assert running.end(10) == 1
+        assert 0.5 < time.monotonic() - begun < 8
+
+
+@pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.2])
+def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_path: Path, after: float) -> None:
+    """Between a fork and the child's own arrangements the parent's are in force there."""
+    body = "until_told() if index else (tell('tried', index), time.sleep(0.05), sys.exit(3))"
+    with parent(tmp_path, body, processes=4) as running:
+        running.await_lines("tried", 1)
+        time.sleep(after)
+
+        running.process.send_signal(signal.SIGTERM)
+
+        running.end(10)
+        time.sleep(0.1)
+        assert not any(alive(line[2]) for line in running.lines("started"))
+
+
+AS_SERVED = """import trio
+    from fe.main import stop_on_signal
+
+    async def serve():
+        stopping = trio.Event()
+        async with trio.open_nursery() as nursery:
+            await nursery.start(stop_on_signal, stopping, 30.0)
+            tell("started", index, os.getpid())
+            await stopping.wait()
+            await trio.sleep(0.5)  # what is in hand
+            nursery.cancel_scope.cancel()
+
+    trio.run(serve)
+    tell("drained", index)"""
+
+
+def test_ctrl_c_reaches_a_child_from_the_terminal_and_from_its_parent_and_is_one_stop(tmp_path: Path) -> None:
+    with parent(tmp_path, AS_SERVED) as running:
+        running.await_lines("started", 2)
+
+        os.killpg(running.process.pid, signal.SIGINT)  # as a terminal does
+
+        assert running.end() == 0
+        assert len(running.lines("drained")) == 2
+
+
+def test_a_second_signal_after_a_while_ends_a_child_hard(tmp_path: Path) -> None:
+    body = AS_SERVED.replace("trio.sleep(0.5)", "trio.sleep(60)")
+    with parent(tmp_path, body, processes=1) as running:
+        ((_, _, pid),) = running.await_lines("started", 1)
+        os.kill(int(pid), signal.SIGTERM)
+        time.sleep(1.5)
+        begun = time.monotonic()
+        os.kill(int(pid), signal.SIGTERM)
+
+        running.await_lines("started", 2)  # it was a death, so it is started again
+
+        assert time.monotonic() - begun < 30
+        assert not alive(pid)
+
+
+# --- Listeners ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bind", "host", "port"),
+    [
+        ("127.0.0.1:8080", "127.0.0.1", 8080),
+        ("[::1]:9464", "::1", 9464),
+        (":80", "0.0.0.0", 80),
+        ("localhost:0", "localhost", 0),
+    ],
+)
+def test_an_address_is_split_at_its_last_colon(bind: str, host: str, port: int) -> None:
+    assert split_bind(bind, "FE_X") == (host, port)
+
+
+@pytest.mark.parametrize("bind", ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "a:-1", "a:٣"])
+def test_what_is_no_address_is_named(bind: str) -> None:
+    with pytest.raises(ConfigError, match="FE_X should be address:port"):
+        split_bind(bind, "FE_X")
+
+
+def test_a_taken_port_is_an_error_that_names_the_setting() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = load_settings(http_bind=f"127.0.0.1:{taken.getsockname()[1]}")
+        with pytest.raises(ConfigError, match="FE_HTTP_BIND"):
+            Listeners.open(settings, "http")
+
+
+def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -> None:
+    listeners = Listeners.open(load_settings(metrics_bind="127.0.0.1:9000"), "actors")
+
+    assert not listeners.http
+    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", 9000 + n) for n in range(3)]
+    assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)

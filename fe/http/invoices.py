@@ -40,6 +40,7 @@ class Invoices:
         self._clock = clock
         self._metrics = metrics
         self._readers = trio.CapacityLimiter(2)
+        self._totals = history.Totals()
 
     async def create(self, call: Call) -> Reply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
@@ -127,7 +128,13 @@ class Invoices:
             shown["limit"] = query.limit
         else:
             records, total = await self._db.run(
-                history.page, tenant_id, query.chosen, limit=query.limit, offset=(query.page - 1) * query.limit
+                history.page,
+                tenant_id,
+                query.chosen,
+                limit=query.limit,
+                offset=(query.page - 1) * query.limit,
+                totals=self._totals,
+                now=self._clock(),
             )
             shown |= {"page": query.page, "limit": query.limit, "total": total}
         shown["items"] = [show_item(record) for record in records]

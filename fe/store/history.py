@@ -1,7 +1,9 @@
 """The history of a tenant's submissions: pages, cursors and filters, newest first."""
 
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +18,11 @@ DEAD_LETTER = "dead_letter"
 _FIRST = UUID(int=0)
 _LAST = UUID(int=(1 << 128) - 1)
 _RANDOM_BITS = 80
+
+#: How long after its end a month may still get a submission: clocks differ, and accepting takes a moment.
+_LATE = timedelta(hours=1)
+_INSTANT = timedelta(milliseconds=1)
+_REMEMBERED_MONTHS = 100_000
 
 _COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
@@ -79,9 +86,88 @@ async def count(conn: Conn, tenant_id: int, chosen: Filter) -> int:
     return int(row[0])
 
 
-async def page(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int) -> tuple[list[Record], int]:
+class Totals:
+    """Counts of whole months that are over, remembered: they never change, so a long history is counted once.
+
+    One per process. A count is of a tenant, over all environments, as the list is.
+    """
+
+    def __init__(self) -> None:
+        self._months: OrderedDict[tuple[int, datetime], int] = OrderedDict()
+
+    async def count(self, conn: Conn, tenant_id: int, chosen: Filter, now: datetime) -> int:
+        """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
+        if chosen != Filter(since=chosen.since, until=chosen.until):
+            return await count(conn, tenant_id, chosen)
+        oldest = await _oldest_month(conn, tenant_id)
+        if oldest is None:
+            return 0
+        since, over = max(chosen.since or oldest, oldest), now - _LATE
+        months = list(_months_between(since, min(chosen.until or over, over)))
+        if not months:
+            return await count(conn, tenant_id, chosen)
+        missing = [month for month in months if (tenant_id, month) not in self._months]
+        for month, found in zip(missing, await _count_months(conn, tenant_id, missing), strict=True):
+            self._months[tenant_id, month] = found
+        whole = sum(self._months[tenant_id, month] for month in months)
+        while len(self._months) > _REMEMBERED_MONTHS:
+            self._months.popitem(last=False)
+        before = Filter(since=chosen.since, until=months[0] - _INSTANT)
+        after = Filter(since=_next(months[-1]), until=chosen.until)
+        return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)
+
+
+def _next(month: datetime) -> datetime:
+    return month.replace(year=month.year + month.month // 12, month=month.month % 12 + 1)
+
+
+def _months_between(since: datetime, until: datetime) -> Iterator[datetime]:
+    """The first days of the whole UTC months from `since` to `until`."""
+    first = since.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    month = first if first == since else _next(first)
+    while (following := _next(month)) <= until + _INSTANT:
+        yield month
+        month = following
+
+
+_OLDEST = """
+    SELECT s.submitted_at
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s
+     ORDER BY s.submission_id
+     LIMIT 1
+"""
+
+
+async def _oldest_month(conn: Conn, tenant_id: int) -> datetime | None:
+    cursor = await conn.execute(_OLDEST, {"tenant": tenant_id})
+    row = await cursor.fetchone()
+    return None if row is None else row[0].astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+_COUNT_MONTHS = """
+    SELECT (SELECT count(*)
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.submission_id >= month.first AND s.submission_id < month.following)
+      FROM unnest(%(firsts)s::uuid[], %(followings)s::uuid[]) WITH ORDINALITY AS month (first, following, n)
+     ORDER BY month.n
+"""
+
+
+async def _count_months(conn: Conn, tenant_id: int, months: Sequence[datetime]) -> list[int]:
+    if not months:
+        return []
+    floors = [UUID(int=_milliseconds(month) << _RANDOM_BITS) for month in (*months, *map(_next, months))]
+    values = {"tenant": tenant_id, "firsts": floors[: len(months)], "followings": floors[len(months) :]}
+    cursor = await conn.execute(_COUNT_MONTHS, values)
+    return [int(row[0]) for row in await cursor.fetchall()]
+
+
+async def page(
+    conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int, totals: Totals, now: datetime
+) -> tuple[list[Record], int]:
     """List one page, and count them all. A page past the end is empty, and costs no more than the count."""
-    total = await count(conn, tenant_id, chosen)
+    total = await totals.count(conn, tenant_id, chosen, now)
     if offset >= total:
         return [], total
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=_LAST), total

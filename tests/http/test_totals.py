@@ -1,0 +1,73 @@
+"""How many submissions there are, without counting the history anew each time."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from fe.ecf.ids import new_id
+from fe.store import history
+from fe.store.db import Conn, Database
+from fe.store.history import Filter, Totals
+from tests.http.front import Key
+
+NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)
+
+
+async def put(db: Database, key: Key, at: datetime, buyer: str = "131880657") -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SELECT ensure_month(%s)", (at,))
+        await conn.execute(
+            """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root,
+                                        buyer_rnc, submitted_at, updated_at)
+               VALUES (%s, %s, 'testecf', %s, %s, 'structured', 'ECF', %s, %s, %s)""",
+            (key.tenant_id, new_id(at), key.api_key_id, b"\0" * 32, buyer, at, at),
+        )
+
+    await db.run(work)
+
+
+async def test_every_period_counts_the_same_with_and_without_memory(db: Database, key: Key) -> None:
+    month_ends = [datetime(2026, month, 1, tzinfo=UTC) for month in range(1, 8)]
+    moments = [
+        end + step for end in month_ends for step in (timedelta(0), -timedelta(milliseconds=1), timedelta(days=9))
+    ]
+    for at in moments:
+        await put(db, key, at)
+    totals = Totals()
+    far = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+    edges = [
+        None,
+        *far,
+        *month_ends,
+        *(end - timedelta(milliseconds=1) for end in month_ends),
+        NOW,
+        NOW - timedelta(days=40),
+    ]
+
+    for _ in range(2):  # the second time from memory
+        for since in edges:
+            for until in edges:
+                chosen = Filter(since=since, until=until)
+                expected = await db.run(history.count, key.tenant_id, chosen)
+                assert await db.run(totals.count, key.tenant_id, chosen, NOW) == expected, (since, until)
+    assert await db.run(totals.count, key.tenant_id, Filter(buyer_rnc="131880657"), NOW) == len(moments)
+    assert await db.run(totals.count, key.tenant_id + 1, Filter(), NOW) == 0
+
+
+async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) -> None:
+    totals = Totals()
+    for number, at in enumerate([datetime(2026, 3, 5, tzinfo=UTC), datetime(2026, 4, 5, tzinfo=UTC), NOW, NOW], 1):
+        await put(db, key, at)
+        if number > 2:
+            assert await db.run(totals.count, key.tenant_id, Filter(), NOW) == number
+
+
+@pytest.mark.parametrize("now", [datetime(2026, 7, 1, 0, 30, tzinfo=UTC), datetime(2026, 7, 1, 2, tzinfo=UTC)])
+async def test_a_month_that_has_just_ended_is_not_yet_taken_as_over(db: Database, key: Key, now: datetime) -> None:
+    totals = Totals()
+    await put(db, key, datetime(2026, 6, 5, tzinfo=UTC))
+    assert await db.run(totals.count, key.tenant_id, Filter(), now) == 1
+    await put(db, key, datetime(2026, 6, 30, 23, 59, 59, tzinfo=UTC))  # its transaction took a moment
+
+    late = 2 if now.hour < 1 else 1
+    assert await db.run(totals.count, key.tenant_id, Filter(), now) == late

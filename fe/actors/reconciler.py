@@ -28,6 +28,8 @@ from fe.store.submissions import Question
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 
+_WHOSE = "the number is used, and the authority does not show yet by whose document"
+
 
 @dataclass(frozen=True, slots=True)
 class Reconciler:
@@ -58,68 +60,83 @@ class Reconciler:
         return booking or self._resend(work, question)
 
     async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
-        """Decide what "number already used" means: that our own first send was judged, or that it is somebody else's.
+        """Decide what "number already used" means: that our own first send was accepted, or that it is somebody else's.
 
-        Returns `otherwise` when it is somebody else's. Raises TryLater when the authority cannot be asked, or has not
-        yet judged another send of this number.
+        Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
+        be asked, has not judged another send of this number yet, or does not show yet what holds it.
         """
         question = await self.db.run(submissions.question, work)
         if not question.is_summary and Root(question.root) is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:
-            if question.is_summary:
-                ours = await self._known_summary(work, question, opened)
-            else:
-                ours = _if_ours(await self._state(work, question, opened), question)
-                if ours is None and await self._still_open(work, question, opened):
-                    raise TryLater("another send of this number is still in process", timedelta(seconds=2))
+            known = await self._known(work, question, opened)
+            ours = _if_ours(known, question)
+            if ours is not None and ours.estado in _ACCEPTED:
+                return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
+            if await self._is_somebody_elses(work, question, opened, known):
+                return otherwise
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
-        if ours is not None and ours.estado in _ACCEPTED:
-            return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
-        return otherwise
+        raise TryLater(_WHOSE)
 
     async def _summary(self, work: Work, question: Question, opened: Opened) -> Booking | None:
-        verdict = await self._known_summary(work, question, opened)
+        verdict = await self._known(work, question, opened)
         if verdict is None or verdict.try_again:
             return None
         if verdict.estado is Estado.PROCESSING:
             raise TryLater("the authority is still at it", timedelta(seconds=2))
+        if verdict.duplicate and not await self._is_somebody_elses(work, question, opened, None):
+            raise TryLater(_WHOSE)
         return outcomes.final(work, verdict, clock=self.clock)
 
     async def _document(self, work: Work, question: Question, opened: Opened) -> Booking | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
-        known = await self._state(work, question, opened)
+        known = await self._known(work, question, opened)
         ours = _if_ours(known, question)
         if ours is not None and ours.estado in _ACCEPTED:
             return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
         tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
         candidates = [track.track_id for track in tracks if track.track_id not in question.foreign_track_ids]
         rejected: Verdict | None = None
+        is_used = False
         for track_id in reversed(candidates):
             verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=question.e_ncf)
             if verdict.estado is Estado.PROCESSING:
                 return outcomes.adopted(work, track_id, clock=self.clock)
-            if verdict.estado in _ACCEPTED and known is None:
-                # Whose it is shows only there. Sending again what may be accepted is the last thing to do.
-                raise TryLater("one is accepted under this number, and its state is not known yet")
-            if verdict.estado is Estado.REJECTED and not verdict.try_again and not verdict.duplicate:
+            if verdict.estado in _ACCEPTED or verdict.duplicate:
+                is_used = True
+            elif verdict.estado is Estado.REJECTED and not verdict.try_again:
                 rejected = verdict
-        if rejected is not None:
+        if rejected is not None and ours is not None and (rejected.number_used or not is_used):
             return outcomes.final(work, rejected, clock=self.clock, track_id=rejected.track_id)
+        if is_used and not await self._is_somebody_elses(work, question, opened, known):
+            # Sending again what may be accepted is the last thing to do.
+            raise TryLater(_WHOSE)
         return None
 
-    async def _still_open(self, work: Work, question: Question, opened: Opened) -> bool:
+    async def _known(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
+        """What the authority knows of our document; of an invoice perhaps what it knows of its number."""
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
-        tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
-        return any(
-            track.estado is Estado.PROCESSING and track.track_id not in question.foreign_track_ids for track in tracks
+        if not question.is_summary:
+            return await self._state(work, question, opened, question.security_code)
+        assert question.security_code is not None
+        return await self.authority.summary_state(
+            work.environment, question.issuer_rnc, question.e_ncf, question.security_code, opened
         )
 
-    async def _state(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
-        """What the authority knows under our number, whoever sent it."""
+    async def _is_somebody_elses(self, work: Work, question: Question, opened: Opened, known: Verdict | None) -> bool:
+        """Whether the accepted document of our number is certainly not ours.
+
+        The state service may take a security code for a part of the question, and then says nothing of a document with
+        another; so it is asked once more without. Silence proves nothing: its services do not learn of a document all
+        at once.
+        """
+        whoever = known or await self._state(work, question, opened, None)
+        return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, question) is None
+
+    async def _state(self, work: Work, question: Question, opened: Opened, code: str | None) -> Verdict | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
         return await self.authority.state(
@@ -128,16 +145,7 @@ class Reconciler:
             question.e_ncf,
             opened,
             buyer_rnc=question.buyer_rnc,
-            security_code=question.security_code,
-        )
-
-    async def _known_summary(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
-        """What the authority knows of our summary: the question itself names our security code."""
-        assert question.issuer_rnc is not None
-        assert question.e_ncf is not None
-        assert question.security_code is not None
-        return await self.authority.summary_state(
-            work.environment, question.issuer_rnc, question.e_ncf, question.security_code, opened
+            security_code=code,
         )
 
     def _resend(self, work: Work, question: Question) -> Booking:

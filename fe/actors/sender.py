@@ -68,8 +68,7 @@ class Sender:
         except OutcomeUnknown as doubt:
             return outcomes.in_doubt(work, doubt.reason, clock=self.clock, after=doubt.retry_after or _ASK_AFTER)
         except Refused as refusal:
-            booking = outcomes.refused(work, refusal, clock=self.clock)
-            return await self._judge_duplicate(work, opened, booking) if refusal.duplicate else booking
+            return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
 
     def _service(self, departure: Departure) -> Service:
@@ -89,6 +88,16 @@ class Sender:
         if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
             return outcomes.in_doubt(work, f"answered {answer.estado}", clock=self.clock, after=_ASK_AFTER)
         return outcomes.final(work, answer, clock=self.clock)
+
+    async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Booking:
+        booking = outcomes.refused(work, refusal, clock=self.clock)
+        if refusal.duplicate:
+            return await self._judge_duplicate(work, opened, booking)
+        question = await self.db.run(submissions.question, work)
+        if question.sends > 1:
+            # It was this request that was refused; what was sent before may have been accepted all the same.
+            return outcomes.in_doubt(work, refusal.reason, clock=self.clock, after=_ASK_AFTER)
+        return booking
 
     async def _judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
         try:

@@ -179,6 +179,29 @@ async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(db: Dat
     assert await sends_of(db, subject) == [(2, "refused")]
 
 
+async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Database) -> None:
+    """The first arrived and was accepted, which does not show yet; a gateway's 400 must not make an error of it."""
+    refused = Refused("authority rejected with status 400", status=400)
+    road = await make_road(db, submits=[OutcomeUnknown("lost"), refused], states=[None, state_of(Estado.ACCEPTED)])
+    subject = await road.make(Stage.SEND)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["outcome unknown", "not known there", "outcome unknown", "Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
+
+
+async def test_a_repeat_that_is_always_refused_is_an_operators_matter(db: Database) -> None:
+    refused = Refused("authority rejected with status 400", status=400)
+    road = await make_road(db, submits=[OutcomeUnknown("lost"), *[refused] * 20])
+    subject = await road.make(Stage.SEND, root="ACECF")
+
+    assert (await road.steps(subject))[-1] == "dead letter"
+
+    assert len(road.authority.sent) == 8
+    assert (await road.status(subject))[0] == "queued"
+
+
 async def test_nothing_is_sent_while_an_earlier_send_is_not_resolved(db: Database) -> None:
     """Its worker died after the intent: nobody knows whether the bytes went out."""
     road = await make_road(db, submits=[receipt()])

@@ -8,7 +8,7 @@ import pytest
 from fe.authority.errors import ForeignAnswer, Refused, Unavailable
 from fe.ecf.states import Estado, Stage
 from fe.store.db import Database
-from tests.actors.authority import DUPLICATE, TRY_AGAIN, state_of, tracked, verdict
+from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road
 from tests.factories.tenants import rows, story, submission, waiting
 
@@ -127,6 +127,23 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database, 
     assert await road.steps(subject) == ["Rechazado"]
     kept = await submission(db, subject)
     assert (kept["track_id"], kept["response"]["mensajes"][0]["codigo"]) == ("track-1", "1209")
+
+
+async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_the_number(db: Database) -> None:
+    """Our first send was accepted and is not shown yet (No encontrado); the second was told that the number is used."""
+    road = await make_followed(
+        db,
+        verdict(Estado.NOT_FOUND),
+        submits=[receipt("track-2")],
+        states=[None, None, state_of(Estado.ACCEPTED)],
+    )
+    road.authority.results["track-2"] = DUPLICATE
+    subject = await road.make(Stage.TRACK)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["outcome unknown", "not known there", "received", "outcome unknown", "Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
 
 
 async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:

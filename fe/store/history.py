@@ -103,7 +103,7 @@ class Totals:
         if oldest is None:
             return 0
         since, over = max(chosen.since or oldest, oldest), now - _LATE
-        months = list(_months_between(since, min(chosen.until or over, over)))
+        months = list(_months_between(since, min(chosen.until or over, over))) if since < over else []
         if not months:
             return await count(conn, tenant_id, chosen)
         missing = [month for month in months if (tenant_id, month) not in self._months]

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.ecf.ids import milliseconds
 from fe.store.db import Conn
 from fe.store.submissions import Record
 
@@ -73,7 +74,7 @@ class Filter:
 
 
 def _milliseconds(moment: datetime) -> int:
-    return max(int(moment.timestamp() * 1000), 0)
+    return max(milliseconds(moment), 0)
 
 
 async def count(conn: Conn, tenant_id: int, chosen: Filter) -> int:

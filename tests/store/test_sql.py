@@ -1,0 +1,227 @@
+"""Rules that every statement keeps: its tenant named, nothing put together from input, transactions where they hold.
+
+These read the source. What a statement does is proved beside the function that runs it.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fe.store import history
+from fe.store.migrate import migrations
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = sorted((ROOT / "fe").rglob("*.py"))
+
+#: Looked up before the tenant is known, read-mostly, one of each for all tenants; and the operators' own book.
+REFERENCE = {"tenants", "api_keys", "users", "operator_actions"}
+
+#: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
+#: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
+ACROSS_TENANTS = {
+    ("store/outbox.py", "_FLOORS"): "the earliest row of each lane of the hot table",
+    ("store/outbox.py", "_WAITING"): "gauges over the hot table",
+    ("store/workers.py", "_RESCUE"): "a worker held rows of any tenant",
+    ("store/workers.py", "_GONE"): "a worker held rows of any tenant",
+    ("store/waiting.py", "_WORKERS"): "an operator's question: how much each worker has in hand",
+    ("store/stock.py", "*"): "gauges for operators, over small tables",
+    ("store/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
+    ("store/replay_plans.py", "*"): "an operator's plan is over all tenants",
+    ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
+}
+
+_VERB = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\b")
+_TABLE = re.compile(r"\b(FROM|JOIN|UPDATE|INTO|USING)\s+(?:ONLY\s+)?([a-z_]+)(?:\s+AS\s+([a-z_]+))?")
+
+
+@dataclass(frozen=True)
+class Statement:
+    where: str
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}:{self.name}"
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """The strings in an expression; what is put into an f-string shows as its name in braces."""
+    if isinstance(node, ast.JoinedStr):
+        pieces = (
+            str(piece.value) if isinstance(piece, ast.Constant) else f"{{{ast.unparse(piece.value)}}}"
+            for piece in node.values
+            if isinstance(piece, ast.Constant | ast.FormattedValue)
+        )
+        yield "".join(pieces)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    else:
+        for part in ast.iter_child_nodes(node):
+            yield from texts(part)
+
+
+def in_python() -> Iterator[Statement]:
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        where = str(path.relative_to(ROOT / "fe"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name, value = node.targets[0].id, node.value
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "execute" and node.args:
+                name, value = f"line {node.lineno}", node.args[0]
+            else:
+                continue
+            for text in texts(value):
+                if _VERB.match(text):
+                    yield Statement(where, name, text)
+
+
+def in_functions() -> Iterator[Statement]:
+    """The statements inside the functions of sql/, each by its function's name."""
+    for migration in migrations():
+        for text in migration.statements:
+            head = re.search(r"CREATE (?:OR REPLACE )?FUNCTION ([a-z_]+)", text)
+            if head is None:
+                continue
+            body = re.sub(r"--[^\n]*", "", text.split("$$")[1] if "$$" in text else text)
+            for part in re.split(r";|^\s*(?:BEGIN|ELSE|LOOP)\b|\b(?:THEN|LOOP)\s*$|RETURN QUERY", body, flags=re.M):
+                if re.search(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b", part):
+                    yield Statement(migration.name, head[1], part)
+
+
+def tenant_tables() -> set[str]:
+    """Every table with a tenant_id, by its migration, but for the reference tables."""
+    created = re.compile(r"CREATE TABLE ([a-z_]+) \((.*?)\n\)", re.DOTALL)
+    found = {
+        name: columns
+        for migration in migrations()
+        for statement in migration.statements
+        for name, columns in created.findall(statement)
+    }
+    return {name for name, columns in found.items() if re.search(r"^\s*tenant_id\b", columns, re.M)} - REFERENCE
+
+
+TENANT_TABLES = tenant_tables()
+
+
+def nameless(statement: Statement) -> list[str]:
+    """The tenant tables of a statement for which it does not say whose rows it means."""
+    text = statement.text.replace("{chosen.where()}", history.Filter().where())
+    missing = []
+    for verb, table, alias in _TABLE.findall(text):
+        if table not in TENANT_TABLES:
+            continue
+        if verb == "INTO":
+            columns = re.search(rf"INTO\s+{table}(?:\s+AS\s+\w+)?\s*\(([^)]*)\)", text)
+            names_it = columns is not None and ("tenant_id" in columns[1] or "COLUMNS" in columns[1])
+        elif alias:
+            names_it = (
+                re.search(rf"\b{alias}\.tenant_id\s*(=|IN\b|,)|(=|IN)\s*\(?{alias}\.tenant_id\b", text) is not None
+            )
+        else:
+            names_it = re.search(r"(?<![.\w])tenant_id\s*=", text) is not None
+        if not names_it:
+            missing.append(table)
+    return missing
+
+
+def test_the_statements_are_found() -> None:
+    """Were the reading of the source to go blind, the rules below would hold of nothing."""
+    python, functions = list(in_python()), list(in_functions())
+
+    assert len(python) > 40
+    assert {"accept_submission", "book_verdict", "record_event"} <= {statement.name for statement in functions}
+    assert {"submissions", "outbox", "sends", "sequences", "certificates"} <= TENANT_TABLES
+    assert nameless(Statement("", "", "SELECT 1 FROM outbox AS o WHERE o.subject = %(s)s")) == ["outbox"]
+    assert nameless(Statement("", "", "UPDATE outbox SET stage = 'x' WHERE subject = %(s)s")) == ["outbox"]
+
+
+@pytest.mark.parametrize("statement", [*in_python(), *in_functions()], ids=str)
+def test_every_statement_on_a_tenants_table_names_the_tenant_for_each_table(statement: Statement) -> None:
+    missing = nameless(statement)
+
+    if (statement.where, "*") not in ACROSS_TENANTS:
+        listed = (statement.where, statement.name) in ACROSS_TENANTS
+        assert bool(missing) == listed, missing or "it names its tenant: take it off the list"
+
+
+def test_the_tenant_comes_first_in_every_key_of_a_tenants_table() -> None:
+    for migration in migrations():
+        for statement in migration.statements:
+            for table, columns in re.findall(r"CREATE TABLE ([a-z_]+) \((.*)\n\)", statement, re.DOTALL):
+                keys = re.findall(r"(?:PRIMARY KEY|UNIQUE|FOREIGN KEY) \(([^)]*)\)", columns)
+                if table in TENANT_TABLES:
+                    for key in keys:
+                        is_link = re.search(rf"FOREIGN KEY \({re.escape(key)}\) REFERENCES (?!tenants|users)", columns)
+                        assert key.startswith("tenant_id") or is_link, f"{table}: {key}"
+
+
+def test_no_statement_is_put_together_from_input() -> None:
+    """What goes into `execute` is a constant of the module, put together from constants of the module at most."""
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        constants = {
+            target.id
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and any(_VERB.match(text) for text in texts(node)):
+                for piece in node.values:
+                    if isinstance(piece, ast.FormattedValue):
+                        put_in = ast.unparse(piece.value)
+                        assert put_in in constants | set(TRUSTED), (
+                            f"{path.name}:{node.lineno}: {put_in} is put into a statement"
+                        )
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("execute", "executemany"):
+                assert is_constant(node.args[0], constants), f"{path.name}:{node.lineno}: {ast.unparse(node.args[0])}"
+
+
+#: What is no constant and goes into a statement all the same, and why it may.
+TRUSTED = {
+    "chosen.where()": "history: conditions of the module, each with named parameters",
+    "call": "outbox.book: typed LiteralString, checked by mypy",
+    "statement.encode()": "migrate: the files that we ship",
+    "sql.SQL('LISTEN {}').format(sql.Identifier(channel))": "db.listen: quoted by psycopg",
+}
+
+
+def is_constant(node: ast.expr, constants: set[str]) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "encode":
+        return is_constant(node.func.value, constants) or ast.unparse(node) in TRUSTED
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        return True  # what is put into a JoinedStr is looked at above
+    return (isinstance(node, ast.Name) and node.id in constants) or ast.unparse(node) in TRUSTED
+
+
+def test_every_connection_is_in_autocommit_so_that_a_transaction_is_one() -> None:
+    """On another connection, `transaction()` after a SELECT is a savepoint: at its end nothing is committed."""
+    connects = 0
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called in ("psycopg.connect", "psycopg.AsyncConnection.connect", "AsyncConnection.connect"):
+                connects += 1
+                given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+                assert given.get("autocommit") == "True", f"{path.name}:{node.lineno}"
+            elif called.startswith("AsyncConnectionPool"):
+                connects += 1
+                (options,) = (ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "kwargs")
+                assert "'autocommit': True" in options, f"{path.name}:{node.lineno}"
+    assert connects >= 3
+
+
+def test_nothing_keeps_a_setting_of_a_session_beyond_its_transaction() -> None:
+    """A connection goes back to the pool: what one user set for the session, the next one would have."""
+    for statement in [*in_python(), *in_functions()]:
+        assert not re.search(r"set_config\([^)]*,\s*false\s*\)", statement.text), str(statement)
+    for path in SOURCES:
+        assert not re.search(r'execute\(\s*"SET (?!LOCAL|TRANSACTION)', path.read_text(encoding="utf-8")), path.name

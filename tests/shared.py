@@ -1,4 +1,4 @@
-"""Where the authority's own files lie, when they are at hand. They are not ours to ship, so tests read them there or skip."""
+"""Where the authority's own files lie, when they are at hand. They are not ours to ship: tests read them or skip."""
 
 from pathlib import Path
 

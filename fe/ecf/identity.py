@@ -126,7 +126,7 @@ class Referred:
 
 
 def referred(text: str) -> Referred | None:
-    """Read NCFModificado: an e-NCF (13 characters) or an NCF on paper (11, or 19 until 2018); None when it is neither."""
+    """Read NCFModificado: an e-NCF (13 characters) or an NCF on paper (11, or 19 until 2018); None when neither."""
     if len(text) == 13:
         electronic = e_ncf(text)
         return None if electronic is None else Referred(text, True, electronic.type)

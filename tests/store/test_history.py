@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fe.ecf.ids import new_id
-from fe.store import submissions
+from fe.store import history, submissions
 from fe.store.db import Conn, Database
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows
 from tests.store.race import race
@@ -30,12 +30,30 @@ async def partitions(db: Database, table: str = "submissions") -> dict[UUID, str
     return {each["submission_id"]: each["home"] for each in found}
 
 
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+async def listed(
+    db: Database,
+    tenant: int,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 50,
+    offset: int = 0,
+) -> tuple[list[UUID], int]:
+    """One page, and how many there are in all."""
+    chosen = history.Filter(since=since, until=until)
+    totals = history.Totals()
+    records, total = await db.run(history.page, tenant, chosen, limit=limit, offset=offset, totals=totals, now=NOW)
+    return [record.submission_id for record in records], total
+
+
 async def list_ids(
-    db: Database, tenant: int, since: datetime | None = None, until: datetime | None = None, limit: int = 50
+    db: Database, tenant: int, since: datetime | None = None, until: datetime | None = None
 ) -> list[UUID]:
-    page = await db.run(submissions.history, tenant, limit=limit, offset=0, since=since, until=until)
-    assert page.total == len(page.items) or len(page.items) == limit
-    return [record.submission_id for record in page.items]
+    ids, total = await listed(db, tenant, since, until)
+    assert total == len(ids)
+    return ids
 
 
 async def test_submissions_of_all_months_are_found_listed_and_told_wherever_they_lie(db: Database) -> None:
@@ -120,26 +138,49 @@ async def test_pages_cut_the_list_without_loss_or_repetition_and_tell_the_total(
     made = [await make_submission(db, tenant, at=ACCEPTED_AT + timedelta(hours=36 * n)) for n in range(45)]
     await make_submission(db, other)
 
-    pages = [
-        await db.run(submissions.history, tenant, limit=10, offset=offset, since=None, until=None)
-        for offset in range(0, 60, 10)
-    ]
+    pages = [await listed(db, tenant, limit=10, offset=offset) for offset in range(0, 60, 10)]
 
-    assert [record.submission_id for page in pages for record in page.items] == made[::-1]
-    assert [len(page.items) for page in pages] == [10, 10, 10, 10, 5, 0]
-    assert {page.total for page in pages} == {45}
+    assert [submission_id for ids, _ in pages for submission_id in ids] == made[::-1]
+    assert [len(ids) for ids, _ in pages] == [10, 10, 10, 10, 5, 0]
+    assert {total for _, total in pages} == {45}
 
 
-async def test_both_bounds_are_inclusive_to_the_microsecond(db: Database) -> None:
+@pytest.mark.parametrize("microsecond", [0, 1, 999, 1000, 1999, 499_999, 999_999])
+async def test_both_bounds_are_inclusive_to_the_millisecond(db: Database, microsecond: int) -> None:
     tenant = await make_tenant(db)
-    at = datetime(2026, 11, 6, 10, 0, 0, 1999, UTC)
-    step = timedelta(microseconds=1)
+    at = datetime(2026, 11, 6, 10, 0, 0, microsecond, UTC)
+    step = timedelta(milliseconds=1)
     made = await make_submission(db, tenant, at=at)
 
     assert await list_ids(db, tenant, since=at, until=at) == [made]
     assert await list_ids(db, tenant, since=at - step, until=at + step) == [made]
     assert await list_ids(db, tenant, since=at + step) == []
     assert await list_ids(db, tenant, until=at - step) == []
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        (datetime(2024, 1, 1, tzinfo=UTC), None),
+        (None, datetime(2026, 12, 31, 23, 59, 59, 999999, UTC)),
+        (datetime(2026, 11, 6, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        (datetime(2026, 11, 6, 0, 0, 1, tzinfo=UTC), datetime(2027, 1, 14, tzinfo=UTC)),
+        (datetime(2027, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)),
+    ],
+)
+async def test_whole_months_that_are_remembered_are_counted_like_others(
+    db: Database, since: datetime | None, until: datetime | None
+) -> None:
+    tenant = await make_tenant(db)
+    for at in MONTHS:
+        await make_submission(db, tenant, at=at)
+    chosen, totals = history.Filter(since=since, until=until), history.Totals()
+    fits = sum(1 for at in MONTHS if (since or MONTHS[0]) <= at <= (until or MONTHS[-1]))
+
+    for now in (NOW, datetime(2027, 2, 1, 2, tzinfo=UTC), datetime(2032, 1, 1, tzinfo=UTC)):
+        for _ in range(2):
+            assert await db.run(totals.count, tenant, chosen, now) == fits
+    assert await db.run(history.count, tenant, chosen) == fits
 
 
 async def test_bounds_at_the_ends_of_time_are_bounds_like_others(db: Database) -> None:

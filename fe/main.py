@@ -15,6 +15,7 @@ import trio
 
 from fe import __version__, kill_points
 from fe.actors.circuits import Circuits
+from fe.actors.credentials import Credentials
 from fe.actors.loop import Tools, run_stage
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
@@ -154,9 +155,11 @@ async def run_actors(
         spread=_jitter(),
         gate=circuits.gate,
     )
+    credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
     try:
         async with trio.open_nursery() as watch:
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
+            watch.start_soon(_supervised, "keys", credentials.forget_in_time, metrics, stopping)
             rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
             watch.start_soon(_supervised, "stock watch", StockTaker(db, clock, metrics).run, metrics, stopping)
@@ -165,7 +168,7 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for plan in stages(settings, tools, authority, vault):
+                for plan in stages(settings, tools, authority, credentials):
                     run = partial(run_stage, plan, tools, stopping)
                     actors.start_soon(_supervised, plan.stage, run, metrics, stopping)
             watch.cancel_scope.cancel()

@@ -44,10 +44,10 @@ class _Slot:
 class Credentials:
     """A small cache of opened certificates, one opening at a time for each."""
 
-    def __init__(self, db: Database, vault: Vault, limiter: trio.CapacityLimiter) -> None:
+    def __init__(self, db: Database, vault: Vault, threads: trio.CapacityLimiter) -> None:
         self._db = db
         self._vault = vault
-        self._limiter = limiter
+        self.threads = threads
         self._slots: OrderedDict[tuple[int, UUID], _Slot] = OrderedDict()
 
     async def get(self, tenant_id: int, certificate_id: UUID) -> Opened:
@@ -65,8 +65,14 @@ class Credentials:
                 slot.until = trio.current_time() + KEEP_SECONDS
             return slot.opened
 
+    async def forget_in_time(self) -> None:
+        """Drop keys whose time is over, until cancelled: a process that has nothing to sign soon holds none."""
+        while True:
+            await trio.sleep(KEEP_SECONDS / 4)
+            self.forget_idle()
+
     def forget_idle(self) -> None:
-        """Drop keys whose time is over; called now and then, so that an idle process holds none."""
+        """Drop the keys whose time is over."""
         now = trio.current_time()
         for key, slot in list(self._slots.items()):
             if now >= slot.until and not slot.lock.locked():
@@ -78,7 +84,7 @@ class Credentials:
             raise CannotOpen("no certificate available: it was removed")
         if sealed.passphrase is None:
             raise CannotOpen("tenant is missing the certificate passphrase setting")
-        return await trio.to_thread.run_sync(self._unseal, sealed, limiter=self._limiter)
+        return await trio.to_thread.run_sync(self._unseal, sealed, limiter=self.threads)
 
     def _unseal(self, sealed: SealedCertificate) -> Opened:
         assert sealed.passphrase is not None

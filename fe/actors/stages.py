@@ -3,8 +3,6 @@
 import random
 from datetime import timedelta
 
-import trio
-
 from fe.actors.credentials import Credentials
 from fe.actors.loop import Plan, Tools
 from fe.actors.reconciler import Reconciler
@@ -17,7 +15,6 @@ from fe.config import Settings
 from fe.ecf.catalogue import Host
 from fe.ecf.states import Stage
 from fe.flows.signing import QrHosts
-from fe.vault import Vault
 
 _NO_HOST = ("",)
 _ANY_HOST = (Host.ECF, Host.FC)
@@ -26,13 +23,11 @@ _ANY_HOST = (Host.ECF, Host.FC)
 _SLACK = timedelta(seconds=15)
 
 
-def stages(settings: Settings, tools: Tools, authority: Authority, vault: Vault) -> list[Plan]:
-    """Build the actors of this process."""
+def stages(settings: Settings, tools: Tools, authority: Authority, credentials: Credentials) -> list[Plan]:
+    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
     db, clock = tools.db, tools.clock
-    threads = trio.CapacityLimiter(settings.sign_slots)
-    credentials = Credentials(db, vault, threads)
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
-    signer = SignerPool(db, credentials, threads, hosts, clock, tools.metrics)
+    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, clock, spread, retry)

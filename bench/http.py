@@ -1,6 +1,6 @@
 """POST /invoices, durable, beside a bare Quart-Trio handler and beside FastAPI with the same transaction.
 
-    python -m bench.http [--seconds 4] [--connections 1 8 32 128] [--peers FOLDER]
+    python -m bench.http [--seconds 6] [--rounds 3] [--connections 1 8 32 128] [--peers FOLDER]
 
 One process each, on one embedded Postgres, a structured receipt of 3 KB, in turn for every number of connections:
 
@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import trio
@@ -240,7 +241,8 @@ def install_peers(folder: Path) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each server and number of connections")
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each server and number of connections")
+    parser.add_argument("--rounds", type=int, default=3, help="into which those seconds are cut")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 8, 32, 128])
     parser.add_argument("--peers", type=Path, help="a folder to install FastAPI into")
     parser.add_argument("--old", type=int, default=0, help="old submissions to put into the history first")
@@ -256,26 +258,32 @@ def main() -> None:
         dsn = start_embedded(Path(folder) / "postgres", keep=False)
         migrate(dsn)
         tenant_id, token = trio.run(prepare, dsn, arguments.old)
-        report(Bench(dsn, tenant_id, token, arguments.peers), arguments.connections, arguments.seconds)
+        bench = Bench(dsn, tenant_id, token, arguments.peers)
+        report(bench, arguments.connections, arguments.seconds, arguments.rounds)
 
 
-def report(bench: Bench, connections: list[int], seconds: float) -> None:
-    """Measure everything in turn and print a table."""
-    print(f"POST /invoices, {len(body())} bytes; {bench.rows()} submissions in the history")
+def report(bench: Bench, connections: list[int], seconds: float, rounds: int) -> None:
+    """Measure everything in turn and print a table of medians."""
+    print(f"POST /invoices, {len(body())} bytes; {bench.rows()} submissions in the history; medians of {rounds} rounds")
     print(f"{'':10} {'conn':>5} {'req/s':>8} {'us CPU':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}")
     for count in connections:
-        rates = {}
-        for name, command in bench.commands().items():
-            result = measure(bench, name, command, count, seconds)
-            rates[name] = result["rate"]
-            shown = " ".join(f"{result[column]:8.1f}" for column in ("p50", "p95", "p99"))
-            print(f"{name:10} {count:5} {result['rate']:8.0f} {result['cpu']:8.0f} {shown}", flush=True)
-        print(
-            "  "
-            + ", ".join(
-                f"front : {name} = {rates['front'] / rate:.2f}" for name, rate in rates.items() if name != "front"
-            )
+        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in bench.commands()}
+        for _ in range(rounds):  # in turn, so that whatever else the machine does hits all of them
+            for name, command in bench.commands().items():
+                runs[name].append(measure(bench, name, command, count, seconds / rounds))
+        found = {
+            name: {column: median(run[column] for run in those) for column in ("rate", "cpu", "p50", "p95", "p99")}
+            for name, those in runs.items()
+        }
+        for name, row in found.items():
+            shown = " ".join(f"{row[column]:8.1f}" for column in ("p50", "p95", "p99"))
+            print(f"{name:10} {count:5} {row['rate']:8.0f} {row['cpu']:8.0f} {shown}", flush=True)
+        front = found.pop("front")
+        ratios = (
+            f"front : {name} = {front['rate'] / row['rate']:.2f} in rate, {row['cpu'] / front['cpu']:.2f} in CPU"
+            for name, row in found.items()
         )
+        print("  " + "; ".join(ratios))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
 _TURNED_AWAY_SECONDS = 1.0
+_LAST_PORT = 65535
 
 _log = structlog.get_logger(__name__)
 
@@ -45,6 +46,8 @@ def open_sockets(bind: str) -> list[socket.socket]:
             return [socket.socket(fileno=int(bind.removeprefix("fd://")))]
         host, _, port = bind.rpartition(":")
         host = host.strip("[]")
+        if not host or not 0 <= int(port) <= _LAST_PORT:
+            raise ValueError("not host:port")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, int(port)), family=family, backlog=BACKLOG)
     except (OSError, ValueError, OverflowError) as error:

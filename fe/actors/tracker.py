@@ -65,7 +65,13 @@ class Tracker:
                 return outcomes.in_doubt(work, reason, clock=self.clock, after=AT_ONCE)
             case Estado.REJECTED if verdict.duplicate:
                 rejected = outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
-                return await self.reconciler.judge_duplicate(work, opened, rejected)
+                try:
+                    return await self.reconciler.judge_duplicate(work, opened, rejected)
+                except TryLater as later:
+                    # Its own verdict is out: what is left to find out is what became of the number.
+                    return outcomes.in_doubt(
+                        work, later.reason, clock=self.clock, after=later.after or self.gap(1, self.spread)
+                    )
             case Estado.REJECTED if verdict.try_again:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"

@@ -83,7 +83,9 @@ async def test_a_send_in_process_over_there_is_adopted_by_its_track_id(db: Datab
 
 async def test_a_send_that_was_rejected_is_rejected(db: Database) -> None:
     rejected = verdict(Estado.REJECTED, "13", track_id="t-7", used=False, text="total")
-    road = await make_road(db, tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": rejected})
+    road = await make_road(
+        db, states=[state_of(Estado.REJECTED)], tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": rejected}
+    )
     subject = await road.make(Stage.RECONCILE)
 
     assert await road.steps(subject) == ["Rechazado"]
@@ -92,9 +94,21 @@ async def test_a_send_that_was_rejected_is_rejected(db: Database) -> None:
     assert (await submission(db, subject))["track_id"] == "t-7"
 
 
-@pytest.mark.parametrize(
-    "no_judgement", [TRY_AGAIN, DUPLICATE, verdict(Estado.NOT_FOUND)], ids=["code 004", "duplicate", "not found"]
-)
+async def test_a_strangers_rejection_is_not_taken_for_ours(db: Database) -> None:
+    """Another program sent the number before and was rejected; ours never arrived."""
+    road = await make_road(
+        db,
+        submits=[receipt("t-2")],
+        states=[None],
+        tracks=[tracked("t-x", Estado.REJECTED)],
+        results={"t-x": verdict(Estado.REJECTED, "13", track_id="t-x", used=False), "t-2": ACCEPTED},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["not known there", "received", "Aceptado"]
+
+
+@pytest.mark.parametrize("no_judgement", [TRY_AGAIN, verdict(Estado.NOT_FOUND)], ids=["code 004", "not found"])
 async def test_track_ids_that_say_nothing_about_our_document_do_not_stop_the_next_send(
     db: Database, no_judgement: object
 ) -> None:
@@ -102,6 +116,34 @@ async def test_track_ids_that_say_nothing_about_our_document_do_not_stop_the_nex
     subject = await road.make(Stage.RECONCILE)
 
     assert await road.step(subject) == "not known there"
+
+
+async def test_a_number_that_is_used_is_not_sent_again_before_it_shows_by_whose_document(db: Database) -> None:
+    """A repeat of ours was told so; the first, which was accepted, does not show yet."""
+    road = await make_road(
+        db,
+        states=[None, None, state_of(Estado.ACCEPTED)],
+        tracks=[tracked("t-7", Estado.REJECTED)],
+        results={"t-7": DUPLICATE},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["retry", "Aceptado"]
+    assert road.authority.sent == []
+
+
+async def test_a_number_whose_document_was_rejected_and_then_repeated_is_rejected(db: Database) -> None:
+    """The rejection used the number up, so the repeat was told that it is used."""
+    road = await make_road(
+        db,
+        states=[state_of(Estado.REJECTED)],
+        tracks=[tracked("t-1", Estado.REJECTED), tracked("t-2", Estado.REJECTED)],
+        results={"t-1": verdict(Estado.REJECTED, "13", track_id="t-1"), "t-2": DUPLICATE},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["Rechazado"]
+    assert (await submission(db, subject))["track_id"] == "t-1"
 
 
 async def test_of_several_sends_one_in_process_is_adopted_before_one_rejected_is_believed(db: Database) -> None:
@@ -143,7 +185,7 @@ async def test_what_is_accepted_under_a_track_id_is_not_sent_again_before_its_ow
     )
     subject = await road.make(Stage.RECONCILE)
 
-    assert await road.steps(subject) == ["retry", "retry", "Aceptado"]
+    assert await road.steps(subject) == ["retry", "Aceptado"]
     assert road.authority.sent == []
 
 

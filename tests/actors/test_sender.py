@@ -286,10 +286,21 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database) 
 
 
 async def test_a_duplicate_of_somebody_elses_summary_is_rejected(db: Database) -> None:
-    road = await make_road(db, submits=[DUPLICATE], summary_states=[None])
+    road = await make_road(db, submits=[DUPLICATE], summary_states=[None], states=[state_of(Estado.ACCEPTED, "XXXXXX")])
     subject = await road.make(Stage.SEND, summary=True)
 
     assert await road.steps(subject) == ["Rechazado"]
+
+
+async def test_a_duplicate_of_a_summary_is_doubted_while_its_first_send_does_not_show(db: Database) -> None:
+    road = await make_road(
+        db, submits=[OutcomeUnknown("lost"), DUPLICATE], summary_states=[None, None, state_of(Estado.ACCEPTED)]
+    )
+    subject = await road.make(Stage.SEND, summary=True)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["outcome unknown", "not known there", "outcome unknown", "Aceptado"]
 
 
 async def test_a_duplicate_at_the_door_of_somebody_elses_document_is_an_error_and_is_not_sent_again(

@@ -5,6 +5,8 @@ processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any t
 would serialise commits). A hint may be lost; polling gives correctness.
 """
 
+import heapq
+import math
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,6 +21,9 @@ from fe.store.errors import DatabaseUnavailable
 
 CHANNEL = "fe_due"
 THROTTLE = 0.02
+
+#: Rings for later are kept for moments this far apart, not one for each document that waits.
+_GRID = 0.05
 _PROBE_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
@@ -32,7 +37,9 @@ class Wakeups:
         self._events = {stage: trio.Event() for stage in Stage}
         self._to_tell: set[Stage] = set()
         self._something_to_tell = trio.Event()
-        self._timers: trio.Nursery | None = None
+        self._later: list[tuple[float, Stage]] = []
+        self._awaited: set[tuple[float, Stage]] = set()
+        self._sooner = trio.Event()
         self._probe_word = ""
         self._probe_heard = trio.Event()
         #: Whether notifications arrive; None until that is known.
@@ -46,16 +53,30 @@ class Wakeups:
         self._something_to_tell.set()
 
     def ring_in(self, delay: timedelta, *stages: Stage) -> None:
-        """Ring when `delay` has passed; at once when there is none. Forgotten if we end before: the poll remembers."""
+        """Ring here when `delay` has passed; at once, and everywhere, when there is none.
+
+        Rings of the same moment are one. Forgotten if we end before: the poll remembers.
+        """
         if delay <= timedelta(0):
             self.ring(*stages)
-        elif self._timers is not None:
-            self._timers.start_soon(self._ring_later, delay.total_seconds(), stages)
+            return
+        at = math.ceil((trio.current_time() + delay.total_seconds()) / _GRID) * _GRID
+        for awaited in ((at, stage) for stage in stages):
+            if awaited not in self._awaited:
+                self._awaited.add(awaited)
+                heapq.heappush(self._later, awaited)
+                if self._later[0] == awaited:
+                    self._sooner.set()
 
-    async def _ring_later(self, seconds: float, stages: tuple[Stage, ...]) -> None:
-        await trio.sleep(seconds)
-        for stage in stages:
-            self._wake(stage)
+    async def _keep_time(self) -> None:
+        while True:
+            with trio.move_on_at(self._later[0][0] if self._later else math.inf):
+                await self._sooner.wait()
+            self._sooner = trio.Event()
+            while self._later and self._later[0][0] <= trio.current_time():
+                passed = heapq.heappop(self._later)
+                self._awaited.discard(passed)
+                self._wake(passed[1])
 
     def bell(self, stage: Stage) -> trio.Event:
         """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
@@ -64,13 +85,10 @@ class Wakeups:
     async def run(self) -> None:
         """Carry rings to the other processes and theirs to us, until cancelled."""
         async with trio.open_nursery() as nursery:
-            self._timers = nursery
-            try:
-                nursery.start_soon(self._db.listen, CHANNEL, self._heard)
-                nursery.start_soon(self._probe)
-                await self._tell()
-            finally:
-                self._timers = None
+            nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+            nursery.start_soon(self._probe)
+            nursery.start_soon(self._keep_time)
+            await self._tell()
 
     def _wake(self, stage: Stage) -> None:
         event, self._events[stage] = self._events[stage], trio.Event()

@@ -83,6 +83,38 @@ async def test_a_ring_for_later_comes_when_its_time_has_come(dsn: str) -> None:
         assert trio.current_time() - started >= 0.2
 
 
+async def test_rings_for_later_come_each_in_its_time_whatever_order_they_were_asked_for_in(dsn: str) -> None:
+    async with process(dsn) as wakeups:
+        woken: list[float] = []
+        started = trio.current_time()
+
+        async def note() -> None:
+            while True:
+                await wakeups.bell(Stage.TRACK).wait()
+                woken.append(trio.current_time() - started)
+
+        with trio.move_on_after(0.9):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(note)
+                for seconds in (0.6, 0.2, 0.4, 30):
+                    wakeups.ring_in(timedelta(seconds=seconds), Stage.TRACK)
+                await trio.sleep_forever()
+
+        assert len(woken) == 3
+        assert all(due <= at for due, at in zip((0.2, 0.4, 0.6), woken, strict=True))
+
+
+async def test_a_hundred_thousand_documents_that_wait_cost_a_few_rings(dsn: str) -> None:
+    """In an outage all of them wait for minutes, spread over the schedule."""
+    async with process(dsn) as wakeups:
+        tasks = trio.lowlevel.current_statistics().tasks_living
+        for number in range(100_000):
+            wakeups.ring_in(timedelta(seconds=1 + number % 60), Stage.SEND)
+
+        assert trio.lowlevel.current_statistics().tasks_living == tasks
+        assert len(wakeups._later) <= 60 * 2 * 20
+
+
 async def test_a_ring_for_later_is_at_once_when_there_is_no_delay(db: Database) -> None:
     wakeups = Wakeups(db)
     bell = wakeups.bell(Stage.SEND)

@@ -1,0 +1,189 @@
+"""Migrations: once each, whoever starts them and however many at once; and a word where files and database disagree."""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from fe.store import migrate as module
+from fe.store import readiness
+from fe.store.db import open_database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.migrate import MigrationError, migrate, migrations, month_starts, verify
+from tests.store.race import plain
+
+NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
+ONE = "-- A comment; with a semicolon.\nCREATE TABLE a (n int);\n\nCREATE TABLE b (t text DEFAULT 'x;y');\n"
+TWO = """
+CREATE FUNCTION double(n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    twice int := n * 2; -- inside;
+BEGIN
+    IF n IS NULL THEN
+        RETURN 0;
+    END IF;
+    RETURN twice;
+END
+$$;
+-- The end of the file is a comment.
+"""
+
+
+@pytest.fixture
+def empty(postgres: str) -> Iterator[str]:
+    """DSN of a database with nothing in it."""
+    name = f"e_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield make_conninfo(postgres, dbname=name)
+        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+Write = Callable[..., None]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes migrations of our own in place of the real ones; the months are left out."""
+
+    def write(**texts: str) -> None:
+        for path in tmp_path.glob("*.sql"):
+            path.unlink()
+        for name, text in texts.items():
+            (tmp_path / f"{name.removeprefix('m')}.sql").write_text(text)
+
+    monkeypatch.setattr(module, "migrations", lambda: migrations(tmp_path))
+    monkeypatch.setattr(module, "ensure_months", lambda conn, now: None)
+    return write
+
+
+def applied(dsn: str) -> list[tuple[int, str]]:
+    with plain(dsn) as conn:
+        return conn.execute("SELECT number, name FROM schema_migrations ORDER BY number").fetchall()
+
+
+def test_all_of_ours_are_applied_once_and_the_coming_months_stand_ready(empty: str) -> None:
+    names = migrate(empty, now=NOW)
+
+    assert names == [migration.name for migration in migrations()]
+    assert migrate(empty, now=NOW) == []
+    verify(empty)
+    with plain(empty) as conn:
+        for month in ("2026_11", "2026_12", "2027_01", "2027_02"):
+            for table in ("submissions", "submission_documents", "submission_events", "sends"):
+                found = conn.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{table}_{month}",)).fetchone()
+                assert found == (True,), f"{table}_{month}"
+
+
+def test_many_at_once_apply_each_once(empty: str) -> None:
+    at_the_line, names, trouble = threading.Barrier(6), list[list[str]](), list[BaseException]()
+
+    def run() -> None:
+        at_the_line.wait()
+        try:
+            names.append(migrate(empty, now=NOW))
+        except Exception as error:
+            trouble.append(error)
+
+    racers = [threading.Thread(target=run) for _ in range(6)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+
+    assert trouble == []
+    assert sorted(len(each) for each in names) == [0] * 5 + [len(migrations())]
+
+
+def test_statements_are_run_one_by_one_whatever_semicolons_they_hold(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE, m0002_function=TWO)
+
+    assert [len(migration.statements) for migration in module.migrations()] == [2, 1]
+    assert migrate(empty) == ["0001_tables", "0002_function"]
+    with plain(empty) as conn:
+        assert conn.execute("SELECT double(21)").fetchone() == (42,)
+        assert conn.execute("INSERT INTO b DEFAULT VALUES RETURNING t").fetchone() == ("x;y",)
+
+
+def test_a_file_that_fails_leaves_nothing_of_itself_and_all_of_those_before(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE, m0002_broken="CREATE TABLE c (n int);\nSELECT nonsense;\n")
+
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        migrate(empty)
+
+    assert applied(empty) == [(1, "0001_tables")]
+    with plain(empty) as conn:
+        assert conn.execute("SELECT to_regclass('c')").fetchone() == (None,)
+    files(m0001_tables=ONE, m0002_broken="CREATE TABLE c (n int);\n")
+    assert migrate(empty) == ["0002_broken"]
+
+
+def test_a_file_that_was_changed_after_it_was_applied_is_refused(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE)
+    migrate(empty)
+    files(m0001_tables=ONE + "-- one more word\n")
+
+    for act in (migrate, verify):
+        with pytest.raises(MigrationError, match="0001_tables was changed after it was applied: add a new one"):
+            act(empty)
+
+
+def test_a_database_of_a_newer_release_is_refused(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE, m0002_function=TWO)
+    migrate(empty)
+    files(m0001_tables=ONE)
+
+    for act in (migrate, verify):
+        with pytest.raises(MigrationError, match="at migration 0002, which this release does not know"):
+            act(empty)
+
+
+@pytest.mark.parametrize("names", [("m0002_a",), ("m0001_a", "m0003_b"), ("m0001_a", "m0001_b")])
+def test_numbers_have_no_gaps_and_no_twins(files: Write, names: tuple[str, ...]) -> None:
+    files(**dict.fromkeys(names, ONE))
+
+    with pytest.raises(MigrationError, match="not numbered"):
+        module.migrations()
+
+
+async def test_what_is_missing_is_said_with_what_to_do(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE, m0002_function=TWO)
+    with pytest.raises(MigrationError, match=r"lacks 2 migration\(s\), first 0001_tables: run `fe migrate`"):
+        verify(empty)
+    async with open_database(empty) as db:
+        with pytest.raises(MigrationError, match="the database is empty: run `fe migrate`"):
+            await db.run(readiness.check, module.migrations())
+        migrate(empty)
+        await db.run(readiness.check, module.migrations())
+        files(m0001_tables=ONE, m0002_function=TWO, m0003_more="CREATE TABLE c (n int);")
+        with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
+            await db.run(readiness.check, module.migrations())
+
+
+def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told(dsn: str) -> None:
+    nowhere = make_conninfo(dsn, host="127.0.0.1", port=1, password="CANARY")
+
+    for act in (migrate, verify):
+        with pytest.raises(DatabaseUnavailable) as unavailable:
+            act(nowhere)
+        assert "CANARY" not in str(unavailable.value)
+
+
+@given(st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))
+def test_the_months_that_stand_ready_are_this_one_and_the_next_three(now: datetime) -> None:
+    months = [(month.year, month.month) for month in month_starts(now)]
+
+    assert months[0] == (now.year, now.month)
+    assert len(months) == 4
+    for (year, month), following in pairwise(months):
+        assert following == ((year, month + 1) if month < 12 else (year + 1, 1))
+    assert all(month.utcoffset() == timedelta(0) for month in month_starts(now))

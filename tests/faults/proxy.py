@@ -163,8 +163,9 @@ class FaultProxy:
         return None
 
     async def _pass(self, stream: trio.SocketStream, data: bytes) -> None:
-        for start in range(0, len(data), self._piece):
+        while data:
             await self._passable.wait()
             if self._delay:
                 await trio.sleep(self._delay)
-            await stream.send_all(data[start : start + self._piece])
+            piece, data = data[: self._piece], data[self._piece :]
+            await stream.send_all(piece)

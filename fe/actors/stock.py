@@ -26,9 +26,9 @@ _PATIENCE = 5.0
 EVERYWHERE: dict[Labels, float] = {
     (stage.value, environment.value): 0.0 for stage in Stage for environment in Environment
 }
-_CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
-_SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
-_NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
+CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
+SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
+NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
 class StockTaker:
@@ -90,14 +90,14 @@ class StockTaker:
         self._metrics.oldest_transaction.set(found.oldest_transaction)
 
     async def _certificates(self, conn: Conn) -> None:
-        counts: dict[Labels, float] = {(expires,): 0.0 for expires in _CERTIFICATE_TIMES}
+        counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}
         for expires, count in await stock.certificates(conn):
             counts[expires,] = count
         show(self._metrics.certificates, counts)
 
     async def _sequences(self, conn: Conn) -> None:
-        left: dict[Labels, float] = {(one.value, many): 0.0 for one in Environment for many in _NUMBERS_LEFT}
-        expiring: dict[Labels, float] = {(one.value, time): 0.0 for one in Environment for time in _SEQUENCE_TIMES}
+        left: dict[Labels, float] = {(one.value, many): 0.0 for one in Environment for many in NUMBERS_LEFT}
+        expiring: dict[Labels, float] = {(one.value, time): 0.0 for one in Environment for time in SEQUENCE_TIMES}
         for environment, many, expires, count in await stock.sequences(conn):
             left[environment, many] += count
             expiring[environment, expires] += count

@@ -1,0 +1,185 @@
+"""Rules, dashboards, runbooks and metrics speak of the same things. No tool is needed to see that."""
+
+import json
+import re
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from fe.actors.stock import CERTIFICATE_TIMES, NUMBERS_LEFT, SEQUENCE_TIMES
+from fe.authority.line import OUTCOMES
+from fe.ecf.catalogue import Environment, Host
+from fe.ecf.states import FINAL, Stage
+from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
+from ops.grafana.model import Panel
+from tests.ops.material import (
+    PROMETHEUS,
+    ROOT,
+    RULE_TESTS,
+    RUNBOOKS,
+    TARGET_LABELS,
+    Expression,
+    alerts,
+    exported,
+    expressions,
+    load,
+    rules,
+)
+from tests.ops.promql import alternatives, grouped_by, selectors
+
+PANELS = [panel for dashboard in DASHBOARDS for panels in dashboard.rows.values() for panel in panels]
+
+#: What Prometheus makes by itself.
+OF_PROMETHEUS = {"up": frozenset[str](), "ALERTS": frozenset({"alertname", "alertstate", "severity"})}
+
+#: The values of labels that are closed sets, where the code says what they are.
+VALUES: dict[str, set[str]] = {
+    "stage": {*Stage},
+    "environment": {*Environment},
+    "host": {*Host},
+    "left": set(NUMBERS_LEFT),
+    "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
+    "actor": {*Stage, "circuits", "rescuer", "outbox watch", "stock watch"},
+    "kind": {"live", "dead"},
+    "bucket": {"address", "key"},
+}
+OUTCOMES_OF = {"fe_authority_requests_total": set(OUTCOMES), "fe_login_total": {"granted", "refused", "throttled"}}
+
+#: Runbooks that no alert leads to.
+PROCEDURES = {"poison-document.md", "rotate-secrets.md", "restore-backup.md"}
+
+SEVERITIES = {"page", "ticket", "heartbeat"}
+
+
+def known() -> dict[str, frozenset[str]]:
+    recorded = {rule["record"]: frozenset(grouped_by(rule["expr"])) for rule in rules() if "record" in rule}
+    return {**exported(), **recorded, **OF_PROMETHEUS}
+
+
+@pytest.mark.parametrize("expression", expressions(), ids=lambda one: one.where)
+def test_an_expression_speaks_of_metrics_and_labels_that_exist(expression: Expression) -> None:
+    names = known()
+    asked = selectors(expression.text)
+
+    assert [one.metric for one in asked if one.metric not in names] == []
+    unknown = [
+        (one.metric, label)
+        for one in asked
+        for label, _, _ in one.matchers
+        if label not in names[one.metric] | TARGET_LABELS
+    ]
+    assert unknown == []
+    everywhere = frozenset(chain.from_iterable(names[one.metric] for one in asked)) | TARGET_LABELS
+    assert grouped_by(expression.text) - everywhere == set()
+
+
+@pytest.mark.parametrize("expression", expressions(), ids=lambda one: one.where)
+def test_an_expression_asks_for_values_that_occur(expression: Expression) -> None:
+    for one in selectors(expression.text):
+        for label, operator, value in one.matchers:
+            possible = OUTCOMES_OF.get(one.metric) if label == "outcome" else VALUES.get(label)
+            if one.metric == "fe_verdicts_total" and label == "status":
+                possible = set(FINAL)
+            assert possible is None or set(alternatives(operator, value)) <= possible, (one.metric, label, value)
+
+
+def test_every_metric_of_ours_is_looked_at() -> None:
+    looked_at = {one.metric for expression in expressions() for one in selectors(expression.text)}
+
+    stems = {re.sub(r"_(bucket|sum|count)$", "", name) for name in looked_at}
+    unused = {name for name in exported() if re.sub(r"_(bucket|sum|count)$", "", name) not in stems}
+    assert {name for name in unused if name.startswith("fe_")} == set()
+
+
+def test_no_metric_says_which_tenant_it_is_about() -> None:
+    labels = set().union(*exported().values())
+
+    assert {
+        label for label in labels if re.search(r"tenant|key|encf|e_ncf|rnc|track|url|error|user|id$", label)
+    } == set()
+
+
+def test_the_dashboards_that_are_kept_are_those_that_are_built() -> None:
+    assert {path.name for path in FOLDER.glob("*.json")} == {file_of(one).name for one in DASHBOARDS}
+    for dashboard in DASHBOARDS:
+        kept = file_of(dashboard).read_text(encoding="utf-8")
+        assert kept == written(dashboard), "run: python -m ops.grafana.build"
+
+
+def test_dashboards_are_told_apart_and_share_their_variables() -> None:
+    shown = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
+
+    assert len({one["uid"] for one in shown}) == len({one["title"] for one in shown}) == len(shown) == 7
+    for one in shown:
+        assert [variable["name"] for variable in one["templating"]["list"]] == ["datasource", "environment", "instance"]
+        ids = [panel["id"] for panel in one["panels"]]
+        assert len(set(ids)) == len(ids)
+        assert all(panel["gridPos"]["x"] + panel["gridPos"]["w"] <= 24 for panel in one["panels"])
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.title)
+def test_a_panel_says_what_it_means_and_names_what_it_draws(panel: Panel) -> None:
+    assert panel.means.endswith(".")
+    for legend, query in panel.queries.items():
+        by = grouped_by(query) or set().union(*(known()[one.metric] for one in selectors(query))) | TARGET_LABELS
+        assert set(re.findall(r"\{\{(\w+)\}\}", legend)) <= by
+        variables = set(re.findall(r"\$(\w+)", query))
+        assert variables <= {"environment", "instance", "__rate_interval"}
+
+
+@pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert['alert']}-{alert['labels']['severity']}")
+def test_an_alert_says_how_bad_it_is_and_what_to_do(alert: dict[str, dict[str, str]]) -> None:
+    assert re.fullmatch(r"[0-9]+[mh]", str(alert["for"]))
+    assert alert["labels"]["severity"] in SEVERITIES
+    assert set(alert["annotations"]) == {"summary", "runbook"}
+    assert (ROOT / alert["annotations"]["runbook"]).is_file()
+
+
+def test_test_environments_wake_nobody() -> None:
+    of_an_environment = [
+        alert
+        for alert in alerts()
+        if any("environment" in known()[one.metric] for one in selectors(alert["expr"]))
+        and alert["labels"]["severity"] == "page"
+    ]
+
+    assert len(of_an_environment) == 6
+    assert [alert["alert"] for alert in of_an_environment if 'environment="ecf"' not in alert["expr"]] == []
+
+
+def test_every_alert_is_tested_when_it_fires_and_when_it_does_not() -> None:
+    fires, is_quiet = set(), set()
+    for path in RULE_TESTS:
+        for case in load(path)["tests"]:
+            for look in case["alert_rule_test"]:
+                expected = look.get("exp_alerts") or []
+                fires |= {(look["alertname"], one["exp_labels"]["severity"]) for one in expected}
+                is_quiet |= set() if expected else {look["alertname"]}
+
+    assert {(alert["alert"], alert["labels"]["severity"]) for alert in alerts()} == fires
+    assert {alert["alert"] for alert in alerts()} - is_quiet == {"FeDeadMansSwitch"}
+
+
+def test_runbooks_are_led_to() -> None:
+    led_to = {Path(alert["annotations"]["runbook"]).name for alert in alerts()}
+
+    assert {path.name for path in RUNBOOKS.glob("*.md")} == led_to | PROCEDURES
+
+
+def test_one_alert_silences_another_that_exists() -> None:
+    names = {alert["alert"] for alert in alerts()}
+
+    for rule in load(PROMETHEUS / "alertmanager.yml")["inhibit_rules"]:
+        for matcher in chain(rule["source_matchers"], rule["target_matchers"]):
+            label, _, value = re.split(r"(=~|=)", matcher, maxsplit=1)
+            if label == "alertname":
+                for pattern in value.strip('"').split("|"):
+                    assert any(re.fullmatch(pattern, name) for name in names), pattern
+
+
+def test_alerts_of_one_name_differ_in_severity() -> None:
+    named = Counter((alert["alert"], alert["labels"]["severity"]) for alert in alerts())
+
+    assert [name for name, count in named.items() if count > 1] == []

@@ -1,0 +1,44 @@
+"""The rules as Prometheus itself reads and evaluates them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.ops.material import PROMETHEUS, RULE_TESTS, RULES
+
+PROMTOOL = shutil.which("promtool")
+AMTOOL = shutil.which("amtool")
+
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None,
+    reason="NOT PROVED HERE: that the alerts fire when they should (no promtool: apt-get install prometheus)",
+)
+needs_amtool = pytest.mark.skipif(
+    AMTOOL is None,
+    reason="NOT PROVED HERE: Alertmanager's example (no amtool: apt-get install prometheus-alertmanager)",
+)
+
+
+def run(tool: str | None, *args: str) -> None:
+    assert tool is not None
+    ended = subprocess.run([tool, *args], capture_output=True, text=True, timeout=100)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@needs_promtool
+def test_the_rules_and_the_example_can_be_read() -> None:
+    run(PROMTOOL, "check", "config", str(PROMETHEUS / "prometheus.yml"))
+    run(PROMTOOL, "check", "rules", *map(str, RULES))
+
+
+@needs_promtool
+@pytest.mark.parametrize("file", RULE_TESTS, ids=lambda file: file.stem)
+def test_alerts_fire_when_they_should_and_say_what_they_should(file: Path) -> None:
+    run(PROMTOOL, "test", "rules", str(file))
+
+
+@needs_amtool
+def test_the_example_of_alertmanager_can_be_read() -> None:
+    run(AMTOOL, "check-config", str(PROMETHEUS / "alertmanager.yml"))

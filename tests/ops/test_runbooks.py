@@ -1,0 +1,124 @@
+"""The runbooks that alerts lead to: every command, statement and query in them is run as it stands there.
+
+Four more, about dead letters and the authority, are run with `fe outbox`: tests/cli/test_operators_page.py.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+import trio
+
+from fe.config import named_keys
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.selfmade import to_p12
+from fe.ecf.states import Stage
+from fe.store import pauses
+from fe.store.db import Database
+from fe.store.operators import Act
+from fe.vault import Vault
+from tests.cli.running import SECRETS, environment
+from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
+from tests.factories.tenants import make_submission
+from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported
+from tests.ops.promql import selectors
+from tests.system.stack import provision
+
+PAGES = {path.stem: path for path in sorted(RUNBOOKS.glob("*.md"))}
+OURS = {name: path for name, path in PAGES.items() if name not in RUN_ELSEWHERE}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of code in a page, those within lists too."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
+
+
+STATEMENTS = [(name, block) for name, page in OURS.items() for block in blocks(page, "sql")]
+QUERIES = [(name, block) for name, page in PAGES.items() for block in blocks(page, "promql")]
+
+
+def commands() -> dict[str, list[str]]:
+    """The commands of each page; those that another page shows, too, stand with the first one only."""
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for name, page in OURS.items():
+        new = [block for block in blocks(page, "sh") if block not in seen]
+        seen.update(new)
+        if new:
+            found[name] = new
+    return found
+
+
+COMMANDS = commands()
+
+
+async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
+    """A tenant with all that it needs and a document on its way; what the commands call it."""
+    vault = Vault(named_keys(SECRETS["FE_KEK"]))
+    pepper = bytes.fromhex(SECRETS["FE_API_KEY_PEPPER"])
+    owner, credential, key = await provision(db, vault, pepper, environment=Environment.ECF)
+    subject = await make_submission(db, owner.tenant_id, stage=Stage.TRACK, at=datetime.now(UTC))
+    (folder / "new.p12").write_bytes(to_p12(credential, "of the new one"))
+    (folder / "passphrase").write_text("of the new one\n", encoding="utf-8")
+    if name == "pause-forgotten":
+        now = datetime.now(UTC)
+        act = Act(new_id(now), now, "somebody", "forgotten since")
+        assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF.value)
+    return {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_every_command_of_a_runbook_does_its_work(name: str, db: Database, dsn: str, tmp_path: Path) -> None:
+    told = environment(database_url=dsn, data_dir=str(tmp_path)) | await prepare(db, tmp_path, name)
+    told["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    for block in COMMANDS[name]:
+        run = partial(subprocess.run, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=100)
+        ended = await trio.to_thread.run_sync(run, ["sh", "-eu", "-c", block])
+        assert ended.returncode == 0, block + ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(("name", "statement"), STATEMENTS, ids=[name for name, _ in STATEMENTS])
+def test_every_statement_of_a_runbook_can_be_run(name: str, statement: str, dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(statement.encode())
+
+
+@pytest.mark.parametrize(("name", "query"), QUERIES, ids=[name for name, _ in QUERIES])
+def test_every_query_of_a_runbook_asks_for_what_is_exported(name: str, query: str) -> None:
+    names = exported() | {"up": frozenset[str]()}
+    asked = selectors(query)
+
+    assert asked != []
+    for one in asked:
+        assert one.metric in names
+        assert {label for label, _, _ in one.matchers} <= names[one.metric] | TARGET_LABELS
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_runbook_names_its_alerts_and_says_when_it_is_over(name: str) -> None:
+    text = OURS[name].read_text(encoding="utf-8")
+    leading = {alert["alert"] for alert in alerts() if Path(alert["annotations"]["runbook"]).stem == name}
+
+    assert {alert for alert in leading if f"`{alert}`" not in text} == set()
+    assert leading == set() or "**You see**" in text
+    assert re.search(r"\*\*It (is over|went well)\*\*", text)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_runbook_points_to_what_exists(name: str) -> None:
+    text = OURS[name].read_text(encoding="utf-8")
+    settings = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+
+    assert [page for page in re.findall(r"([\w-]+\.md)", text) if not (RUNBOOKS / page).is_file()] == []
+    assert [one for one in re.findall(r"FE_[A-Z_]+", text) if f"`{one}`" not in settings] == []
+    metrics = set(re.findall(r"`(fe_\w+)`", text))
+    assert metrics <= exported().keys()

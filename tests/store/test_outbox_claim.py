@@ -1,6 +1,6 @@
 """Claims: who gets which row, what a claim counts, and in which order the tenants are served."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -14,6 +14,7 @@ from tests.factories.tenants import LEASE, claim_all, make_submission, make_tena
 from tests.store.race import race
 
 ECF = Lane(Environment.ECF)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 FILL = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
     SELECT %(tenant)s, gen_random_uuid(), 'sign', 'ecf', now() + %(due_in)s - n * interval '1 ms'
@@ -208,7 +209,7 @@ async def test_a_tenants_waiting_rows_cost_the_search_for_due_work_nothing(db: D
     waiting_tenant, due_tenant = await make_tenant(db), await make_tenant(db)
     await fill(db, waiting_tenant, 20_000, due_in=300)
     await fill(db, due_tenant, 3)
-    lane = {"stage": "sign", "environment": "ecf", "host": ""}
+    lane = {"stage": "sign", "environment": "ecf", "host": "", "floor": LONG_AGO}
 
     finding = await read_of(db, outbox._DUE_TENANTS, {**lane, "after": 0, "limit": 16})
     claiming = await read_of(
@@ -235,7 +236,9 @@ async def test_a_tenants_million_due_rows_cost_the_search_for_due_tenants_one_st
         await fill(db, tenant, 1)
 
     finding = await read_of(
-        db, outbox._DUE_TENANTS, {"stage": "sign", "environment": "ecf", "host": "", "after": 0, "limit": 16}
+        db,
+        outbox._DUE_TENANTS,
+        {"stage": "sign", "environment": "ecf", "host": "", "floor": LONG_AGO, "after": 0, "limit": 16},
     )
 
     assert finding < 50

@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, auto
 from typing import Any
@@ -91,6 +91,13 @@ def read_body(content: bytes) -> Body:
     if name is not None and name.lower() == "html":
         return _page(content)
     return Body(Form.DATA, value, name, _storable(value))
+
+
+def alone(body: Body) -> Body:
+    """The body, or what lies in it alone where it is an array of one: some answers come in either shape."""
+    if body.form is not Form.DATA or not isinstance(body.value, list) or len(body.value) != 1:
+        return body
+    return replace(body, value=body.value[0], raw=_storable(body.value[0]))
 
 
 def _from_json(content: bytes) -> Any:
@@ -188,6 +195,7 @@ def messages(body: Body) -> tuple[Message, ...]:
     """All that the answer says in words, at most 100 remarks; of a page of HTML, its text as one."""
     if body.form is Form.EMPTY:
         return ()
+    body = alone(body)
     if isinstance(body.value, dict):
         found = [m for name in _HOLDERS for m in _remarks(member(body.value, name), 0)]
         title = text(member(body.value, "detail")) or text(member(body.value, "title"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fe.authority.bodies import Body, Form, Message, flag, fold, member, messages, number, text
+from fe.authority.bodies import Body, Form, Message, alone, flag, fold, member, messages, number, text
 from fe.ecf.states import ESTADO_BY_CODE, Estado
 
 _ROOTS = frozenset(
@@ -144,13 +144,11 @@ def _is_data(body: Body) -> bool:
     return body.form is Form.DATA and (body.root is None or body.root.lower() in _ROOTS)
 
 
-def _object(body: Body) -> dict[str, Any]:
-    if _is_data(body):
-        value = body.value
-        if isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        if isinstance(value, dict):
-            return value
+def _one(body: Body) -> Body:
+    """The body of an answer about one thing: its value is an object."""
+    one = alone(body)
+    if _is_data(one) and isinstance(one.value, dict):
+        return one
     raise Unreadable("the answer is not an object of the authority's", body.raw)
 
 
@@ -160,9 +158,10 @@ def _object(body: Body) -> dict[str, Any]:
 def read_receipt(body: Body) -> Receipt | None:
     """Read the answer of e-CF reception (section 4); None if it carries no usable trackId."""
     try:
-        track_id = _track_id(_object(body))
+        body = _one(body)
     except Unreadable:
         return None
+    track_id = _track_id(body.value)
     return Receipt(track_id, body.raw) if track_id else None
 
 
@@ -175,8 +174,8 @@ def _track_id(value: Any) -> str | None:
 
 def read_verdict(body: Body) -> Verdict:
     """Read the answer of RFCE reception, and of the queries by trackId, by e-NCF and by summary (sections 4 to 6)."""
-    value = _object(body)
-    return _verdict(body, value, _estado(value, body))
+    body = _one(body)
+    return _verdict(body, body.value, _estado(body.value, body))
 
 
 def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: str | None = None) -> Verdict:
@@ -193,7 +192,8 @@ def read_approval(body: Body) -> Verdict:
 
     What other codes mean is not published; without a word that settles it, such an answer is unreadable.
     """
-    value = _object(body)
+    body = _one(body)
+    value = body.value
     code, word = number(member(value, "codigo")), fold(text(member(value, "estado", "nombre")) or "")
     by_code = {1: Estado.ACCEPTED, 2: Estado.REJECTED}.get(-1 if code is None else code)
     by_word = None

@@ -224,6 +224,26 @@ def test_a_state_is_told_by_its_word_or_its_number(content: Any, estado: Estado)
 
 
 @pytest.mark.parametrize(
+    "told", [{"codigo": 3, "valor": "El eNCF ya fue utilizado."}, {"codigo": 4, "valor": "favor intentar nueva vez"}]
+)
+def test_an_answer_in_an_array_of_one_says_all_that_it_says_alone(told: dict[str, Any]) -> None:
+    answer = {
+        "codigo": "2",
+        "estado": "Rechazado",
+        "encf": "E310000000001",
+        "codigoSeguridad": "AbC1+/",
+        "secuenciaUtilizada": True,
+        "mensajes": [told],
+    }
+
+    alone, wrapped = read_verdict(body(answer)), read_verdict(body([answer]))
+
+    assert wrapped == alone
+    assert (wrapped.duplicate, wrapped.try_again) == (told["codigo"] == 3, told["codigo"] == 4)
+    assert messages(body([answer])) == messages(body(answer))
+
+
+@pytest.mark.parametrize(
     "content",
     [
         {"codigo": 1, "estado": "Rechazado"},

@@ -66,7 +66,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     dsn = database_dsn(settings)
     verify(dsn)
     vault = None if role == "http" else Vault(settings.keks())
-    listeners = Listeners.open(settings, role)
+    listeners = Listeners.open(settings, role, processes)
 
     def start(index: int) -> None:
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))

@@ -36,18 +36,32 @@ class Listeners:
     metrics: tuple[str, int]
 
     @classmethod
-    def open(cls, settings: Settings, role: str) -> "Listeners":
-        """Open what the role needs. Raises ConfigError when an address cannot be had."""
+    def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
+        """Open what the role needs. Raises ConfigError when an address cannot be had, those of /metrics included."""
+        metrics = split_bind(settings.metrics_bind, "FE_METRICS_BIND")
+        for index in range(processes if metrics[1] else 0):
+            _see_that_it_is_free((metrics[0], metrics[1] + index))
         try:
             http = [] if role == "actors" else open_sockets(settings.http_bind)
         except BindError as error:
             raise ConfigError(f"FE_HTTP_BIND: {error}") from error
-        return cls(http, split_bind(settings.metrics_bind, "FE_METRICS_BIND"))
+        return cls(http, metrics)
 
     def of_process(self, index: int) -> "Listeners":
         """Share the public socket; /metrics gets a port of its own for each process."""
         host, port = self.metrics
         return Listeners(self.http, (host, port + index if port else 0))
+
+
+def _see_that_it_is_free(address: tuple[str, int]) -> None:
+    """Say now, and once, what each process would otherwise say at every start."""
+    try:
+        family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+        with socket.create_server(address, family=family):
+            pass
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"FE_METRICS_BIND: cannot listen on {address[0]}:{address[1]}: {reason}") from error
 
 
 def split_bind(bind: str, name: str) -> tuple[str, int]:

@@ -271,9 +271,23 @@ def test_a_taken_port_is_an_error_that_names_the_setting() -> None:
             Listeners.open(settings, "http")
 
 
+@pytest.mark.parametrize("offset", [0, 1])
+def test_a_taken_port_for_metrics_is_told_before_anything_starts(offset: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1] - offset
+        settings = load_settings(metrics_bind=f"127.0.0.1:{port}")
+        with pytest.raises(ConfigError, match=f"FE_METRICS_BIND: cannot listen on 127.0.0.1:{port + offset}"):
+            Listeners.open(settings, "actors", processes=2)
+
+
+def test_a_host_for_metrics_that_does_not_exist_is_told_too() -> None:
+    with pytest.raises(ConfigError, match="FE_METRICS_BIND"):
+        Listeners.open(load_settings(metrics_bind="nowhere.invalid:9464"), "actors")
+
+
 def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -> None:
-    listeners = Listeners.open(load_settings(metrics_bind="127.0.0.1:9000"), "actors")
+    listeners = Listeners.open(load_settings(metrics_bind="127.0.0.1:29464"), "actors")
 
     assert not listeners.http
-    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", 9000 + n) for n in range(3)]
+    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", 29464 + n) for n in range(3)]
     assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)

@@ -18,8 +18,8 @@ from fe.http.billing import Billing
 from fe.http.buckets import Buckets
 from fe.http.counters import Counters
 from fe.http.docs import Docs
-from fe.http.errors import describe, refusal
-from fe.http.express import ClientGone, Express, Limits
+from fe.http.errors import ApiError, describe, refusal
+from fe.http.express import Express
 from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.load import Load
@@ -41,6 +41,7 @@ from fe.store.wakeups import Wakeups
 PREFIX = "/api/v1/fe"
 BODY_SECONDS = 10
 PRUNE_SECONDS = 60.0
+_CLOSE = ("Connection", "close")
 
 _log = structlog.get_logger(__name__)
 
@@ -97,7 +98,7 @@ class Front:
         self._db = db
         self.metrics = metrics
         self.load = Load(deps.max_in_flight, metrics)
-        self.limits = Limits(deps.max_body_bytes, BODY_SECONDS)
+        self.max_body_bytes = deps.max_body_bytes
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db)
         self._authenticator = Authenticator(tokens, self._states, clock)
@@ -119,8 +120,7 @@ class Front:
         by_name = {route.name: route for route in self.routes}
         self.express = Express(
             self.answer,
-            self.load,
-            self.limits,
+            deps.max_body_bytes,
             by_name[f"POST {PREFIX}/invoices"],
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
         )
@@ -132,8 +132,6 @@ class Front:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 self._buckets.take(call.caller.api_key_id, trio.current_time())
             reply = await route.handler(call)
-        except ClientGone:
-            raise
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
             reply = Reply(problem.status, problem.body, problem.headers)
@@ -201,9 +199,11 @@ def _view(front: Front, route: Route) -> Callable[..., Awaitable[Response]]:
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    raise front.limits.too_large() from None
+                    words = f"the body must not be larger than {front.max_body_bytes} bytes"
+                    raise ApiError(413, words, (_CLOSE,)) from None
                 except RequestTimeout:
-                    raise front.limits.too_slow() from None
+                    words = f"the body did not arrive within {BODY_SECONDS} s"
+                    raise ApiError(408, words, (_CLOSE,)) from None
 
         call = Call(
             headers={name.lower(): value for name, value in request.headers.items()},

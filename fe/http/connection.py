@@ -17,22 +17,25 @@ this very version:
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from math import inf
-from typing import Any
+from typing import Any, cast
+from urllib.parse import unquote
 
 import h11
 import structlog
 import trio
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.events import Body, EndBody
 from hypercorn.protocol.events import Request as RequestEvent
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ASGIFramework, ASGIReceiveEvent, ASGISendEvent, ConnectionState, Scope
+from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, ConnectionState, Scope
 from hypercorn.utils import parse_socket_addr
 
+from fe.http.guard import Guard
 from fe.http.plain import plain_error
 
 MAX_RECV = 2**16
@@ -48,7 +51,8 @@ COLLECT_BYTES = 64 * 1024
 _log = structlog.get_logger(__name__)
 
 for _owner, _name in (
-    (H11Protocol, "_check_protocol"),
+    (H11Protocol, "_handle_events"),
+    (H11Protocol, "_maybe_recycle"),
     (H11Protocol, "_create_stream"),
     (H11Protocol, "_send_error_response"),
     (H11Protocol, "_send_h11_event"),
@@ -62,12 +66,82 @@ for _owner, _name in (
 class Http11(H11Protocol):
     """HTTP/1.1 and nothing else."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, guard: Guard, *args: Any) -> None:
+        super().__init__(cast(AppWrapper, guard), *args)  # called with http scopes only
+        self._guard = guard
         self._collected = bytearray()
 
-    async def _check_protocol(self, event: h11.Request) -> None:
-        """Look for no other protocol: the guard refuses requests that ask for one."""
+    async def _handle_events(self) -> None:
+        """Go on as far as the bytes that have arrived allow."""
+        while True:
+            if self.connection.they_are_waiting_for_100_continue:
+                await self._send_h11_event(h11.InformationalResponse(status_code=100, headers=[]))
+            event = await self._next_event()
+            if isinstance(event, h11.Request):
+                await self.send(Updated(idle=False))
+                if not await self._take_short_way(event):
+                    await self._create_stream(event)
+            elif event is h11.PAUSED:
+                await self.can_read.clear()
+                await self.can_read.wait()
+            elif isinstance(event, h11.ConnectionClosed) or event is h11.NEED_DATA or self.stream is None:
+                break
+            elif isinstance(event, h11.Data):
+                await self.stream.handle(Body(stream_id=STREAM_ID, data=bytes(event.data)))
+            elif isinstance(event, h11.EndOfMessage):
+                await self.stream.handle(EndBody(stream_id=STREAM_ID))
+
+    async def _next_event(self) -> Any:
+        """The next event; NEED_DATA when what was sent is not HTTP, and then the connection ends."""
+        try:
+            return self.connection.next_event()
+        except h11.RemoteProtocolError as error:
+            if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+                await self._send_error_response(error.error_status_hint)
+            await self.send(Closed())
+            return h11.NEED_DATA
+
+    async def _take_short_way(self, request: h11.Request) -> bool:
+        """Answer a request that is known, and here already to its end. False: it has not been touched.
+
+        What turns out not to be here yet goes the long way with what has arrived of it.
+        """
+        path, _, query = request.target.partition(b"?")
+        scope: Any = {
+            "type": "http",
+            "http_version": request.http_version.decode(),
+            "method": request.method.decode("ascii").upper(),
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query,
+            "headers": list(request.headers),
+            "client": self.client,
+            "state": {},
+        }
+        known = self._guard.takes(scope)
+        if known is None:
+            return False
+        parts: list[bytes] = []
+        size = 0
+        while (event := await self._next_event()).__class__ is h11.Data:
+            parts.append(bytes(event.data))
+            size += len(event.data)
+            if size > self._guard.max_body_bytes:
+                break
+        if not isinstance(event, h11.EndOfMessage):
+            if self.connection.their_state is not h11.ERROR:
+                await self._create_stream(request)
+                for part in parts:
+                    await self.stream.handle(Body(stream_id=STREAM_ID, data=part))  # type: ignore[union-attr]  # made above
+            return True
+        whole = await self._guard.answer_whole(known, scope, b"".join(parts))
+        headers = [*whole.headers, *self.config.response_headers("h11")]
+        await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
+        await self._send_h11_event(h11.Data(data=whole.body))
+        await self._send_h11_event(h11.EndOfMessage())
+        self.keep_alive_requests += 1
+        await self._maybe_recycle()
+        return True
 
     async def _create_stream(self, request: h11.Request) -> None:
         self.stream = HTTPStream(
@@ -157,13 +231,14 @@ class Connection(TCPServer):
 
     def __init__(
         self,
-        app: ASGIFramework,
+        guard: Guard,
         config: Config,
         context: WorkerContext,
         stream: trio.SocketStream,
         on_fault: Callable[[str], None],
     ) -> None:
-        super().__init__(app, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
+        super().__init__(guard, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
+        self._guard = guard
         self._on_fault = on_fault
         self._over = False
         self._reading = trio.CancelScope()
@@ -193,7 +268,7 @@ class Connection(TCPServer):
         async with Apps() as apps:
             self._task_group = apps
             self.protocol = Http11(  # type: ignore[assignment]  # Hypercorn wraps it to switch to HTTP/2
-                self.app,
+                self._guard,
                 self.config,
                 self.context,
                 apps,

@@ -1,11 +1,13 @@
 """Around the application: what no route ever sees. Request ids, refusals, shedding, metrics, sends that are finished.
 
-It is an ASGI application around another one, for http scopes only; the connection makes no others.
+It is an ASGI application around another one, for http scopes only; the connection makes no others. Requests that may
+go the short way (express.py) it answers itself.
 """
 
 import re
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import structlog
@@ -14,9 +16,9 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 from prometheus_client import Counter, Histogram
 
 from fe.http.errors import ApiError
-from fe.http.express import Express
+from fe.http.express import Express, Known
 from fe.http.load import Load
-from fe.http.plain import new_request_id, plain_error
+from fe.http.plain import RawHeaders, new_request_id, plain_error
 from fe.metrics import Metrics
 
 #: Names and values of all headers together.
@@ -31,8 +33,16 @@ _ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"n
 _log = structlog.get_logger(__name__)
 
 
+class Whole(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    headers: RawHeaders
+    body: bytes
+
+
 class Guard:
-    """The ASGI application that the server runs."""
+    """What the server runs."""
 
     def __init__(self, app: ASGIFramework, express: Express, load: Load, metrics: Metrics) -> None:
         self._app = app
@@ -40,14 +50,14 @@ class Guard:
         self._load = load
         self._metrics = metrics
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.takes = express.takes
+        self.max_body_bytes = express.max_body_bytes
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer one request, whatever happens."""
+        """Answer one request the long way, whatever happens."""
         began = time.perf_counter()
-        request_id = _request_id(scope["headers"])
-        scope["state"]["request_id"] = request_id
+        request_id = self._begin(scope)
         answer = _Answer(send, request_id)
-        structlog.contextvars.bind_contextvars(request_id=request_id)
         try:
             refuse_hostile(scope)
             keep_escaped_slashes(scope)
@@ -55,17 +65,43 @@ class Guard:
                 await self._app(scope, receive, answer.send)
             else:
                 with self._load.admitted():
-                    if known := self._express.takes(scope):
-                        await self._express.serve(*known, scope, receive, answer.send)
-                    else:
-                        await self._app(scope, receive, answer.send)
-        except ApiError as refusal:
-            await answer.give(refusal.status, refusal.message, refusal.headers)
+                    await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
-            _log.error("the application failed to answer", error=error, exc_info=error)
-            await answer.give(500, "Internal Server Error")
+            await answer.give(_refusal(error, request_id))
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
+
+    async def answer_whole(self, known: Known, scope: HTTPScope, body: bytes) -> Whole:
+        """Answer one request the short way, whatever happens."""
+        began = time.perf_counter()
+        request_id = self._begin(scope)
+        scope["state"]["route"] = known.route.name
+        try:
+            refuse_hostile(scope)
+            with self._load.admitted():
+                reply = await self._express.serve(known, scope, body)
+            whole = Whole(
+                reply.status,
+                [
+                    (b"content-type", b"application/json"),
+                    (b"content-length", str(len(reply.body)).encode()),
+                    *((name.lower().encode(), value.encode()) for name, value in reply.headers),
+                    *_ALWAYS_SENT,
+                    (b"x-request-id", request_id.encode()),
+                ],
+                reply.body,
+            )
+        except Exception as error:  # likewise
+            whole = _refusal(error, request_id)
+        self._observe(scope, whole.status, time.perf_counter() - began)
+        return whole
+
+    def _begin(self, scope: HTTPScope) -> str:
+        request_id = _request_id(scope["headers"])
+        scope["state"]["request_id"] = request_id
+        structlog.contextvars.clear_contextvars()  # on the short way a connection's requests share their context
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        return request_id
 
     def _observe(self, scope: HTTPScope, status: int, seconds: float) -> None:
         route = scope["state"].get("route", "none")
@@ -79,7 +115,7 @@ class Guard:
 
 
 class _Answer:
-    """The answer on its way out."""
+    """The answer on its way out, the long way."""
 
     def __init__(self, send: ASGISendCallable, request_id: str) -> None:
         self._send = send
@@ -96,15 +132,26 @@ class _Answer:
         with trio.CancelScope(shield=True):
             await self._send(event)
 
-    async def give(self, status: int, message: str, headers: Iterable[tuple[str, str]] = ()) -> None:
-        """Answer with an error and close, unless an answer has begun already."""
+    async def give(self, whole: Whole) -> None:
+        """Give this answer, unless one has begun already."""
         if self.status:
             return
-        raw_headers, body = plain_error(status, message, self._request_id)
-        raw_headers = [pair for pair in raw_headers if pair[0] != b"x-request-id"]
-        raw_headers += [(name.lower().encode(), value.encode()) for name, value in headers]
-        await self.send({"type": "http.response.start", "status": status, "headers": raw_headers})
-        await self.send({"type": "http.response.body", "body": body, "more_body": False})
+        self.status = whole.status
+        with trio.CancelScope(shield=True):
+            await self._send({"type": "http.response.start", "status": whole.status, "headers": whole.headers})
+            await self._send({"type": "http.response.body", "body": whole.body, "more_body": False})
+
+
+def _refusal(error: Exception, request_id: str) -> Whole:
+    """The answer to a request that got no further than the guard; the connection ends with it."""
+    if isinstance(error, ApiError):
+        status, message, more = error.status, error.message, error.headers
+    else:
+        _log.error("the application failed to answer", error=error, exc_info=error)
+        status, message, more = 500, "Internal Server Error", ()
+    headers, body = plain_error(status, message, request_id)
+    headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
+    return Whole(status, headers, body)
 
 
 def refuse_hostile(scope: HTTPScope) -> None:

@@ -5,13 +5,11 @@ import time
 from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from functools import partial
-from typing import cast
 
 import structlog
 import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ASGIFramework
 from quart_trio import QuartTrio
 
 from fe.config import Settings
@@ -74,8 +72,8 @@ async def serve_http(
     async with trio.open_nursery() as beside:
         await beside.start(front.run)
         beside.start_soon(_when, shutdown, front.release_waiters)
-        guarded = cast(ASGIFramework, Guard(app, front.express, front.load, front.metrics))  # it takes http scopes only
-        server = Server(guarded, most=settings.max_connections, on_fault=front.on_connection_fault)
+        guard = Guard(app, front.express, front.load, front.metrics)
+        server = Server(guard, most=settings.max_connections, on_fault=front.on_connection_fault)
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
         finally:
@@ -92,8 +90,8 @@ async def _when(event: trio.Event, act: Callable[[], None]) -> None:
 class Server:
     """Accepts connections, not more than `most` at once."""
 
-    def __init__(self, app: ASGIFramework, *, most: int, on_fault: Callable[[str], None]) -> None:
-        self._app = app
+    def __init__(self, guard: Guard, *, most: int, on_fault: Callable[[str], None]) -> None:
+        self._guard = guard
         self._most = most
         self._on_fault = on_fault
         self._open: set[Connection] = set()
@@ -128,7 +126,7 @@ class Server:
         if len(self._open) >= self._most:
             await _turn_away(stream)
             return
-        connection = Connection(self._app, self._config, self._context, stream, self._on_fault)
+        connection = Connection(self._guard, self._config, self._context, stream, self._on_fault)
         self._open.add(connection)
         try:
             _prepare(stream)

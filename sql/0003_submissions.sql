@@ -34,8 +34,9 @@ CREATE TABLE submissions (
     -- When the authority first said anything about this document: the end of the latency that /usage reports.
     first_answer_at timestamptz,
     verdict_at timestamptz,
-    -- When an operator last set it going again: its sends before that do not count against its attempts.
-    replayed_at timestamptz,
+    -- Its outbox epoch when an operator last set it going again: sends up to that one do not count against its attempts.
+    -- No moment, because operators' and workers' clocks may differ.
+    replayed_epoch bigint NOT NULL DEFAULT 0,
     CONSTRAINT submissions_pk PRIMARY KEY (tenant_id, submission_id),
     CONSTRAINT submissions_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
     CONSTRAINT submissions_format_known CHECK (format IN ('xml', 'structured')),

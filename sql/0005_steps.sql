@@ -358,7 +358,7 @@ BEGIN
       FROM sends AS d
       JOIN submissions AS s ON s.tenant_id = p_tenant AND s.submission_id = p_subject
      WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject
-       AND d.intended_at > coalesce(s.replayed_at, '-infinity');
+       AND d.epoch > s.replayed_epoch;
     UPDATE outbox AS o
        SET stage = 'send', run_at = due, holder = NULL, deaths = 0, attempt = sends_so_far, entered_at = moment
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;

@@ -78,7 +78,7 @@ BEGIN
     INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at, epoch, entered_at)
     VALUES (p_tenant, p_subject, next_stage, dead.environment, dead.host, moment, dead.epoch, moment);
     UPDATE submissions AS s
-       SET replayed_at = p_at, updated_at = p_at,
+       SET replayed_epoch = dead.epoch, updated_at = p_at,
            response = nullif(s.response - 'status' - 'error', '{}'::jsonb)
      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
     PERFORM record_event(p_tenant, p_subject, p_at, 'replayed',

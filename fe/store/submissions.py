@@ -286,7 +286,7 @@ _QUESTION = """
                 WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
            (SELECT count(*) FROM sends AS x
              WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
-               AND x.intended_at > coalesce(s.replayed_at, '-infinity')
+               AND x.epoch > s.replayed_epoch
            )::int AS sends,
            ARRAY(SELECT other.track_id FROM submissions AS other
                   WHERE other.tenant_id = %(tenant)s AND other.e_ncf = s.e_ncf

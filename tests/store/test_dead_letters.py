@@ -229,6 +229,32 @@ async def test_a_replay_sends_at_once_what_certainly_was_not_sent(db: Database) 
     assert await db.transact(dead_letters.replay, act(), tenant, subject) == "send"
 
 
+@pytest.mark.parametrize("operator_s_clock", [timedelta(hours=-1), timedelta(hours=1)], ids=["behind", "ahead"])
+async def test_a_replay_forgets_the_sends_before_it_and_counts_those_after_it_by_whatever_clock(
+    db: Database, operator_s_clock: timedelta
+) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_dead(db, tenant, stage=Stage.RECONCILE)
+    now = ACCEPTED_AT + operator_s_clock
+    await db.transact(dead_letters.replay, Act(new_id(now), now, "eva", "again"), tenant, subject)
+
+    async def ask() -> tuple[int, int]:
+        work = await take(db, subject)
+        sends = (await db.run(submissions.question, work)).sends
+        await db.run(outbox.resend, work, at=ACCEPTED_AT, after=timedelta(0), reason="the authority does not know it")
+        return sends, (await outbox_row(db, subject))["attempt"]
+
+    first = await ask()
+    work = await take(db, subject)
+    await db.run(
+        submissions.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b"signed")
+    )
+    await db.run(outbox.doubt, work, at=ACCEPTED_AT, after=timedelta(0), error="timeout")
+
+    assert first == (0, 0)
+    assert await ask() == (1, 1)
+
+
 async def test_a_worker_that_was_thought_dead_books_nothing_after_a_replay(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)

@@ -17,8 +17,8 @@ from tests.faults.postgres import Postgres
 from tests.faults.proxy import Cut, FaultProxy, When
 
 #: Where an HTTP process can be told to die, and where an actors' process can.
-_HTTP_POINTS = ("accepting", "accepted")
-_ACTOR_POINTS = tuple(point for point in POINTS if point not in _HTTP_POINTS)
+HTTP_POINTS = ("accepting", "accepted")
+ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS)
 
 #: The statements around which connections are cut.
 _STATEMENTS = {
@@ -81,6 +81,7 @@ DECK: Mapping[str, int] = {
     "authority is mild": 1,
     "authority is wild": 1,
     "authority is away": 2,
+    "authority is maintained": 1,
     "authority is told": 6,
 }
 
@@ -168,7 +169,7 @@ class Nemesis:
         """Where the next process is to die; every second one is spared."""
         if not self._arming or chance.random() < 0.5:
             return {}
-        name = chance.choice(_HTTP_POINTS if role == "http" else _ACTOR_POINTS)
+        name = chance.choice(HTTP_POINTS if role == "http" else ACTOR_POINTS)
         return {"FE_KILL_POINT": f"{name}:{chance.randrange(1, 12)}"}
 
     async def run(self, strikes: Sequence[Strike], seconds: float) -> None:

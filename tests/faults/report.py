@@ -1,10 +1,11 @@
 """What a run did, as a table to read and as JSON to keep."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from fe.ecf.states import FINAL
 from tests.faults.history import History, Outcome
 from tests.faults.scene import Scene
 
@@ -34,6 +35,9 @@ class Report:
     drained_after: float | None
     key_judged: bool
     timeline: list[Happening] = field(repr=False, default_factory=list)
+    #: How many submissions were acknowledged, and how many seen at their end, in each second.
+    acknowledged: list[int] = field(repr=False, default_factory=list)
+    ended: list[int] = field(repr=False, default_factory=list)
 
     def as_json(self, violations: Sequence[Any]) -> dict[str, Any]:
         """Everything, the violations too."""
@@ -67,6 +71,7 @@ def report_of(
     history: History,
     happenings: list[Happening],
     drained_after: float | None,
+    replayed: int,
 ) -> Report:
     """Count."""
     rig, database = scene.rig, history.database
@@ -102,13 +107,24 @@ def report_of(
             "sends announced": len(database.sends),
             "outcomes that were unknown": sum(event.kind == "outcome_unknown" for event in database.events),
             "found at the authority by asking": sum(_is_adopted(event) for event in database.events),
+            "dead letters that an operator replayed": replayed,
             "events on record": len(database.events),
             "numbers drawn": sum(event.kind == "accepted" and event.detail["drawn"] for event in database.events),
         },
         drained_after=None if drained_after is None else round(drained_after, 1),
         key_judged=any(latest > revocation.at + 31 for revocation in history.revocations),
         timeline=happenings,
+        acknowledged=_by_second(call.ended for call in submits if call.http == 202),
+        ended=_by_second(call.ended for call in history.calls if call.op == "ask" and call.status in _FINAL),
     )
+
+
+_FINAL = frozenset(status.value for status in FINAL)
+
+
+def _by_second(moments: Iterable[float]) -> list[int]:
+    counted = Counter(int(moment) for moment in moments)
+    return [counted[second] for second in range(max(counted, default=-1) + 1)]
 
 
 def _repeats(history: History) -> int:

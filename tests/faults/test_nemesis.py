@@ -1,0 +1,32 @@
+"""What goes wrong is drawn from the seed alone, and nothing is left out."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from fe.kill_points import POINTS
+from tests.faults.nemesis import ACTOR_POINTS, DECK, HTTP_POINTS, draw
+
+
+def test_a_seed_draws_the_same_strikes_again_and_another_seed_others() -> None:
+    assert draw(7, 60, every=0.7) == draw(7, 60, every=0.7)
+    assert draw(7, 60, every=0.7) != draw(8, 60, every=0.7)
+
+
+def test_a_longer_run_begins_like_a_shorter_one() -> None:
+    short, long = draw(7, 20, every=0.7), draw(7, 60, every=0.7)
+
+    assert long[: len(short)] == short
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_kind_comes_as_often_as_the_deck_holds_it(seed: int) -> None:
+    strikes = draw(seed, 1000, every=1.0)[: sum(DECK.values())]
+
+    assert Counter(strike.kind for strike in strikes) == DECK
+    assert all(0.29 < later.at - earlier.at < 1.71 for earlier, later in pairwise(strikes))
+
+
+def test_every_point_of_death_belongs_to_a_role() -> None:
+    assert sorted([*HTTP_POINTS, *ACTOR_POINTS]) == sorted(POINTS)

@@ -7,6 +7,7 @@ from typing import Any
 import trio
 
 from fe.clock import Clock
+from fe.ecf.catalogue import Environment
 from fe.ecf.states import Status
 from fe.flows.accept import Draft, accept, prepare
 from fe.flows.judge import background, is_fatal, judge
@@ -39,6 +40,11 @@ class Invoices:
         self._waiting = waiting
         self._clock = clock
         self._metrics = metrics
+        self._accepted = {
+            (environment, form): metrics.accepted.labels(environment, form)
+            for environment in Environment
+            for form in ("xml", "structured")
+        }
         self._readers = trio.CapacityLimiter(2)
         self._totals = history.Totals()
 
@@ -59,7 +65,7 @@ class Invoices:
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
             return Reply(200, _show_deduped(accepted, caller))
-        self._metrics.accepted.labels(caller.environment, new.format).inc()
+        self._accepted[caller.environment, new.format].inc()
         return Reply(202, _show_accepted(accepted, caller))
 
     async def validate(self, call: Call) -> Reply:

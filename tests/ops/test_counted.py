@@ -1,0 +1,300 @@
+"""What operators are shown is what there is: the gauges against a database whose content is known."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+import trio
+
+from fe.actors import stock
+from fe.actors.booking import Booking, End
+from fe.actors.observers import watch_outbox
+from fe.actors.stock import StockTaker
+from fe.clock import clock_ahead, system_clock
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.metrics import Metrics, show
+from fe.store import outbox
+from fe.store.db import Conn, Database, DriverName, open_database
+from fe.store.outbox import Work
+from tests.actors.stage import finish, make_plan, make_tools, running
+from tests.factories.tenants import make_submission, make_tenant, rows, take
+from tests.http.front import start_front
+
+NOW = datetime.now(UTC)
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(name, labels)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    with trio.fail_after(10):
+        while not holds():  # noqa: ASYNC110  (a gauge rings no bell)
+            await trio.sleep(0.01)
+
+
+@asynccontextmanager
+async def taking_stock(
+    db: Database, metrics: Metrics, ahead: float = 0.0, turns: bool = True
+) -> AsyncIterator[StockTaker]:
+    """The stock-taker, running; by default it has taken stock once."""
+    taker = StockTaker(db, clock_ahead(ahead), metrics)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taker.run)
+        if turns:
+            await until(lambda: value(metrics, "fe_actor_silent_seconds", actor="stock watch") is not None)
+        yield taker
+        nursery.cancel_scope.cancel()
+
+
+async def give_up(db: Database, tenant: int, stage: Stage, ago: timedelta) -> None:
+    subject = await make_submission(db, tenant, stage=stage, at=NOW)
+    await db.run(outbox.dead_letter, await take(db, subject), at=NOW - ago, error="no")
+
+
+async def test_dead_letters_and_doubts_are_counted_with_their_age(db: Database) -> None:
+    metrics = Metrics()
+    tenant = await make_tenant(db)
+    await give_up(db, tenant, Stage.SIGN, timedelta(hours=1))
+    await give_up(db, tenant, Stage.SIGN, timedelta(hours=2))
+    await give_up(db, tenant, Stage.RECONCILE, timedelta(minutes=1))
+    doubted = await make_submission(db, tenant, stage=Stage.RECONCILE, at=NOW)
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '20 min' WHERE subject = %(id)s", id=doubted)
+
+    async with taking_stock(db, metrics):
+        assert value(metrics, "fe_dead_letters", stage="sign", environment="ecf") == 2
+        oldest = value(metrics, "fe_dead_letters_oldest_seconds", stage="sign", environment="ecf")
+        assert oldest == pytest.approx(7200, abs=60)
+        assert value(metrics, "fe_dead_letters", stage="send", environment="testecf") == 0
+        # A doubt that was given up is a doubt still.
+        assert value(metrics, "fe_outcomes_unknown", environment="ecf") == 2
+        assert value(metrics, "fe_outcomes_unknown_oldest_seconds", environment="ecf") == pytest.approx(1200, abs=60)
+        assert value(metrics, "fe_outcomes_unknown", environment="certecf") == 0
+
+
+async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> None:
+    metrics = Metrics()
+    active, gone = await make_tenant(db), await make_tenant(db)
+    for tenant, days_ago in ((active, 1), (gone, 31)):
+        await rows(
+            db,
+            """WITH k AS (INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes)
+                          VALUES ('fak_' || lpad(%(tenant)s::text, 12, '0'), %(tenant)s, 'ecf', sha256(''), '{}')
+                          RETURNING api_key_id)
+               INSERT INTO api_key_uses (tenant_id, api_key_id, last_used_at)
+               SELECT %(tenant)s, k.api_key_id, now() - make_interval(days => %(days)s) FROM k""",
+            tenant=tenant,
+            days=days_ago,
+        )
+        for days_left, retired in ((-1, None), (3, None), (20, None), (45, None), (400, None), (-5, NOW)):
+            await rows(
+                db,
+                """WITH u AS (INSERT INTO users (tenant_id, user_id, email)
+                              VALUES (%(tenant)s, gen_random_uuid(), gen_random_uuid()::text) RETURNING user_id)
+                   INSERT INTO certificates (tenant_id, certificate_id, user_id, p12, holder, serial_number,
+                                             not_before, not_after, retired_at)
+                   SELECT %(tenant)s, gen_random_uuid(), u.user_id, '', 'x', '1', now(),
+                          now() + make_interval(days => %(left)s), %(retired)s
+                     FROM u""",
+                tenant=tenant,
+                left=days_left,
+                retired=retired,
+            )
+        sequences: tuple[tuple[str, int, int, int | None, int], ...] = (
+            ("E31", 100, 101, 400, 100),  # none left
+            ("E32", 1000, 951, None, 1000),  # 50 of 1,000 left, used slowly
+            ("E33", 1000, 501, 10, 1),  # half is left, for one day at this pace
+            ("E34", 1000, 1, 30, 0),  # never used
+            ("E41", 1000, 200, -1, 1000),
+        )
+        for prefix, most, current, left, age in sequences:
+            await rows(
+                db,
+                """INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number,
+                                          current_number, expire_at, created_at)
+                   VALUES (%(tenant)s, 'ecf', %(prefix)s, gen_random_uuid(), 1, %(most)s, %(current)s,
+                           now() + make_interval(days => %(left)s), now() - make_interval(days => %(age)s))""",
+                tenant=tenant,
+                prefix=prefix,
+                most=most,
+                current=current,
+                left=left,
+                age=age,
+            )
+
+    async with taking_stock(db, metrics):
+        certificates = {each: value(metrics, "fe_certificates", expires=each) for each in stock.CERTIFICATE_TIMES}
+        numbers = {each: value(metrics, "fe_sequences", environment="ecf", left=each) for each in stock.NUMBERS_LEFT}
+        expiring = {
+            each: value(metrics, "fe_sequences_expiring", environment="ecf", expires=each)
+            for each in stock.SEQUENCE_TIMES
+        }
+
+    assert certificates == dict.fromkeys(stock.CERTIFICATE_TIMES, 1)
+    assert numbers == {"none": 1, "under_3_days": 1, "under_10_percent": 1, "enough": 2}
+    assert expiring == dict.fromkeys(stock.SEQUENCE_TIMES, 1)
+
+
+async def test_pauses_tables_the_server_and_the_clock_are_seen(db: Database) -> None:
+    metrics = Metrics()
+    await rows(
+        db,
+        """INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason)
+           VALUES (0, 'testecf', now() - interval '5 hours', 'she', 'a test'), (0, 'ecf', now(), 'he', 'a test')""",
+    )
+
+    async with taking_stock(db, metrics, ahead=7.5):
+        assert value(metrics, "fe_pauses") == 2
+        assert value(metrics, "fe_pauses_oldest_seconds") == pytest.approx(5 * 3600, abs=60)
+        assert value(metrics, "fe_clock_ahead_seconds") == pytest.approx(7.5, abs=1)
+        assert (value(metrics, "fe_table_bytes", table="outbox") or 0) > 8000
+        assert value(metrics, "fe_table_rows", table="outbox", kind="dead") is not None
+        connections, most = value(metrics, "fe_database_connections"), value(metrics, "fe_database_connections_most")
+        assert connections is not None
+        assert most is not None
+        assert 1 <= connections <= most
+
+
+async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "_PATIENCE", 0.3)
+    metrics = Metrics()
+    show(metrics.dead_letters, {("send", "ecf"): 3})
+
+    async def lock(conn: Conn, task_status: trio.TaskStatus[None]) -> None:
+        await conn.execute("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE")
+        task_status.started()
+        await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+
+        async def hold(task_status: trio.TaskStatus[None]) -> None:
+            await db.transact(lock, task_status)
+
+        await nursery.start(hold)
+        async with taking_stock(db, metrics, turns=False):
+            # Read after the one that is locked: the others are not held up by it.
+            await until(lambda: value(metrics, "fe_certificates", expires="later") is not None)
+        nursery.cancel_scope.cancel()
+
+    assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 3
+    assert value(metrics, "fe_actor_silent_seconds", actor="stock watch") is None
+
+
+async def test_the_outbox_is_shown_and_whether_the_database_answers(dsn: str, db: Database) -> None:
+    metrics = Metrics()
+    await make_submission(db, await make_tenant(db), stage=Stage.SEND, at=NOW)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch_outbox, db, metrics)
+        await until(lambda: value(metrics, "fe_database_reachable") == 1)
+        await until(lambda: value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1)
+        nursery.cancel_scope.cancel()
+    assert value(metrics, "fe_outbox_rows", stage="sign", environment="testecf") == 0
+
+    async with (
+        open_database("host=127.0.0.1 port=1 dbname=none", patience=0.2) as away,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(watch_outbox, away, metrics)
+        await until(lambda: value(metrics, "fe_database_reachable") == 0)
+        nursery.cancel_scope.cancel()
+    assert value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1
+
+
+async def test_what_is_in_hand_is_shown_with_its_age_and_its_end(db: Database) -> None:
+    metrics = Metrics()
+    entered, leave = trio.Event(), trio.Event()
+    await make_submission(db, await make_tenant(db), at=system_clock() - timedelta(seconds=90))
+
+    async def accepted(work: Work) -> Booking:
+        entered.set()
+        await leave.wait()
+        write = partial(
+            outbox.failure, work=work, at=system_clock(), response={"status": "error"}, fate=NumberFate.USED
+        )
+        return Booking("Aceptado", write, end=End(Status.ACCEPTED, "31"))
+
+    async with running(make_plan(accepted), make_tools(db, metrics=metrics)):
+        await entered.wait()
+        assert value(metrics, "fe_in_hand", stage="sign") == 1
+        assert value(metrics, "fe_slots", stage="sign") == 4
+        assert value(metrics, "fe_in_hand_oldest_seconds", stage="sign") is not None
+        await until(lambda: (value(metrics, "fe_in_hand_oldest_seconds", stage="sign") or 0) > 0.05)
+        assert value(metrics, "fe_actor_silent_seconds", actor="sign") is not None
+        leave.set()
+        await until(lambda: value(metrics, "fe_in_hand", stage="sign") == 0)
+
+    assert value(metrics, "fe_in_hand_oldest_seconds", stage="sign") == 0
+    assert value(metrics, "fe_verdicts_total", environment="ecf", status="Aceptado", type="31") == 1
+    seconds = value(metrics, "fe_submission_verdict_seconds_sum", environment="ecf")
+    assert seconds == pytest.approx(90, abs=10)
+
+
+async def test_a_step_that_ends_nothing_counts_no_end(db: Database) -> None:
+    metrics = Metrics()
+    finished = trio.Event()
+    await make_submission(db, await make_tenant(db), at=NOW)
+
+    async def handle(work: Work) -> Booking:
+        finished.set()
+        return finish(work)
+
+    async with running(make_plan(handle), make_tools(db, metrics=metrics)):
+        await finished.wait()
+
+    assert value(metrics, "fe_steps_total", stage="sign", outcome="done") == 1
+    assert "fe_verdicts_total{" not in str(list(metrics.verdicts.collect()))
+    assert [sample for family in metrics.verdicts.collect() for sample in family.samples] == []
+
+
+@pytest.mark.parametrize("driver", ["trio", "trio-asyncio"])
+async def test_waiting_for_a_connection_is_measured(dsn: str, driver: DriverName) -> None:
+    waits: list[float] = []
+    begun = trio.Event()
+
+    async def hold(conn: Conn) -> None:
+        begun.set()
+        await conn.execute("SELECT pg_sleep(0.4)")
+
+    async def ask(conn: Conn) -> None:
+        await conn.execute("SELECT 1")
+
+    async with (
+        open_database(dsn, max_size=2, driver=driver, observe_wait=waits.append) as db,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(db.run, hold)
+        nursery.start_soon(db.run, hold)
+        await begun.wait()
+        nursery.start_soon(db.run, ask)
+
+    assert len(waits) == 3
+    assert max(waits) > 0.2
+
+
+async def test_refused_input_is_counted_by_what_is_wrong_with_it(db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, db)
+    async with front.client() as client:
+        await client.post("/login", content=b"{", headers={"Content-Type": "application/json"})
+        await client.post("/login", json={"apiKeyId": 1})
+        await client.post("/login", content=b"x", headers={"Content-Type": "text/plain"})
+        await client.get("/invoices")
+
+    def refused(reason: str) -> float | None:
+        return value(front.metrics, "fe_input_refused_total", reason=reason)
+
+    assert [refused(reason) for reason in ("json", "request", "media type", "document")] == [1, 1, 1, None]
+
+
+def test_a_series_that_was_shown_is_never_taken_away() -> None:
+    metrics = Metrics()
+
+    show(metrics.dead_letters, {("send", "ecf"): 3, ("sign", "ecf"): 1})
+    show(metrics.dead_letters, {("sign", "ecf"): 2})
+
+    assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 0
+    assert value(metrics, "fe_dead_letters", stage="sign", environment="ecf") == 2

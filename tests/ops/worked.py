@@ -1,0 +1,112 @@
+"""A service as processes, and tenants that use it."""
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import trio
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from fe.cli.stack import Stack, open_stack
+from fe.config import named_keys
+from fe.ecf.catalogue import Environment
+from fe.ecf.selfmade import self_made, to_p12
+from fe.flows.keys import SCOPES
+from fe.flows.provision import add_certificate, create_key, put_sequence
+from fe.http.tokens import Tokens
+from fe.store import tenants
+from fe.store.db import Conn, Database, open_database
+from fe.vault import Vault
+from tests.factories.tenants import ISSUER, rows
+from tests.system.test_road import invoice
+
+ENVIRONMENT = Environment.TESTECF
+#: Requests on their way at once.
+_AT_ONCE = 8
+
+
+@dataclass
+class Worked:
+    """A stack and what its tenants call it with."""
+
+    stack: Stack
+    db: Database
+    tokens: list[str]
+    client: httpx.AsyncClient
+    sent: int = 0
+
+    async def submit(self, tokens: Sequence[str]) -> None:
+        """One receipt for each token."""
+        limiter = trio.CapacityLimiter(_AT_ONCE)
+
+        async def one(token: str, number: int) -> None:
+            async with limiter:
+                answer = await self.client.post(
+                    "/invoices",
+                    json={"format": "structured", "payload": invoice(number), "clientRequestId": f"r-{number}"},
+                    headers={"Authorization": f"Bearer {token}"},
+                )
+                assert answer.status_code == 202, answer.text
+
+        async with trio.open_nursery() as nursery:
+            for token in tokens:
+                self.sent += 1
+                nursery.start_soon(one, token, self.sent)
+
+    async def until_all_ended(self, *, seconds: float = 120) -> None:
+        with trio.fail_after(seconds):
+            while await rows(self.db, "SELECT tenant_id FROM outbox LIMIT 1"):  # noqa: ASYNC110  (other processes)
+                await trio.sleep(0.1)
+
+    async def scrape(self) -> str:
+        answer = await self.client.get(self.stack.metrics_url)
+        assert answer.status_code == 200
+        return answer.text
+
+
+@asynccontextmanager
+async def worked(*, count: int, with_certificates: int) -> AsyncIterator[Worked]:
+    """Start a service with so many tenants. Those without a certificate hand in, and it ends as an error."""
+    async with (
+        open_stack(settings={"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50"}) as stack,
+        open_database(stack.dsn, max_size=4) as db,
+        httpx.AsyncClient(base_url=stack.base_url, timeout=30, trust_env=False) as client,
+    ):
+        keys = await _make_tenants(db, stack, count, with_certificates)
+        tokens = Tokens(named_keys(stack.environment["FE_JWT_KEYS"]))
+        now = datetime.now(UTC)
+        yield Worked(stack, db, [tokens.issue(key, SCOPES, now) for key in keys], client)
+
+
+async def _make_tenants(db: Database, stack: Stack, count: int, with_certificates: int) -> list[str]:
+    """Make the tenants; the API keys of those with certificates come first. All sign alike: making RSA keys is slow."""
+    vault = Vault(named_keys(stack.environment["FE_KEK"]))
+    now = datetime.now(UTC)
+    credential = self_made(
+        rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        holder="Ana Prueba",
+        holder_id="00112345678",
+        not_before=now - timedelta(days=1),
+        not_after=now + timedelta(days=365),
+    )
+    passphrase = secrets.token_hex(8)
+    p12 = to_p12(credential, passphrase)
+
+    async def make(conn: Conn) -> list[str]:
+        made = []
+        for number in range(count):
+            tenant = await tenants.create(conn, f"tenant {number}", ISSUER)
+            assert tenant is not None
+            key = await create_key(conn, tenant, ENVIRONMENT, pepper=b"pepper")
+            made.append(key.record.api_key_id)
+            await put_sequence(conn, tenant, ENVIRONMENT, "E31", expires=now.date() + timedelta(days=400), now=now)
+            if number < with_certificates:
+                await add_certificate(
+                    conn, vault, tenant, None, p12=p12, passphrase=passphrase, opened=credential, now=now
+                )
+        return made
+
+    return await db.transact(make)

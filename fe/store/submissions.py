@@ -7,7 +7,6 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
 
-from fe.ecf.ids import milliseconds
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost, StoreError
 from fe.store.outbox import Work, book
@@ -373,59 +372,6 @@ async def xml(conn: Conn, tenant_id: int, submission_id: UUID) -> tuple[str, byt
     assert row is not None, "a submission without its original"
     kind, content = row
     return kind, bytes(content)
-
-
-_LIST = f"""
-    SELECT {_RECORD_COLUMNS}
-      FROM submissions
-     WHERE tenant_id = %(tenant)s
-       AND submission_id >= uuid_floor(%(from)s) AND submission_id <= %(to)s::uuid
-       AND submitted_at >= %(from)s AND submitted_at <= %(to_moment)s
-     ORDER BY submission_id DESC
-     LIMIT %(limit)s OFFSET %(offset)s
-"""
-
-_COUNT = """
-    SELECT count(*)
-      FROM submissions
-     WHERE tenant_id = %(tenant)s
-       AND submission_id >= uuid_floor(%(from)s) AND submission_id <= %(to)s::uuid
-       AND submitted_at >= %(from)s AND submitted_at <= %(to_moment)s
-"""
-
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-_LAST_MOMENT = datetime.fromisoformat("9999-12-31T23:59:59.999999+00:00")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a tenant's history, newest first, and how many there are in all."""
-
-    items: list[Record]
-    total: int
-
-
-async def history(
-    conn: Conn, tenant_id: int, *, limit: int, offset: int, since: datetime | None, until: datetime | None
-) -> Page:
-    """List a tenant's submissions newest first, those submitted from `since` to `until` (both inclusive)."""
-    first, last = since or _EPOCH, until or _LAST_MOMENT
-    values = {
-        "tenant": tenant_id,
-        "from": max(first, _EPOCH),
-        # The largest id of that millisecond: ids carry their moment in the first 48 bits.
-        "to": UUID(int=(max(milliseconds(last), 0) << 80) | ((1 << 80) - 1)),
-        "to_moment": last,
-        "limit": limit,
-        "offset": offset,
-    }
-    async with conn.pipeline():
-        page = conn.cursor(row_factory=class_row(Record))
-        await page.execute(_LIST, values)
-        count = await conn.execute(_COUNT, values)
-    total = await count.fetchone()
-    assert total is not None
-    return Page(await page.fetchall(), total[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.states import NumberFate, Stage, Status
-from fe.store import outbox, submissions, waiting
+from fe.store import history, outbox, submissions, waiting
 from fe.store.db import Conn, Database, open_database
 from fe.store.outbox import Lane, Work
 from fe.store.submissions import NewSubmission
@@ -181,13 +181,31 @@ async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
     assert fetched <= 20
 
 
-async def test_a_page_of_the_history_and_its_total_read_one_tenants_rows(grown: str) -> None:
-    page = partial(submissions.history, tenant_id=1, limit=50, offset=0, since=None, until=None)
+@pytest.mark.parametrize("offset", [0, 500])
+async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset: int, grown: str) -> None:
+    page = partial(
+        history.page,
+        tenant_id=1,
+        chosen=history.Filter(),
+        limit=50,
+        offset=offset,
+        totals=history.Totals(),
+        now=NOW + timedelta(days=1),
+    )
     async with open_database(grown) as db:
         scanned, fetched = await rows_read(db, page)
 
     assert scanned == 0
     assert fetched <= (HISTORY + DUE) / TENANTS + 200
+
+
+async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
+    after = partial(history.after, tenant_id=1, chosen=history.Filter(), limit=50, cursor=new_id(NOW))
+    async with open_database(grown) as db:
+        scanned, fetched = await rows_read(db, after)
+
+    assert scanned == 0
+    assert fetched <= 100
 
 
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row(grown: str) -> None:

@@ -14,6 +14,7 @@ import structlog
 
 from fe.config import ConfigError, Settings
 from fe.http.server import BindError, open_sockets
+from fe.leash import obey
 
 _log = structlog.get_logger(__name__)
 
@@ -76,13 +77,21 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
     """Fork `processes` children, each calling `start(index)`; return the exit code when all have ended.
 
     Call it from a single-threaded process. A child that dies is started again; five deaths within a minute end the
-    whole. SIGTERM and SIGINT are passed on as SIGTERM; a second one, or the end of the grace, kills. The exit code is 0
-    if all have ended well.
+    whole. SIGTERM and SIGINT are passed on as SIGTERM; a second one, or the end of the grace, kills. If we are killed
+    ourselves, the children stop too. The exit code is 0 if all have ended well.
     """
     stop = _StopState()
     for number in _STOP_SIGNALS:
         signal.signal(number, stop.hear)
-    children = {_fork(start, index): index for index in range(processes)}
+    # Nobody writes to it. When we end, however we end, the children read its end, and end too.
+    leash, held = os.pipe()
+
+    def leashed(index: int) -> None:
+        os.close(held)
+        obey(leash)
+        start(index)
+
+    children = {_fork(leashed, index): index for index in range(processes)}
     deaths: list[float] = []
     failed = False
     while children:
@@ -104,7 +113,9 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
         else:
             time.sleep(0.2 * len(deaths))
             if stop.asked_at is None:  # it may have come in the meantime
-                children[_fork(start, index)] = index
+                children[_fork(leashed, index)] = index
+    os.close(leash)
+    os.close(held)
     return 1 if failed or stop.killed else 0
 
 

@@ -112,6 +112,20 @@ def test_sigterm_is_passed_on_and_the_end_is_zero_when_all_have_ended(tmp_path: 
         assert not any(alive(line[2]) for line in started)
 
 
+def test_children_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told()") as run:
+        run.await_lines("started", 2)
+
+        run.process.kill()
+        run.end()
+
+        end = time.monotonic() + 15
+        while len(run.lines("heard")) < 2:
+            assert time.monotonic() < end, run.said.read_text()
+            time.sleep(0.02)
+    assert {line[2] for line in run.lines("heard")} == {"SIGTERM"}
+
+
 def test_sigint_stops_like_sigterm(tmp_path: Path) -> None:
     with parent(tmp_path, "until_told()") as running:
         running.await_lines("started", 2)

@@ -25,7 +25,7 @@ async def test_a_thousand_tenants_leave_few_series_and_no_trace_of_themselves() 
     wrong = [one for one in samples if names[one.name] != one.labels.keys() and one.labels]
     assert wrong == []
     accepted = [one.value for one in samples if one.name == "fe_submissions_accepted_total"]
-    assert accepted == [TENANTS]
+    assert sum(accepted) == TENANTS
     ended = [one for one in samples if one.name == "fe_verdicts_total"]
     assert sum(one.value for one in ended) == TENANTS
     assert {one.labels["environment"] for one in ended} == {ENVIRONMENT}

@@ -71,8 +71,8 @@ class Clients:
         self, accounts: list[Account], doors: list[Door], journal: ClientJournal, issuers: Mapping[int, Any], seed: int
     ) -> None:
         self._accounts = accounts
-        self._doors = doors
-        self._journal = journal
+        self.doors = doors
+        self.journal = journal
         self._random = random.Random(f"{seed}/clients")
         self._papers = {
             account.tenant_id: Papers(issuers[account.tenant_id], random.Random(f"{seed}/papers/{number}"))
@@ -115,14 +115,14 @@ class Clients:
     async def use(self, account: Account, key: Key, every: float) -> None:
         """Go on using one key, whatever is answered, until cancelled: it will be revoked."""
         alone = Account(account.tenant_id, account.environment, [key], account.address)
-        doors = [Door(door.base_url, door.client) for door in self._doors]
+        doors = [Door(door.base_url, door.client) for door in self.doors]
         for door in doors:
             await self.log_in(alone, door, key)
         while True:
             door = self._random.choice(doors)
             if account.tenant_id in door.tokens:
                 call = await self.call(alone, door, "use", "GET", "/invoices/none", {}, key=key.api_key_id)
-                self._journal.add(call)
+                self.journal.add(call)
             elif any(account.tenant_id in other.tokens for other in doors):
                 door.tokens = next(other.tokens for other in doors if other.tokens)
             await trio.sleep(every)
@@ -222,7 +222,7 @@ class _Errand:
             if patience.cancelled_caught:
                 call = self._left(request_id)
             leaves = False
-            self.clients._journal.add(call)
+            self.clients.journal.add(call)
             if call.outcome is Outcome.OK:
                 return call.tax_log_id
             if call.http in (400, 413) or (call.outcome is Outcome.UNKNOWN and request_id is None):
@@ -230,7 +230,7 @@ class _Errand:
             await trio.sleep(self.random.uniform(0.2, 0.8))
 
     async def _post(self, body: dict[str, Any], request_id: str | None) -> Call:
-        door = self.random.choice(self.clients._doors)
+        door = self.random.choice(self.clients.doors)
         return await self.clients.call(
             self.account,
             door,
@@ -260,7 +260,7 @@ class _Errand:
         gap = 0.3
         while True:
             await trio.sleep(gap * self.random.uniform(0.7, 1.3))
-            door = self.random.choice(self.clients._doors)
+            door = self.random.choice(self.clients.doors)
             call: Call | None = None
             with trio.move_on_after(_CALL_SECONDS):
                 call = await self.clients.call(
@@ -268,7 +268,7 @@ class _Errand:
                 )
             if call is None:
                 continue
-            self.clients._journal.add(call)
+            self.clients.journal.add(call)
             if call.outcome is Outcome.OK and (call.status in _FINAL or call.inner == "dead_letter"):
                 return
             gap = min(gap * 1.4, 2.0) if call.status != Status.QUEUED else min(gap * 1.2, 1.5)

@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
@@ -160,16 +161,15 @@ class Nemesis:
         self._rig = rig
         self._postgres_lock = trio.Lock()
         self._arming = points
-        for role in ("http", "actors"):
-            for part in rig.http if role == "http" else rig.actors:
-                chance = random.Random(f"{seed}/points/{part.name}")
-                part.arm = lambda role=role, chance=chance: self._point(role, chance)  # type: ignore[misc]
+        for parts, names in ((rig.http, HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
+            for part in parts:
+                part.arm = partial(self._point, names, random.Random(f"{seed}/points/{part.name}"))
 
-    def _point(self, role: str, chance: random.Random) -> Mapping[str, str]:
+    def _point(self, names: Sequence[str], chance: random.Random) -> Mapping[str, str]:
         """Where the next process is to die; every second one is spared."""
         if not self._arming or chance.random() < 0.5:
             return {}
-        name = chance.choice(HTTP_POINTS if role == "http" else ACTOR_POINTS)
+        name = chance.choice(names)
         return {"FE_KILL_POINT": f"{name}:{chance.randrange(1, 12)}"}
 
     async def run(self, strikes: Sequence[Strike], seconds: float) -> None:

@@ -4,7 +4,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -90,10 +90,9 @@ async def run(order: Order, folder: Path | None = None) -> Ended:
 
 async def _run(order: Order, folder: Path) -> Ended:
     happenings: list[Happening] = []
-    began = trio.current_time()
 
     def tell(where: str, what: str) -> None:
-        happenings.append(Happening(round(trio.current_time() - began, 3), where, what))
+        happenings.append(Happening(trio.current_time(), where, what))
 
     journal = ClientJournal(folder / "clients.jsonl")
     scene_of = partial(
@@ -127,6 +126,7 @@ async def _run(order: Order, folder: Path) -> Ended:
     journal.close()
     history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations)
     violations = await trio.to_thread.run_sync(check, history)
+    happenings = [replace(each, at=round(each.at - began, 3)) for each in happenings]
     report = report_of(order.seed, order.seconds, scene, history, happenings, drained_after, replayed)
     return Ended(report, violations, history, folder)
 

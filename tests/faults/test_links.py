@@ -8,7 +8,7 @@ import trio
 
 from fe.store.db import Conn, Database, open_database
 from fe.store.errors import DatabaseUnavailable
-from tests.faults.test_proxy import proxied, through
+from tests.faults.proxied import proxied, through
 
 
 async def ask(conn: Conn) -> None:

@@ -50,7 +50,7 @@ def draw(report: Mapping[str, Any]) -> str:
 
 
 def _lane(happenings: Sequence[Mapping[str, Any]], y: int, end: float, x: Any, *, always: bool) -> Iterator[str]:
-    since: float | None = 0.0 if always or not happenings or happenings[0]["what"] != "start" else None
+    since: float | None = 0.0 if always else None
     frozen = 0.0
     marks: list[str] = []
     for happening in happenings:
@@ -63,7 +63,7 @@ def _lane(happenings: Sequence[Mapping[str, Any]], y: int, end: float, x: Any, *
             marks.append(_bar(x(frozen), x(at), y, 14, _FROZEN))
         elif what.startswith(("died at", "kill -9", "SIGTERM", "ended by itself", "the end", "would not")):
             if since is not None:
-                yield _bar(x(since), x(at), y, 10, _BAR)
+                yield _bar(x(since), x(min(at, end)), y, 10, _BAR)
             since = None
         colour = next((colour for colour, words in _MARKS.values() if what.startswith(words)), None)
         if colour is not None:

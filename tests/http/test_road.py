@@ -95,8 +95,10 @@ async def test_health_needs_no_token_and_lies_outside_the_prefix(front: Running)
     async with httpx.AsyncClient(trust_env=False) as client:
         live = await client.get(f"http://127.0.0.1:{front.port}/healthz")
         ready = await client.get(f"http://127.0.0.1:{front.port}/readyz")
+        metrics = await client.get(f"http://127.0.0.1:{front.port}/metrics")
 
     assert (live.status_code, live.json()) == (200, {"status": "ok"})
+    assert metrics.status_code == 404  # they have a port of their own
     assert (ready.status_code, ready.json()) == (200, {"status": "ready"})
 
 

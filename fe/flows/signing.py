@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any
 
 from lxml import etree
@@ -97,9 +97,19 @@ def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document
     if document.e_ncf is None and sheet.e_ncf is not None:
         document = _with_number(document, sheet.e_ncf)
     issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
-    expires = sheet.sequence_expires
-    expiry = expires.astimezone(SANTO_DOMINGO).date() if expires is not None else None
-    return autofill(document, issuer=issuer, expiry=expiry, now=now)
+    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now)
+
+
+def expiry_day(moment: datetime | None) -> date | None:
+    """The last day of a sequence, as FechaVencimientoSecuencia names it: the day it is in Santo Domingo.
+
+    But midnight UTC is how programs write a day without meaning a time (`2028-12-31T00:00:00.000Z`). At its word it
+    would be the evening before, and the authority refuses a document whose date is not the one it authorised.
+    """
+    if moment is None:
+        return None
+    utc = moment.astimezone(UTC)
+    return utc.date() if utc.time() == time(0) else moment.astimezone(SANTO_DOMINGO).date()
 
 
 def _with_number(document: Document, e_ncf: str) -> Document:
@@ -153,5 +163,4 @@ def _expiration(document: Document, sheet: SigningSheet) -> date | None:
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
         return datetime.strptime(written, "%d-%m-%Y").replace(tzinfo=SANTO_DOMINGO).date()
-    expires = sheet.sequence_expires
-    return expires.astimezone(SANTO_DOMINGO).date() if expires is not None else None
+    return expiry_day(sheet.sequence_expires)

@@ -22,7 +22,7 @@ from fe.ecf.catalogue import Environment
 from fe.flows import provision
 from fe.flows.keys import SCOPES, revoke_key
 from fe.flows.provision import NewKey
-from fe.store import keys
+from fe.store import keys, throttle
 from fe.store.db import Conn, Database
 from fe.store.keys import ApiKey
 
@@ -99,6 +99,18 @@ def revoke(api_key_id: str, tenant_name: str) -> None:
     if not with_database(settings_with_database(), work):
         raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
     click.echo(f"{api_key_id} is revoked")
+
+
+@key.command()
+@click.argument("api_key_id")
+def unlock(api_key_id: str) -> None:
+    """End the lockout of a key that failed to log in too often. An address's own lockout is not touched."""
+
+    async def work(db: Database) -> bool:
+        return await db.run(throttle.lift, throttle.bucket_of_key(api_key_id))
+
+    lifted = with_database(settings_with_database(), work)
+    click.echo(f"{api_key_id} may log in again" if lifted else f"{api_key_id} is not locked out")
 
 
 def _record(found: ApiKey) -> dict[str, Any]:

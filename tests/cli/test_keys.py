@@ -3,6 +3,7 @@ import re
 import psycopg
 
 from fe.flows.keys import hash_secret
+from fe.store.throttle import bucket_of_key
 from tests.cli.running import SECRETS, Fe
 
 
@@ -74,3 +75,18 @@ def test_without_the_pepper_no_key_is_made(fe: Fe, tenant: str) -> None:
 
     assert "FE_API_KEY_PEPPER" in told
     assert fe("key", "list", "--tenant", tenant, "--json").json == []
+
+
+def test_a_locked_out_key_is_unlocked_and_unlocking_it_twice_is_harmless(fe: Fe) -> None:
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        bucket = bucket_of_key("fak_0123456789ab")
+        conn.execute(
+            """INSERT INTO login_attempts (bucket, kind, recent, locked_until, last_at)
+               VALUES (%s, 'key', '{}', now() + interval '15 min', now())""",
+            (bucket,),
+        )
+
+    assert fe("key", "unlock", "fak_0123456789ab").out == "fak_0123456789ab may log in again\n"
+    assert fe("key", "unlock", "fak_0123456789ab").out == "fak_0123456789ab is not locked out\n"
+    with psycopg.connect(fe.dsn) as conn:
+        assert conn.execute("SELECT count(*) FROM login_attempts").fetchone() == (0,)

@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     trusted_proxies: str = Field("", description="comma-separated networks whose X-Forwarded-For is believed")
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
+    calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")

@@ -36,6 +36,7 @@ from fe.processes import Listeners, run_processes
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify
+from fe.store.verdicts import Verdicts
 from fe.store.wakeups import Wakeups
 from fe.vault import Vault
 
@@ -96,11 +97,12 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             ) as db,
             trio.open_nursery() as watch,
         ):
-            wakeups = Wakeups(db)
+            wakeups, verdicts = Wakeups(db), Verdicts(db)
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
             for name, background in (
                 ("wakeups", wakeups.run),
+                ("verdicts", verdicts.run),
                 ("heartbeat", partial(heartbeat, metrics)),
                 ("outbox watch", partial(watch_outbox, db, metrics)),
                 ("housekeeping", partial(keep_house, db, clock)),
@@ -108,9 +110,11 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 watch.start_soon(partial(_supervised, name, background, metrics, stopping))
             async with trio.open_nursery() as work:
                 if vault is not None:
-                    work.start_soon(run_actors, settings, db, wakeups, clock, metrics, vault, stopping)
+                    work.start_soon(run_actors, settings, db, wakeups, verdicts, clock, metrics, vault, stopping)
                 if listeners.http:
-                    deps = HttpDeps.from_settings(settings, db=db, wakeups=wakeups, clock=clock, metrics=metrics)
+                    deps = HttpDeps.from_settings(
+                        settings, db=db, wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=metrics
+                    )
                     front = create_app(deps)
                     work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
                 _log.info("serving", role=role, pid=os.getpid())
@@ -125,6 +129,7 @@ async def run_actors(
     settings: Settings,
     db: Database,
     wakeups: Wakeups,
+    verdicts: Verdicts,
     clock: Clock,
     metrics: Metrics,
     vault: Vault,
@@ -154,6 +159,7 @@ async def run_actors(
         holder=holder,
         spread=_jitter(),
         gate=circuits.gate,
+        ended=verdicts.ring,
     )
     credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
     try:

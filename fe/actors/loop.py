@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from uuid import UUID
 
 import structlog
 import trio
@@ -94,6 +95,8 @@ class Tools:
     spread: random.Random = field(default_factory=random.Random)
     #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
     gate: Callable[[Lane, int], int] = field(default=lambda _, slots: slots)
+    #: Told of every submission that has ended, after the commit: somebody may be waiting for it.
+    ended: Callable[[UUID], None] = field(default=lambda _: None)
 
 
 class TryLater(Exception):
@@ -381,6 +384,7 @@ async def book(plan: Plan, tools: Tools, work: Work, booking: Booking) -> str:
     if booking.rings is not None:
         tools.wakeups.ring_in(booking.after, booking.rings)
     if booking.end is not None:
+        tools.ended(work.subject)
         taken = None if booking.end.status is Status.ERROR else tools.clock() - moment_of(work.subject)
         seconds = None if taken is None else max(taken.total_seconds(), 0.0)
         tools.metrics.observe_end(work.environment, booking.end.status, booking.end.ecf_type, seconds)

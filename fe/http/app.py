@@ -87,6 +87,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            calls_per_second=settings.calls_per_second,
         )
 
 

@@ -69,6 +69,15 @@ async def test_a_structured_receipt_becomes_an_accepted_document(dsn: str, tmp_p
     assert f"CodigoSeguridad={record['securityCode'][:2]}" in record["qrCodeUrl"]
 
 
+async def test_whoever_waits_for_the_verdict_is_told_as_soon_as_it_is_booked(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        taken = await stack.submit(invoice(3))
+
+        answer = await stack.client.get(f"/invoices/{taken['taxLogId']}", params={"wait": 25})
+
+    assert answer.json()["status"] == "Aceptado"
+
+
 async def test_a_consumer_invoice_goes_out_as_its_summary(dsn: str, tmp_path: Path) -> None:
     async with running_stack(dsn, tmp_path) as stack:
         taken = await stack.submit(consumer_invoice(7))

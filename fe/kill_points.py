@@ -1,7 +1,7 @@
-"""Named points at which a process can be told to die, for the fault suite. Nothing is armed unless FE_KILL_POINT says so.
+"""Named points at which a process can be told to die, for the fault suite. Unless FE_KILL_POINT says so, none is armed.
 
-`FE_KILL_POINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing is
-flushed, as when the power goes.
+`FE_KILL_POINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing
+is flushed, as when the power goes.
 """
 
 import os

@@ -1,0 +1,325 @@
+"""A process of the service: the real loops and actors. It can be killed, stopped, frozen, and be wrong about time."""
+
+import hashlib
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar, cast
+from uuid import UUID
+
+import psycopg
+import trio
+
+from fe.actors import outcomes
+from fe.actors.booking import Booking
+from fe.actors.circuits import Circuits
+from fe.actors.credentials import Credentials, Opened
+from fe.actors.loop import Plan, Tools, run_stage
+from fe.actors.reconciler import Reconciler
+from fe.actors.rescuer import watch_over
+from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
+from fe.actors.sender import Sender
+from fe.actors.tracker import Tracker
+from fe.authority.client import Authority
+from fe.ecf.catalogue import Host, Service
+from fe.ecf.states import NumberFate, Stage
+from fe.metrics import Metrics
+from fe.store import submissions
+from fe.store.db import Conn, Database
+from fe.store.outbox import Work
+from fe.store.submissions import SignedDocument
+from fe.store.wakeups import Wakeups
+from tests.simulation.authority import Office, Wire
+from tests.simulation.connection import Connection
+from tests.simulation.statements import Answer, Statements
+from tests.simulation.steps import Values
+
+T = TypeVar("T")
+
+LEASE = timedelta(seconds=60)
+_BUDGET = 45.0
+_POLL_SECONDS = 20.0
+#: Circuits are looked at, and probed, so much more rarely: a third of the steps of a run would be just that.
+_CIRCUITS_SCALE = 4.0
+_SLOTS = 3
+
+CERTIFICATE = UUID(int=7)
+
+
+class Killed(BaseException):
+    """The process is dead: nothing of it runs any more, not even its last words."""
+
+
+@dataclass
+class Paper:
+    """What the simulation knows of a submission that the service does not: how signing it goes."""
+
+    summary: bool = False
+    poison: bool = False
+    unfit: bool = False
+    times_signed: int = 0
+
+
+@dataclass
+class Ground:
+    """What all processes share: the database, the authority, the papers."""
+
+    statements: Statements
+    office: Office
+    network: trio.Nursery
+    papers: dict[UUID, Paper]
+    clock: Callable[[], datetime]
+    note: Callable[[str], None]
+    metrics: Metrics
+    reconciler: type[Reconciler] = Reconciler
+    bells: list["Bells"] = field(default_factory=list)
+    database_down_until: float = 0.0
+    #: The chance that a unit of work is cut from the database, half of the time before it took effect.
+    cut: float = 0.0
+
+
+class Bells:
+    """Wake-ups without a database: rings are heard at once by the own process, and perhaps by the others."""
+
+    def __init__(self, timers: trio.Nursery, ground: Ground, spread: random.Random) -> None:
+        self._timers, self._ground, self._spread = timers, ground, spread
+        self._events = {stage: trio.Event() for stage in Stage}
+        ground.bells.append(self)
+
+    def bell(self, stage: Stage) -> trio.Event:
+        return self._events[stage]
+
+    def ring(self, *stages: Stage) -> None:
+        for bells in self._ground.bells:
+            if bells is self or self._spread.random() < 0.5:
+                bells.wake(*stages)
+
+    def wake(self, *stages: Stage) -> None:
+        for stage in stages:
+            event, self._events[stage] = self._events[stage], trio.Event()
+            event.set()
+
+    def ring_in(self, delay: timedelta, *stages: Stage) -> None:
+        if delay <= timedelta(0):
+            self.ring(*stages)
+        else:
+            self._timers.start_soon(self._ring_later, delay.total_seconds(), stages)
+
+    async def _ring_later(self, seconds: float, stages: tuple[Stage, ...]) -> None:
+        await trio.sleep(seconds)
+        self.wake(*stages)
+
+
+class _Signed(Statements):
+    """The database, to which every statement of a process is told with its name."""
+
+    def __init__(self, inner: Statements, process: "Process") -> None:
+        self._inner = inner
+        self._process = process
+
+    def answer(self, statement: str, values: Values) -> Answer:
+        answer = self._inner.told(self._process.name, statement, values)
+        if "subject" in values or "submission" in values or ("scope" in values and answer.rows):
+            self._process.has_come_to_a_step()
+        return answer
+
+
+@dataclass
+class _Ambush:
+    """A blow that waits for its moment."""
+
+    steps: int
+    blow: Callable[[], None]
+
+
+class Process:
+    """One process. `run` ends when it was stopped or killed."""
+
+    def __init__(self, name: str, ground: Ground, spread: random.Random, skew: timedelta) -> None:
+        self.name = name
+        self.skew = skew
+        self._ground = ground
+        self._spread = spread
+        self._frozen_until = 0.0
+        self._dead = False
+        self._stopping = trio.Event()
+        self._scope = trio.CancelScope()
+        self._circuits: Circuits | None = None
+        self._ambushes: list[_Ambush] = []
+
+    # --- What is done to it -------------------------------------------------------------------------------------------
+
+    def kill(self) -> None:
+        """SIGKILL: not one more statement, not one more byte."""
+        self._ground.note(f"{self.name} killed")
+        self._dead = True
+        self._scope.cancel()
+
+    def stop(self, grace: float) -> None:
+        """SIGTERM: what is in hand may finish; after the grace it is given up and booked as such."""
+        self._ground.note(f"{self.name} stopping")
+        self._stopping.set()
+        self._scope.deadline = trio.current_time() + grace
+
+    def freeze(self, seconds: float) -> None:
+        """SIGSTOP, and SIGCONT later."""
+        self._ground.note(f"{self.name} frozen")
+        self._frozen_until = trio.current_time() + seconds
+
+    def ambush(self, steps: int, blow: Callable[[], None]) -> None:
+        """Let a blow fall just after the statement of that number from now on that is about a submission."""
+        self._ambushes.append(_Ambush(steps, blow))
+
+    def has_come_to_a_step(self) -> None:
+        """A statement about a submission has taken effect, and we do not know it yet."""
+        for ambush in list(self._ambushes):
+            ambush.steps -= 1
+            if ambush.steps == 0:
+                self._ambushes.remove(ambush)
+                ambush.blow()
+
+    def clock(self) -> datetime:
+        """Its clock, which may be wrong."""
+        return self._ground.clock() + self.skew
+
+    # --- What it does -------------------------------------------------------------------------------------------------
+
+    async def spend(self, seconds: float) -> None:
+        """Let time pass; more of it if we are frozen, and none at all if we are dead."""
+        try:
+            await trio.sleep(seconds)
+        finally:
+            await self.resumed()
+
+    async def resumed(self) -> None:
+        """Wait until we are not frozen, whatever else has happened to us. Raises Killed."""
+        with trio.CancelScope(shield=True):
+            while True:
+                if self._dead or trio.current_time() >= self._frozen_until:
+                    break
+                await trio.sleep_until(self._frozen_until)
+        if self._dead:
+            raise Killed
+
+    def observe(self, environment: str, host: str, outcome: str) -> None:
+        """Tell the circuits of an exchange."""
+        if self._circuits is not None:
+            self._circuits.note(environment, host, outcome)
+
+    async def borrow(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        """Lend a connection: the driver that fe.store.db.Database is made with."""
+        ground = self._ground
+        await self.spend(self._spread.uniform(0.001, 0.02))
+        cut = self._spread.random() if ground.cut else 1.0
+        if trio.current_time() < ground.database_down_until or cut < ground.cut / 2:
+            raise psycopg.OperationalError("the connection was cut before")
+        statements = _Signed(ground.statements, self)
+        result = await work(Connection(statements, self._between).as_conn())
+        if self._spread.random() < 0.3:
+            await self.spend(self._spread.uniform(0.001, 0.02))
+        if cut < ground.cut:
+            raise psycopg.OperationalError("the connection was cut after")
+        return result
+
+    async def apart(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        """Nobody listens here."""
+        raise NotImplementedError
+
+    async def _between(self) -> None:
+        if self._spread.random() < 0.2:
+            await self.spend(self._spread.uniform(0.0, 0.01))
+
+    async def run(self) -> None:
+        """Work until stopped or killed."""
+        self._ground.note(f"{self.name} begins")
+        try:
+            with self._scope:
+                async with trio.open_nursery() as watch:
+                    tools, plans = self._built(watch)
+                    watch.start_soon(partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name))
+                    if self._circuits is not None:
+                        watch.start_soon(self._circuits.run)
+                    async with trio.open_nursery() as actors:
+                        for plan in plans:
+                            actors.start_soon(run_stage, plan, tools, self._stopping)
+                    watch.cancel_scope.cancel()
+        except* Killed:
+            pass
+        self._ground.note(f"{self.name} ended")
+
+    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[Plan]]:
+        """As fe/actors/stages.py builds them, with a signer that makes no RSA and a certificate that opens nothing."""
+        ground, spread = self._ground, self._spread
+        db = Database(self)
+        authority = cast(Authority, Wire(ground.office, random.Random(spread.random()), self, ground.network))
+        credentials = cast(Credentials, _Credentials())
+        self._circuits = Circuits(db, authority.probe, ground.metrics, scale=_CIRCUITS_SCALE)
+        wakeups = cast(Wakeups, Bells(timers, ground, spread))
+        tools = Tools(
+            db,
+            wakeups,
+            self.clock,
+            ground.metrics,
+            lease=LEASE,
+            poll_seconds=_POLL_SECONDS,
+            holder=self.name,
+            spread=spread,
+            gate=self._circuits.gate,
+        )
+        reconciler = ground.reconciler(db, authority, credentials, self.clock, spread)
+        sender = Sender(db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock)
+        tracker = Tracker(db, authority, credentials, reconciler, self.clock, spread)
+        both = (Host.ECF, Host.FC)
+        return tools, [
+            Plan(Stage.SIGN, self._sign, _SLOTS, ("",), _BUDGET),
+            Plan(Stage.SEND, sender.send, _SLOTS, both, _BUDGET, may_have_acted=True),
+            Plan(Stage.TRACK, tracker.track, _SLOTS, (Host.ECF,), _BUDGET, poll_gap, None, FOLLOW_FOR),
+            Plan(Stage.RECONCILE, reconciler.reconcile, _SLOTS, both, _BUDGET, poll_gap, None, DOUBT_FOR),
+        ]
+
+    async def _sign(self, work: Work) -> Booking:
+        """Stand in for the signer: every signature makes other bytes, as a new FechaHoraFirma does."""
+        paper = self._ground.papers[work.subject]
+        await self.spend(self._spread.uniform(0.005, 0.05))
+        if paper.poison:
+            self.kill()
+            raise Killed
+        if paper.unfit:
+            response = outcomes.failure_response("it cannot be issued")
+            return outcomes.failed(work, response, NumberFate.REUSABLE, clock=self.clock)
+        paper.times_signed += 1
+        row = self._ground.statements.tables.submissions[work.tenant_id, work.subject]
+        signed = signed_bytes(row.submission_id, row.issuer_rnc, row.e_ncf, paper.times_signed)
+        summary = row.root == "RFCE" or paper.summary
+        document = SignedDocument(
+            certificate_id=CERTIFICATE,
+            signed=signed,
+            sent=signed.replace(b'"document"', b'"summary"') if paper.summary else None,
+            host=Host.FC if summary else Host.ECF,
+            ecf_type=row.ecf_type,
+            issuer_rnc=row.issuer_rnc,
+            buyer_rnc=row.buyer_rnc,
+            security_code=json.loads(signed)["code"],
+            qr_code_url=None,
+            ncf_expiration=None,
+            signed_at=self.clock(),
+        )
+        return Booking("signed", partial(submissions.signed, work=work, document=document, at=self.clock()), Stage.SEND)
+
+
+def signed_bytes(subject: UUID, issuer: str | None, e_ncf: str | None, time: int) -> bytes:
+    """A document as the authority in memory reads it; the security code hangs on every byte."""
+    code = hashlib.sha256(f"{subject} {time}".encode()).hexdigest()[:6]
+    fields = {"kind": "document", "about": str(subject), "issuer": issuer, "e_ncf": e_ncf, "code": code, "time": time}
+    return json.dumps(fields).encode()
+
+
+class _Credentials:
+    """Every certificate is at hand and opens nothing."""
+
+    async def get(self, tenant_id: int, certificate_id: UUID) -> Opened:
+        assert certificate_id == CERTIFICATE
+        return cast(Opened, object())

@@ -1,0 +1,283 @@
+"""What the statements of fe.store mean, told by their own text: an unknown statement is an error, never a guess."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from fe.store import circuits, operators, outbox, pauses, submissions, workers
+from tests.simulation.rows import Circuit, Due, Tables
+from tests.simulation.steps import OPEN, Steps, Values
+
+#: A statement that does nothing but call one of the functions of sql/.
+_CALL = re.compile(r"\s*SELECT (?:[a-z_, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a statement and the names of their columns; without columns, how many rows it touched."""
+
+    columns: tuple[str, ...] = ()
+    rows: Sequence[tuple[Any, ...]] = ()
+    touched: int = 0
+
+
+class Statements:
+    """Answers statements from tables in memory. `now` is the database's clock."""
+
+    def __init__(self, tables: Tables, now: Callable[[], datetime], steps: type[Steps] = Steps) -> None:
+        self.tables = tables
+        self.now = now
+        self.steps = steps(tables, now)
+        self._known: dict[str, Callable[[Values], Answer]] = {
+            outbox._FLOORS: self._floors,
+            outbox._DUE_TENANTS: self._due_tenants,
+            outbox._CLAIM: self._claim,
+            outbox._OPEN_SENDS: self._open_sends,
+            submissions._DEPARTURE: self._departure,
+            submissions._QUESTION: self._question,
+            workers._SEEN: self._seen,
+            workers._RESCUE: self._rescue,
+            workers._GONE: self._gone,
+            circuits._ALL: self._circuits,
+            circuits._OPEN: self._open_circuit,
+            circuits._CLAIM_PROBE: self._claim_probe,
+            circuits._CLOSE: self._close_circuit,
+            circuits._PROBE_FAILED: self._probe_failed,
+            operators._RECORD: self._record,
+            pauses._PAUSE: self._pause,
+            pauses._RESUME: self._resume,
+        }
+
+    def answer(self, statement: str, values: Values) -> Answer:
+        """Do what a statement does. Raises KeyError for one that nobody has told us about."""
+        if statement in self._known:
+            return self._known[statement](values)
+        call = _CALL.match(statement)
+        if call is None or not hasattr(self.steps, call[1]):
+            raise KeyError(f"the simulation does not know the statement {statement}")
+        result = getattr(self.steps, call[1])(values)
+        if call[1] == "accept_submission":
+            return Answer(("outcome", "submission_id", "status", "e_ncf", "body_matched"), [result])
+        return Answer((call[1],), [(result,)])
+
+    def told(self, by: str, statement: str, values: Values) -> Answer:
+        """Answer a statement of the process `by`; for those who want to know who said what."""
+        return self.answer(statement, values)
+
+    # --- fe/store/outbox.py -------------------------------------------------------------------------------------------
+
+    def _of_lane(self, values: Values) -> list[Due]:
+        lane = (values["stage"], values["environment"], values["host"])
+        return [
+            row
+            for row in self.tables.outbox.values()
+            if (row.stage, row.environment, row.host) == lane and row.run_at >= values["floor"]
+        ]
+
+    def _floors(self, values: Values) -> Answer:
+        slack, now = timedelta(seconds=15), self.now()
+        earliest: dict[tuple[str, str], datetime] = {}
+        for row in self.tables.outbox.values():
+            if row.stage == values["stage"]:
+                lane = (row.environment, row.host)
+                earliest[lane] = min(row.run_at, earliest.get(lane, now))
+        found = [(*lane, first - slack) for lane, first in earliest.items()]
+        return Answer(("environment", "host", "floor"), [*found, ("none", "", now - slack)])
+
+    def _due_tenants(self, values: Values) -> Answer:
+        now, earliest = self.now(), dict[int, datetime]()
+        for row in self._of_lane(values):
+            earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
+        due = [
+            tenant
+            for tenant, run_at in earliest.items()
+            if run_at <= now and not self._paused(tenant, values["environment"])
+        ]
+        due.sort(key=lambda tenant: (tenant <= values["after"], tenant))
+        weights = self.tables.weights
+        return Answer(("tenant_id", "weight"), [(tenant, weights[tenant]) for tenant in due[: values["limit"]]])
+
+    def _paused(self, tenant: int, environment: str) -> bool:
+        return any(
+            (of_tenant, of_environment) in self.tables.pauses
+            for of_tenant in (0, tenant)
+            for of_environment in ("", environment)
+        )
+
+    def _claim(self, values: Values) -> Answer:
+        now, claimed = self.now(), list[Due]()
+        due = sorted((row for row in self._of_lane(values) if row.run_at <= now), key=lambda row: row.run_at)
+        for tenant, share in zip(values["scope"], values["shares"], strict=True):
+            claimed += [row for row in due if row.tenant_id == tenant][:share]
+        for row in claimed:
+            row.attempt += 1
+            row.epoch += 1
+            row.deaths += row.holder is not None
+            row.holder, row.run_at = values["holder"], now + values["lease"]
+        columns = (
+            "tenant_id",
+            "subject",
+            "stage",
+            "environment",
+            "host",
+            "attempt",
+            "epoch",
+            "deaths",
+            "entered_at",
+            "last_error",
+        )
+        return Answer(columns, [tuple(getattr(row, column) for column in columns) for row in claimed])
+
+    def _open_sends(self, values: Values) -> Answer:
+        sends = self.steps.sends_of((values["tenant"], values["subject"]))
+        return Answer(("exists",), [(any(send.outcome in OPEN for send in sends),)])
+
+    # --- fe/store/submissions.py --------------------------------------------------------------------------------------
+
+    def _departure(self, values: Values) -> Answer:
+        key = (values["tenant"], values["submission"])
+        row = self.tables.submissions[key]
+        sent = self.tables.documents.get((*key, "sent"))
+        content = self.tables.documents.get((*key, "signed")) if sent is None else sent
+        columns = ("root", "e_ncf", "issuer_rnc", "buyer_rnc", "certificate_id", "is_summary", "content")
+        if content is None:
+            return Answer(columns)
+        found = (row.root, row.e_ncf, row.issuer_rnc, row.buyer_rnc, row.certificate_id, sent is not None, content)
+        return Answer(columns, [found])
+
+    def _question(self, values: Values) -> Answer:
+        key = (values["tenant"], values["submission"])
+        row = self.tables.submissions[key]
+        foreign = sorted(
+            other.track_id
+            for other in self.tables.submissions.values()
+            if other.tenant_id == row.tenant_id
+            and other.e_ncf == row.e_ncf
+            and other is not row
+            and row.e_ncf is not None
+            and other.track_id is not None
+        )
+        columns = (
+            "root",
+            "ecf_type",
+            "e_ncf",
+            "issuer_rnc",
+            "buyer_rnc",
+            "certificate_id",
+            "security_code",
+            "track_id",
+            "is_summary",
+            "sends",
+            "foreign_track_ids",
+        )
+        found = (
+            row.root,
+            row.ecf_type,
+            row.e_ncf,
+            row.issuer_rnc,
+            row.buyer_rnc,
+            row.certificate_id,
+            row.security_code,
+            row.track_id,
+            row.root == "RFCE" or (*key, "sent") in self.tables.documents,
+            self.steps.sends_since_replay(key, certain=False),
+            foreign,
+        )
+        return Answer(columns, [found])
+
+    # --- fe/store/workers.py, circuits.py -----------------------------------------------------------------------------
+
+    def _seen(self, values: Values) -> Answer:
+        self.tables.workers[values["holder"]] = self.now()
+        return Answer(touched=1)
+
+    def _free(self, holders: Sequence[str]) -> list[tuple[str]]:
+        now, freed = self.now(), list[tuple[str]]()
+        for row in self.tables.outbox.values():
+            if row.holder in holders and row.run_at > now:
+                row.run_at = now
+                freed.append((row.stage,))
+        return freed
+
+    def _rescue(self, values: Values) -> Answer:
+        before = self.now() - values["silence"]
+        silent = [holder for holder, seen_at in self.tables.workers.items() if seen_at < before]
+        for holder in silent:
+            del self.tables.workers[holder]
+        return Answer(("stage",), self._free(silent))
+
+    def _gone(self, values: Values) -> Answer:
+        if self.tables.workers.pop(values["holder"], None) is None:
+            return Answer()
+        return Answer(touched=len(self._free([values["holder"]])))
+
+    def _circuits(self, _: Values) -> Answer:
+        now = self.now()
+        return Answer(
+            ("environment", "host", "is_open", "age", "reason", "probe_due", "failed_probes"),
+            [
+                (
+                    c.environment,
+                    c.host,
+                    c.is_open,
+                    now - c.since,
+                    c.reason,
+                    c.is_open and c.probe_at <= now,
+                    c.failed_probes,
+                )
+                for c in self.tables.circuits.values()
+            ],
+        )
+
+    def _open_circuit(self, values: Values) -> Answer:
+        lane, now = (values["environment"], values["host"]), self.now()
+        known = self.tables.circuits.get(lane)
+        if known is not None and known.is_open:
+            return Answer()
+        self.tables.circuits[lane] = Circuit(*lane, True, now, values["reason"], now + values["probe_in"], 0)
+        return Answer(touched=1)
+
+    def _an_open_one(self, values: Values) -> Circuit | None:
+        circuit = self.tables.circuits.get((values["environment"], values["host"]))
+        return circuit if circuit is not None and circuit.is_open else None
+
+    def _claim_probe(self, values: Values) -> Answer:
+        circuit = self._an_open_one(values)
+        if circuit is None or circuit.probe_at > self.now():
+            return Answer()
+        circuit.probe_at = self.now() + values["hold"]
+        return Answer(touched=1)
+
+    def _close_circuit(self, values: Values) -> Answer:
+        circuit = self._an_open_one(values)
+        if circuit is None:
+            return Answer()
+        circuit.is_open, circuit.since, circuit.reason, circuit.failed_probes = False, self.now(), "", 0
+        return Answer(touched=1)
+
+    def _probe_failed(self, values: Values) -> Answer:
+        circuit = self._an_open_one(values)
+        if circuit is None:
+            return Answer()
+        circuit.failed_probes += 1
+        circuit.probe_at, circuit.reason = self.now() + values["after"], values["reason"]
+        return Answer(touched=1)
+
+    # --- fe/store/operators.py, pauses.py -----------------------------------------------------------------------------
+
+    def _record(self, values: Values) -> Answer:
+        self.tables.deeds.append((values["action"], values["reason"], values["tenant"], values["subject"]))
+        return Answer(touched=1)
+
+    def _pause(self, values: Values) -> Answer:
+        which = (values["tenant"], values["environment"])
+        if which in self.tables.pauses:
+            return Answer()
+        self.tables.pauses[which] = values["reason"]
+        return Answer(touched=1)
+
+    def _resume(self, values: Values) -> Answer:
+        found = self.tables.pauses.pop((values["tenant"], values["environment"]), None)
+        return Answer(touched=int(found is not None))

@@ -161,6 +161,7 @@ class Nemesis:
         self._rig = rig
         self._postgres_lock = trio.Lock()
         self._arming = points
+        self._lasting: Sequence[Mapping[str, object]] = ()
         for parts, names in ((rig.http, HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
             for part in parts:
                 part.arm = partial(self._point, names, random.Random(f"{seed}/points/{part.name}"))
@@ -175,11 +176,14 @@ class Nemesis:
     async def run(self, strikes: Sequence[Strike], seconds: float) -> None:
         """Carry out all of them, each at its time; after `seconds`, when the last is over too, put everything right."""
         started = trio.current_time()
-        async with trio.open_nursery() as lasting:
-            for strike in strikes:
-                await trio.sleep_until(started + strike.at)
-                lasting.start_soon(self._strike, strike)
-            await trio.sleep_until(started + seconds)
+        async with trio.open_nursery() as reminding:
+            reminding.start_soon(self._keep_reminding)
+            async with trio.open_nursery() as lasting:
+                for strike in strikes:
+                    await trio.sleep_until(started + strike.at)
+                    lasting.start_soon(self._strike, strike)
+                await trio.sleep_until(started + seconds)
+            reminding.cancel_scope.cancel()
         self._arming = False
         for proxy in self._rig.proxies.values():
             proxy.disarm()
@@ -263,16 +267,27 @@ class Nemesis:
     async def begin(self, mood: str, faults: Sequence[Mapping[str, object]]) -> None:
         """Set what the authority does by chance, and what it is told to do, before anything else goes wrong."""
         await self.set_mood(mood)
-        for fault in faults:
-            await self._order("POST", fault)
+        self._lasting = faults
+        await self._remind()
+
+    async def _keep_reminding(self) -> None:
+        """Tell each new process of the authority what the one before it was told at the beginning."""
+        lives = self._rig.authority.lives
+        while True:
+            await trio.sleep(0.5)
+            if self._rig.authority.lives != lives and await self._remind():
+                lives = self._rig.authority.lives
+
+    async def _remind(self) -> bool:
+        return all([await self._order("POST", fault) for fault in self._lasting])
 
     async def set_mood(self, name: str) -> None:
         """Let the authority make such faults by chance from now on."""
         self._rig.mood.name = name
         await self._order("POST", self._rig.mood.order)
 
-    async def _order(self, method: str, order: Mapping[str, Any] | None) -> None:
-        """Tell the simulator; when it is dead at the moment, that was disorder enough."""
+    async def _order(self, method: str, order: Mapping[str, Any] | None) -> bool:
+        """Tell the simulator; False when it is dead at the moment, which is disorder enough."""
         async with httpx.AsyncClient(trust_env=False, timeout=3.0) as client:
             for _ in range(10 if method == "DELETE" else 1):
                 try:
@@ -280,7 +295,8 @@ class Nemesis:
                 except httpx.TransportError:
                     await trio.sleep(0.3)
                 else:
-                    return
+                    return True
+        return False
 
     def _note(self, where: str, kind: str) -> None:
         self._rig.done[kind] += 1

@@ -31,6 +31,8 @@ class Report:
     authority_faults: dict[str, int]
     calls: dict[str, int]
     submissions: dict[str, int]
+    #: Why submissions became dead letters; an operator may have replayed them since.
+    dead_letters: dict[str, int]
     numbers: dict[str, int]
     drained_after: float | None
     key_judged: bool
@@ -53,6 +55,7 @@ class Report:
             ("faults of the authority that documents met", self.authority_faults),
             ("calls of the clients", self.calls),
             ("submissions", self.submissions),
+            ("dead letters", self.dead_letters),
             ("figures", self.numbers),
         ):
             total = sum(figures.values())
@@ -98,6 +101,7 @@ def report_of(
             Counter(f"{call.op} {call.outcome}{f' {call.http}' if call.http else ''}" for call in history.calls)
         ),
         submissions=dict(statuses),
+        dead_letters=dict(Counter(e.detail["error"] for e in database.events if e.kind == "dead_letter")),
         numbers={
             "submissions acknowledged (202)": sum(call.http == 202 for call in submits),
             "repeats answered with the first (200)": sum(call.http == 200 for call in submits),

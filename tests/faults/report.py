@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fe.ecf.states import FINAL
-from tests.faults.history import History, Outcome
+from tests.faults.history import History, Outcome, by_submission
 from tests.faults.scene import Scene
 
 
@@ -110,7 +110,7 @@ def report_of(
             "of them again, the same bytes": _repeats(history),
             "sends announced": len(database.sends),
             "outcomes that were unknown": sum(event.kind == "outcome_unknown" for event in database.events),
-            "found at the authority by asking": sum(_is_adopted(event) for event in database.events),
+            "of them settled by asking": _settled_by_asking(history),
             "dead letters that an operator replayed": replayed,
             "events on record": len(database.events),
             "numbers drawn": sum(event.kind == "accepted" and event.detail["drawn"] for event in database.events),
@@ -136,5 +136,12 @@ def _repeats(history: History) -> int:
     return sum(count - 1 for count in taken.values())
 
 
-def _is_adopted(event: Any) -> bool:
-    return event.kind == "received" and event.detail["reply"].get("adopted") is True
+def _settled_by_asking(history: History) -> int:
+    """How many unknown outcomes turned out to be arrivals: a verdict or a trackId, and nothing sent in between."""
+    settled = 0
+    for story in by_submission(history.database.events).values():
+        unknown = False
+        for event in story:
+            settled += unknown and event.kind in ("received", "verdict")
+            unknown = event.kind == "outcome_unknown" or (unknown and event.kind == "retry")
+    return settled

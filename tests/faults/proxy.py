@@ -159,7 +159,7 @@ class FaultProxy:
             for statement in statements:
                 if match := cut.statement.search(statement):
                     self._armed.remove(cut)
-                    return cut.when, match[0]
+                    return cut.when, " ".join(match[0].split())
         return None
 
     async def _pass(self, stream: trio.SocketStream, data: bytes) -> None:

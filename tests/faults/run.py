@@ -164,6 +164,7 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
         [sys.executable, "-m", "fe", "outbox", "replay", *what],
         env=environment(database_url=scene.dsn) | {"PYTHONPATH": str(ROOT)},
         capture_stdout=True,
+        capture_stderr=True,
     )
     with trio.move_on_after(_REPLAY_SECONDS):
         await _until_empty(scene.dsn)

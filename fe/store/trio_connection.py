@@ -9,7 +9,7 @@ CPU (docs/decisions/trio-native-psycopg.md). It leans on private names of psycop
 import random
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -98,6 +98,7 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         except trio.Cancelled:
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 await self._cancel_running(gen)
+            _let_go(gen)
             raise
 
     async def _cancel_running(self, gen: PQGen[Any]) -> None:
@@ -130,6 +131,17 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         poller = select.poll()
         poller.register(self.pgconn.socket, select.POLLIN)
         return bool(poller.poll(0))
+
+
+def _let_go(gen: PQGen[Any]) -> None:
+    """End a generator that nobody will pump any more, instead of leaving its last words to the garbage collector.
+
+    The one that leaves a pipeline answers to being closed by asking to wait once more, or with an error of its own.
+    """
+    for _ in range(4):
+        with suppress(RuntimeError, psycopg.Error):
+            gen.close()
+            return
 
 
 async def _pump(gen: Generator[Wait, Ready, RV], fd: int) -> RV:

@@ -191,7 +191,8 @@ def drains_within(scenario: Scenario) -> float:
     """I8: for how many seconds something may wait after the faults.
 
     Eight minutes, which is what the schedule takes. Where the authority can never say whose a number is, or what became
-    of a first send, 15 minutes of doubt come first.
+    of a first send, 15 minutes of doubt come first; and what ends its workers is set apart after each of eight deaths.
     """
     unclear = any(document.is_unclear for document in scenario.documents)
-    return 480.0 + (900.0 if unclear else 0.0)
+    poison = any(document.poison for document in scenario.documents)
+    return 480.0 + (900.0 if unclear else 0.0) + (900.0 if poison else 0.0)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import md5
 from typing import Any
 
 from fe.store import circuits, operators, outbox, pauses, submissions, workers
@@ -193,11 +194,12 @@ class Statements:
         self.tables.workers[values["holder"]] = self.now()
         return Answer(touched=1)
 
-    def _free(self, holders: Sequence[str]) -> list[tuple[str]]:
+    def _free(self, holders: Sequence[str], *, apart: bool) -> list[tuple[str]]:
         now, freed = self.now(), list[tuple[str]]()
         for row in self.tables.outbox.values():
             if row.holder in holders and row.run_at > now:
-                row.run_at = now
+                own = int(md5(f"{row.subject}{row.epoch}".encode()).hexdigest()[:6], 16) % 60
+                row.run_at = now + timedelta(seconds=own if apart and row.deaths else 0)
                 freed.append((row.stage,))
         return freed
 
@@ -206,12 +208,12 @@ class Statements:
         silent = [holder for holder, seen_at in self.tables.workers.items() if seen_at < before]
         for holder in silent:
             del self.tables.workers[holder]
-        return Answer(("stage",), self._free(silent))
+        return Answer(("stage",), self._free(silent, apart=True))
 
     def _gone(self, values: Values) -> Answer:
         if self.tables.workers.pop(values["holder"], None) is None:
             return Answer()
-        return Answer(touched=len(self._free([values["holder"]])))
+        return Answer(touched=len(self._free([values["holder"]], apart=False)))
 
     def _circuits(self, _: Values) -> Answer:
         now = self.now()
@@ -232,7 +234,7 @@ class Statements:
         )
 
     def _open_circuit(self, values: Values) -> Answer:
-        lane, now = (values["environment"], values["host"]), self.now()
+        lane, now = (str(values["environment"]), str(values["host"])), self.now()
         known = self.tables.circuits.get(lane)
         if known is not None and known.is_open:
             return Answer()

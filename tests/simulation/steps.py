@@ -64,7 +64,7 @@ class Steps:
         row = self.ours(values)
         if row is None:
             return False
-        row.stage, row.host, row.run_at = stage, row.host if host is None else host, self.now() + after
+        row.stage, row.host, row.run_at = stage, row.host if host is None else str(host), self.now() + after
         row.attempt, row.deaths, row.holder, row.entered_at, row.last_error = 0, 0, None, self.now(), None
         return True
 
@@ -244,8 +244,8 @@ class Steps:
         key, at = (values["tenant"], values["submission"]), values["at"]
         self.tables.submissions[key] = Submission(
             *key,
-            values["environment"],
-            values["root"],
+            str(values["environment"]),
+            str(values["root"]),
             values["type"],
             values["e_ncf"],
             values["issuer"],
@@ -255,8 +255,8 @@ class Steps:
         )
         self.tables.documents[(*key, "original")] = values["original"]
         now = self.now()
-        self.tables.outbox[key] = Due(*key, "sign", values["environment"], "", now, 0, 0, None, 0, now, None)
-        detail = {"root": values["root"], "eNCF": values["e_ncf"], "drawn": False}
+        self.tables.outbox[key] = Due(*key, "sign", str(values["environment"]), "", now, 0, 0, None, 0, now, None)
+        detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False}
         self.record(key, at, "accepted", stripped(detail))
         return "accepted", values["submission"], "queued", values["e_ncf"], True
 

@@ -10,6 +10,7 @@ from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, mak
 from tests.store.race import race
 
 SILENCE = timedelta(seconds=30)
+DUE_IN = "SELECT extract(EPOCH FROM run_at - clock_timestamp())::float8 AS due_in FROM outbox"
 
 
 async def fall_silent(db: Database, holder: str, seconds: float = 31) -> None:
@@ -32,6 +33,24 @@ async def test_rows_of_a_silent_worker_are_due_at_once_and_count_a_death_when_cl
 
     (again,) = await claim_all(db, Stage.SIGN, [tenant], holder="peer")
     assert (again.subject, again.epoch, again.deaths) == (work.subject, work.epoch + 1, 1)
+
+
+async def test_rows_whose_workers_died_before_are_set_apart_so_that_none_dies_of_anothers_poison(db: Database) -> None:
+    """One of them ends every process that touches it. Claimed together again and again, all would be given up."""
+    tenant = await make_tenant(db)
+    for number in range(8):
+        await make_submission(db, tenant, e_ncf=f"E31{number:010}")
+    for holder in ("first", "second"):
+        await db.run(workers.seen, holder)
+        assert len(await claim_all(db, Stage.SIGN, [tenant], holder=holder)) == 8
+        await fall_silent(db, holder)
+        await db.run(workers.rescue, SILENCE)
+
+    due_in = [one["due_in"] for one in await rows(db, DUE_IN)]
+
+    assert [one["deaths"] for one in await rows(db, "SELECT deaths FROM outbox")] == [1] * 8
+    assert len({round(seconds) for seconds in due_in}) > 4
+    assert -1 < min(due_in) <= max(due_in) < 60
 
 
 async def test_a_worker_that_was_only_asleep_books_nothing_when_it_wakes(db: Database) -> None:

@@ -1,0 +1,543 @@
+"""The tables in memory do what the SQL does: random sequences of the store's own functions, run against both.
+
+Postgres is given the clock of the simulation: functions of the same names as its own stand before them in the search
+path, so that the statements under test stay as they are and both sides agree to the microsecond.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from psycopg.conninfo import make_conninfo
+
+from fe.ecf.catalogue import Environment, Host
+from fe.ecf.states import NumberFate, Stage, Status
+from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
+from fe.store.db import SERVER_LIMITS, Conn
+from fe.store.errors import StoreError
+from fe.store.operators import Act
+from fe.store.outbox import Lane, Work
+from fe.store.submissions import NewSubmission, SignedDocument
+from tests.simulation.connection import Connection
+from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.rows import Due, Tables
+from tests.simulation.statements import Statements
+from tests.simulation.steps import Steps
+
+P = ParamSpec("P")
+
+EXAMPLES = int(os.environ.get("CONFORMANCE_EXAMPLES", "40"))
+STEPS = 50
+#: What every step says is compared at once; what both hold, every so many steps and at the end.
+_LOOK_EVERY = 5
+
+BEGINNING = datetime(2026, 11, 6, 14, 0, tzinfo=UTC)
+LEASE = timedelta(seconds=60)
+ENVIRONMENTS = [Environment.ECF, Environment.TESTECF]
+LANES = [Lane(environment, host) for environment in ENVIRONMENTS for host in ("", Host.ECF, Host.FC)]
+TENANTS = {1: 1, 2: 3}
+
+_CLOCK = """
+    CREATE SCHEMA simulated;
+    CREATE FUNCTION simulated.now() RETURNS timestamptz LANGUAGE sql STABLE
+        AS $$ SELECT current_setting('simulated.now')::timestamptz $$;
+    CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
+        AS $$ SELECT current_setting('simulated.now')::timestamptz $$;
+    CREATE FUNCTION simulated.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
+        AS $$ SELECT current_setting('simulated.now')::timestamptz $$;
+"""
+
+#: What both sides hold, table by table. Columns that the simulation leaves out are of no account to any move.
+_DUMPS = {
+    "outbox": """SELECT tenant_id, subject, stage, environment, host, run_at, attempt, epoch, holder, deaths,
+                        entered_at, last_error FROM outbox""",
+    "dead_letters": """SELECT tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at,
+                              died_at, error FROM dead_letters""",
+    "submissions": """SELECT tenant_id, submission_id, environment, root, ecf_type, e_ncf, issuer_rnc, buyer_rnc,
+                             submitted_at, updated_at, certificate_id, status, track_id, security_code, signed_at,
+                             number_fate, response, first_answer_at, verdict_at, replayed_epoch FROM submissions""",
+    "documents": "SELECT tenant_id, submission_id, kind, content FROM submission_documents",
+    "sends": """SELECT tenant_id, submission_id, epoch, digest, intended_at, outcome, answered_at, track_id
+                  FROM sends""",
+    "events": "SELECT tenant_id, submission_id, seq, at, kind, detail FROM submission_events",
+    "workers": "SELECT holder, seen_at FROM workers",
+    "circuits": "SELECT environment, host, is_open, since, reason, probe_at, failed_probes FROM circuits",
+    "pauses": "SELECT tenant_id, environment, reason FROM pauses",
+    "deeds": "SELECT action, reason, tenant_id, subject FROM operator_actions",
+}
+_TABLES = (
+    "outbox, dead_letters, submissions, submission_documents, sends, submission_events, workers, circuits, pauses,"
+    " operator_actions"
+)
+
+
+def held(tables: Tables) -> dict[str, list[Any]]:
+    """What the tables in memory hold, in the shape of the dumps."""
+
+    def of(rows: Any) -> list[Any]:
+        return [tuple(getattr(row, name) for name in row.__slots__) for row in rows]
+
+    return {
+        "outbox": of(tables.outbox.values()),
+        "dead_letters": of(tables.dead_letters.values()),
+        "submissions": of(tables.submissions.values()),
+        "documents": [(*key, content) for key, content in tables.documents.items()],
+        "sends": of(tables.sends.values()),
+        "events": [row for story in tables.events.values() for row in of(story)],
+        "workers": list(tables.workers.items()),
+        "circuits": of(tables.circuits.values()),
+        "pauses": [(*which, reason) for which, reason in tables.pauses.items()],
+        "deeds": list(tables.deeds),
+    }
+
+
+def comparable(rows: list[Any]) -> list[str]:
+    """Rows in an order of their own; moments within details as moments."""
+    return sorted(repr(_plain(row)) for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return sorted((key, _moment(each) if key == "dueAt" else _plain(each)) for key, each in value.items())
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case str():
+            return str(value)
+        case memoryview():
+            return bytes(value)
+        case _:
+            return value
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+class Both:
+    """A real Postgres and the tables in memory, told the same."""
+
+    def __init__(self, dsn: str) -> None:
+        self._runner = asyncio.Runner()
+        self._conn: Conn = self._runner.run(psycopg.AsyncConnection.connect(dsn, autocommit=True))
+        self.now = BEGINNING
+        self._told = False
+
+    def close(self) -> None:
+        self._conn.pgconn.finish()
+        self._runner.close()
+
+    def begin(self, steps: type[Steps] = Steps) -> None:
+        """Empty everything."""
+        self.now = BEGINNING
+        self._execute(f"TRUNCATE {_TABLES}")
+        self.tick(timedelta(0))
+        self.tables = Tables(weights=dict(TENANTS))
+        self._statements = Statements(self.tables, lambda: self.now, steps)
+
+    def tick(self, passed: timedelta) -> None:
+        """Let time pass, on both sides."""
+        self.now += passed
+        self._told = False
+
+    def _tell_the_time(self) -> None:
+        if not self._told:
+            self._told = True
+            self._execute("SELECT set_config('simulated.now', %s, false)", self.now.isoformat())
+
+    def _execute(self, statement: str, *values: Any) -> Any:
+        async def execute() -> list[Any]:
+            cursor = await self._conn.execute(statement.encode(), values)
+            return await cursor.fetchall() if cursor.description else []
+
+        return self._runner.run(execute())
+
+    def run(self, work: Callable[Concatenate[Conn, P], Awaitable[Any]], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Do the same to both, compare what they say, and return it; a refusal is returned too."""
+        self._tell_the_time()
+        real = self._runner.run(_outcome(work(self._conn, *args, **kwargs)))
+        memory = _finish(_outcome(work(Connection(self._statements).as_conn(), *args, **kwargs)))
+        assert _said(memory) == _said(real)
+        return real
+
+    def real(self, work: Callable[[Conn], Awaitable[Any]]) -> Any:
+        """Do something to Postgres alone."""
+        self._tell_the_time()
+        return self._runner.run(_outcome(work(self._conn)))
+
+    def transact(self, work: Callable[Concatenate[Conn, P], Awaitable[Any]], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Like `run`, in a transaction."""
+
+        async def together(conn: Conn) -> Any:
+            async with conn.transaction():
+                return await work(conn, *args, **kwargs)
+
+        return self.run(together)
+
+    def compare(self) -> None:
+        """Hold the two against each other, row by row."""
+        memory = held(self.tables)
+        for name, dump in _DUMPS.items():
+            assert comparable(memory[name]) == comparable(self._execute(dump)), name
+
+
+async def _outcome(work: Awaitable[Any]) -> Any:
+    try:
+        return await work
+    except StoreError as refused:
+        return type(refused)
+
+
+def _finish(work: Any) -> Any:
+    """Run to its end what never waits."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return ended.value
+    raise AssertionError("it waits for something")
+
+
+def _said(answer: Any) -> Any:
+    """An answer, but for the order of rows that have none."""
+    if isinstance(answer, list) and answer and isinstance(answer[0], Work | circuits.Circuit | str):
+        return sorted(map(repr, answer))
+    return answer
+
+
+small = st.integers(0, 5)
+gaps = st.sampled_from([timedelta(0), timedelta(seconds=2), timedelta(seconds=30), timedelta(minutes=10)])
+holders = st.sampled_from(["one", "two", "three"])
+
+
+class Conformance(RuleBasedStateMachine):
+    """Every rule is a function of fe.store, with values that fit often and do not fit sometimes."""
+
+    both: Both
+    memory: type[Steps] = Steps
+
+    @initialize()
+    def begin(self) -> None:
+        self.both.begin(self.memory)
+        self.steps = 0
+        self.subjects: list[tuple[int, UUID]] = []
+        #: Every claim there ever was, the stale ones too.
+        self.works: list[Work] = []
+        self.floors: dict[Lane, datetime] = {}
+        for tenant in TENANTS:
+            self.accept(tenant, Environment.ECF, "ECF", 1)
+        self.claim(0, "one", 100, True)
+
+    def tick(self) -> None:
+        """No two things happen at the same moment, so that whatever is ordered by time has one order."""
+        self.both.tick(timedelta(milliseconds=1))
+
+    def at(self) -> datetime:
+        return self.both.now + timedelta(hours=1)  # our clock is another one than the database's
+
+    @rule(
+        tenant=st.sampled_from(list(TENANTS)),
+        environment=st.sampled_from(ENVIRONMENTS),
+        root=st.sampled_from(["ECF", "RFCE", "ACECF"]),
+        number=st.integers(1, 2),
+    )
+    def accept(self, tenant: int, environment: Environment, root: str, number: int) -> None:
+        self.tick()
+        subject = UUID(int=0x018F0000000070008000000000000000 + len(self.subjects))
+        new = NewSubmission(
+            tenant_id=tenant,
+            submission_id=subject,
+            environment=environment,
+            api_key_id="fak_000000000001",
+            client_request_id=None,
+            body_digest=b"digest",
+            format="structured",
+            root=root,
+            ecf_type="31" if root == "ECF" else None,
+            e_ncf=f"E31{number:010}",
+            issuer_rnc="131880738",
+            buyer_rnc=None,
+            as_user=None,
+            as_user_id=None,
+            original=b"{}",
+        )
+        self.both.run(submissions.accept, new, self.at())
+        self.subjects.append((tenant, subject))
+
+    # --- Claims -------------------------------------------------------------------------------------------------------
+
+    @rule(which=small, holder=holders, share=st.sampled_from([1, 100]), patiently=st.booleans())
+    def claim(self, which: int, holder: str, share: int, patiently: bool) -> None:
+        """Claim where some row waits, when it is due or before."""
+        rows = list(self.both.tables.outbox.values())
+        if rows:
+            self._claim(rows[which % len(rows)], holder, share, patiently)
+
+    def _claim(self, row: Due, holder: str, share: int, patiently: bool) -> None:
+        self.tick()
+        if patiently and row.run_at > self.both.now:
+            self.both.tick(row.run_at - self.both.now + timedelta(milliseconds=1))
+        together = [other.run_at for other in self.both.tables.outbox.values() if other.stage == row.stage]
+        if len(set(together)) < len(together):
+            share = 100  # which of two that fall due together comes first is nobody's promise
+        lane = Lane(Environment(row.environment), row.host)
+        floor = self.floors.get(lane, outbox.ALWAYS)
+        shares = [share] * len(TENANTS)
+        self.works += self.both.run(
+            outbox.claim, Stage(row.stage), lane, list(TENANTS), shares, lease=LEASE, holder=holder, floor=floor
+        )
+        self.floors = {}
+
+    # --- Bookings -----------------------------------------------------------------------------------------------------
+
+    def work(self, which: int, *stages: Stage) -> Work:
+        """A claim that holds, in one of these stages if there is one, mostly; sometimes one that has passed."""
+        rows = list(self.both.tables.outbox.values())
+        if not rows or which > 3:
+            return self.works[-1 - which % len(self.works)]
+        row = next((row for row in rows if row.stage in stages), rows[which % len(rows)])
+        if row.holder is None:
+            self.floors = {}
+            self._claim(row, "one", 100, patiently=True)
+        self.tick()
+        return next(work for work in reversed(self.works) if work.subject == row.subject)
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, summary=st.booleans())
+    def signed(self, which: int, summary: bool) -> None:
+        work = self.work(which, Stage.SIGN)
+        if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
+            return  # the table takes no second signature: that is one of its rules, and no move
+        document = SignedDocument(
+            certificate_id=UUID(int=7),
+            signed=b"<signed/>",
+            sent=b"<summary/>" if summary else None,
+            host=Host.FC if summary else Host.ECF,
+            ecf_type="32" if summary else "31",
+            issuer_rnc="131880738",
+            buyer_rnc="131880681",
+            security_code="AbC1+/",
+            qr_code_url=None,
+            ncf_expiration=None,
+            signed_at=self.at(),
+        )
+        self.both.run(submissions.signed, work, document, at=self.at())
+
+    @precondition(lambda self: self.works)
+    @rule(which=small)
+    def intend(self, which: int) -> None:
+        if not any(row.stage == Stage.SEND for row in self.both.tables.outbox.values()):
+            self.signed(which, False)
+        work, digest = self.work(which, Stage.SEND), hashlib.sha256(b"<signed/>").digest()
+        self.both.run(submissions.intend_to_send, work, at=self.at(), lease=LEASE, digest=digest)
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, after=gaps, counts=st.booleans(), announced=st.booleans())
+    def retry(self, which: int, after: timedelta, counts: bool, announced: bool) -> None:
+        book = outbox.not_sent if announced else outbox.retry
+        self.both.run(book, self.work(which), at=self.at(), after=after, error="status 503", counts=counts)
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, after=gaps, words=st.sampled_from(["a", "b"]))
+    def processing(self, which: int, after: timedelta, words: str) -> None:
+        response = {"mensajes": [{"codigo": "0", "valor": words}]}
+        self.both.run(outbox.processing, self.work(which, Stage.TRACK), at=self.at(), after=after, response=response)
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, after=gaps)
+    def received(self, which: int, after: timedelta) -> None:
+        work = self.work(which, Stage.SEND, Stage.RECONCILE)
+        reply = {"trackId": f"t-{work.epoch}", "error": None}
+        self.both.run(outbox.received, work, at=self.at(), track_id=f"t-{work.epoch}", after=after, reply=reply)
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, after=gaps)
+    def doubt(self, which: int, after: timedelta) -> None:
+        self.both.run(
+            outbox.doubt, self.work(which, Stage.SEND, Stage.RECONCILE), at=self.at(), after=after, error="timeout"
+        )
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, after=gaps)
+    def resend(self, which: int, after: timedelta) -> None:
+        self.both.run(
+            outbox.resend, self.work(which, Stage.RECONCILE), at=self.at(), after=after, reason="not known there"
+        )
+
+    @precondition(lambda self: self.works)
+    @rule(which=small, how=st.sampled_from(["dead letter", "dead letter", "error", "accepted", "rejected"]))
+    def end(self, which: int, how: str) -> None:
+        work = self.work(which)
+        match how:
+            case "dead letter":
+                self.both.run(outbox.dead_letter, work, at=self.at(), error="used up")
+            case "error":
+                response = {"status": "error", "error": "refused", "dgiiResponse": None}
+                self.both.run(outbox.failure, work, at=self.at(), response=response, fate=NumberFate.REUSABLE)
+            case _:
+                status = Status.ACCEPTED if how == "accepted" else Status.REJECTED
+                self.both.run(
+                    outbox.verdict,
+                    work,
+                    at=self.at(),
+                    status=status,
+                    track_id="t-9" if which % 2 else None,
+                    response={"trackStatus": {"estado": status.value}},
+                    fate=NumberFate.USED,
+                )
+
+    # --- What is read, what is around, what operators do --------------------------------------------------------------
+
+    @precondition(lambda self: self.works)
+    @rule(which=small)
+    def ask(self, which: int) -> None:
+        work = self.work(which)
+        self.both.run(_question, work)
+        self.both.run(outbox.has_open_sends, work)
+        if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
+            self.both.run(submissions.departure, work)
+
+    @rule(stage=st.sampled_from(Stage), after=st.integers(0, 2), limit=st.integers(1, 3), floored=st.booleans())
+    def look_for_work(self, stage: Stage, after: int, limit: int, floored: bool) -> None:
+        self.floors = self.both.run(outbox.floors_of, stage, LANES) if floored else {}
+        self.both.run(outbox.due_tenants, stage, [(lane, after) for lane in LANES], limit, floors=self.floors)
+
+    @rule(seconds=st.sampled_from([1, 31, 61, 3600]))
+    def time_passes(self, seconds: int) -> None:
+        self.both.tick(timedelta(seconds=seconds))
+
+    @rule(holder=holders, what=st.sampled_from(["seen", "seen", "rescue", "rescue", "gone"]))
+    def worker(self, holder: str, what: str) -> None:
+        self.tick()
+        match what:
+            case "seen":
+                self.both.run(workers.seen, holder)
+            case "rescue":
+                self.both.tick(timedelta(seconds=31))
+                self.both.run(workers.rescue, timedelta(seconds=30))
+            case "gone":
+                self.both.run(workers.gone, holder)
+
+    @rule(what=st.sampled_from(["open", "claim", "close", "fail", "pause", "resume"]), one=st.booleans(), gap=gaps)
+    def circuit_or_pause(self, what: str, one: bool, gap: timedelta) -> None:
+        self.tick()
+        host = Host.ECF if one else Host.FC
+        match what:
+            case "open":
+                self.both.run(circuits.open_circuit, "ecf", host, "5 failures", gap)
+            case "claim":
+                self.both.run(circuits.claim_probe, "ecf", host, gap)
+            case "close":
+                self.both.run(circuits.close_circuit, "ecf", host)
+            case "fail":
+                self.both.run(circuits.probe_failed, "ecf", host, "no answer", gap)
+            case "pause" | "resume":
+                act = pauses.pause if what == "pause" else pauses.resume
+                self.both.transact(act, self.act(), 1 if one else None, "ecf" if gap else None)
+        self.both.run(circuits.everything)
+
+    @rule(which=small, replayed=st.sampled_from([True, True, False]))
+    def operate(self, which: int, replayed: bool) -> None:
+        dead = list(self.both.tables.dead_letters) or self.subjects
+        tenant, subject = dead[which % len(dead)]
+        self.both.transact(dead_letters.replay if replayed else dead_letters.discard, self.act(), tenant, subject)
+
+    def act(self) -> Act:
+        self.tick()
+        return Act(UUID(int=int(self.both.now.timestamp() * 1e6)), self.at(), "eva", "the authority is back")
+
+    @invariant()
+    def both_hold_the_same_now_and_then(self) -> None:
+        self.steps += 1
+        if self.steps % _LOOK_EVERY == 0:
+            self.both.compare()
+
+    def teardown(self) -> None:
+        self.both.compare()
+
+
+async def _question(conn: Conn, work: Work) -> submissions.Question:
+    question = await submissions.question(conn, work)
+    question.foreign_track_ids.sort()
+    return question
+
+
+@contextmanager
+def on_simulated_time(dsn: str) -> Iterator[Both]:
+    """Both sides, Postgres with the simulation's clock before its own."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(_CLOCK)
+        for tenant, weight in TENANTS.items():
+            conn.execute(
+                "INSERT INTO tenants (tenant_id, name, issuer, weight) VALUES (%s, %s, '{}', %s)",
+                (tenant, f"tenant {tenant}", weight),
+            )
+    limits = {**SERVER_LIMITS, "search_path": "simulated,public,pg_catalog", "simulated.now": BEGINNING.isoformat()}
+    both = Both(make_conninfo(dsn, options=" ".join(f"-c {name}={value}" for name, value in limits.items())))
+    try:
+        yield both
+    finally:
+        both.close()
+
+
+@pytest.fixture
+def both(dsn: str) -> Iterator[Both]:
+    with on_simulated_time(dsn) as both:
+        yield both
+
+
+def run(both: Both, steps: type[Steps], examples: int, *phases: Phase, always_the_same: bool = False) -> None:
+    class OnThese(Conformance):
+        memory = steps
+
+    OnThese.both = both
+    run_state_machine_as_test(
+        OnThese,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=phases or tuple(Phase),
+            derandomize=always_the_same,
+            database=None,
+            print_blob=True,
+        ),
+    )
+
+
+def test_memory_and_postgres_say_and_hold_the_same(both: Both) -> None:
+    run(both, Steps, EXAMPLES)
+
+
+@pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.steps is not Steps], ids=lambda mutant: mutant.name)
+def test_a_memory_that_does_something_else_is_noticed(both: Both, mutant: Mutant) -> None:
+    with pytest.raises(AssertionError):
+        run(both, mutant.steps, 200, Phase.generate, always_the_same=True)
+
+
+def test_postgres_is_on_the_clock_of_the_simulation(both: Both) -> None:
+    both.begin()
+    both.tick(timedelta(days=400))
+
+    async def clocks(conn: Conn) -> Any:
+        cursor = await conn.execute("SELECT now(), clock_timestamp(), statement_timestamp()")
+        return await cursor.fetchone()
+
+    assert both.real(clocks) == (BEGINNING + timedelta(days=400),) * 3

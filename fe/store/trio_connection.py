@@ -98,8 +98,9 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         except trio.Cancelled:
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 await self._cancel_running(gen)
-            _let_go(gen)
             raise
+        finally:
+            _let_go(gen)
 
     async def _cancel_running(self, gen: PQGen[Any]) -> None:
         """Have the server stop the statement and take its last words; give the connection up if it will not."""

@@ -12,6 +12,11 @@ from tests.shared import SHARED, needs_shared
 from tests.system.stack import Stack, running_stack
 
 
+# Each test ends by cancelling a whole service in the middle of whatever it does: what libraries then leave to the garbage
+# collector is no fault of the road.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
 def invoice(number: int, **id_doc: Any) -> dict[str, Any]:
     """A type 31 for one hammer."""
     return {

@@ -11,9 +11,8 @@ from fe.ecf.seal import verify
 from tests.shared import SHARED, needs_shared
 from tests.system.stack import Stack, running_stack
 
-
-# Each test ends by cancelling a whole service in the middle of whatever it does: what libraries then leave to the garbage
-# collector is no fault of the road.
+# Each test ends by cancelling a whole service in the middle of whatever it does: what libraries then leave to the
+# garbage collector is no fault of the road.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 

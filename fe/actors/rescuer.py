@@ -19,14 +19,17 @@ BEAT_SECONDS = 5.0
 #: A worker that missed this much is taken for dead. Being wrong costs a question to the authority, never a document.
 SILENCE = timedelta(seconds=30)
 
+#: Over this time are spread the rows of workers of which each was not the first to die over it.
+APART = timedelta(minutes=1)
+
 
 async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, *, scale: float = 1.0) -> None:
-    """Beat and look, until cancelled; then take leave. `scale` shortens beat and silence alike."""
+    """Beat and look, until cancelled; then take leave. `scale` shortens beat, silence and spread alike."""
     try:
         while True:
             try:
                 await db.run(workers.seen, holder)
-                rescued = await db.run(workers.rescue, SILENCE * scale)
+                rescued = await db.run(workers.rescue, SILENCE * scale, APART * scale)
             except DatabaseUnavailable as error:
                 _log.warning("no sign of life could be given", error=error)
             else:

@@ -18,31 +18,31 @@ async def seen(conn: Conn, holder: str) -> None:
     await conn.execute(_SEEN, {"holder": holder})
 
 
-# A row over which workers have died before is due within the next minute, each at a second of its own, which its id and
-# its epoch give it. One of them may be what ends the processes that touch it: claimed together with it again and again,
-# the others would die with it until they were given up.
+# A row over which workers have died before is due at a moment of its own, one of sixty that its id and its epoch give
+# it. One of them may be what ends the processes that touch it: claimed together with it again and again, the others
+# would die with it until they were given up.
 _RESCUE = """
     WITH silent AS (
         DELETE FROM workers WHERE seen_at < clock_timestamp() - %(silence)s RETURNING holder
     )
     UPDATE outbox AS o
-       SET run_at = now() + make_interval(
-               secs => CASE WHEN o.deaths = 0 THEN 0
-                            ELSE ('x' || left(md5(o.subject::text || o.epoch), 6))::bit(24)::int %% 60 END)
+       SET run_at = now() + CASE WHEN o.deaths = 0 THEN interval '0'
+                                 ELSE %(apart)s::interval
+                                      * (('x' || left(md5(o.subject::text || o.epoch), 6))::bit(24)::int %% 60) / 60 END
       FROM silent
      WHERE o.holder = silent.holder AND o.run_at > now()
     RETURNING o.stage
 """
 
 
-async def rescue(conn: Conn, silence: timedelta) -> list[str]:
+async def rescue(conn: Conn, silence: timedelta, apart: timedelta = timedelta(minutes=1)) -> list[str]:
     """Make due what workers held that were silent for longer; return the stages, one per row.
 
-    It is due at once, or within a minute and apart from each other when it is not the first worker that died over it. A
-    worker that was only asleep finds its claims fenced off when it wakes, and says again that it lives.
+    It is due at once, or spread over `apart` when it is not the first worker that died over it. A worker that was only
+    asleep finds its claims fenced off when it wakes, and says again that it lives.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_RESCUE, {"silence": silence})
+    await cursor.execute(_RESCUE, {"silence": silence, "apart": apart})
     return await cursor.fetchall()
 
 

@@ -83,7 +83,7 @@ def fences_nothing() -> None:
 def never_looks_after_the_dead() -> None:
     """I8: no rescue, and leases without end."""
 
-    async def rescue(conn: Conn, silence: timedelta) -> list[str]:
+    async def rescue(conn: Conn, silence: timedelta, apart: timedelta = timedelta(0)) -> list[str]:
         return []
 
     async def claim(*args: Any, **options: Any) -> list[Work]:

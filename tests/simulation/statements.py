@@ -194,12 +194,12 @@ class Statements:
         self.tables.workers[values["holder"]] = self.now()
         return Answer(touched=1)
 
-    def _free(self, holders: Sequence[str], *, apart: bool) -> list[tuple[str]]:
+    def _free(self, holders: Sequence[str], apart: timedelta) -> list[tuple[str]]:
         now, freed = self.now(), list[tuple[str]]()
         for row in self.tables.outbox.values():
             if row.holder in holders and row.run_at > now:
                 own = int(md5(f"{row.subject}{row.epoch}".encode()).hexdigest()[:6], 16) % 60
-                row.run_at = now + timedelta(seconds=own if apart and row.deaths else 0)
+                row.run_at = now + (apart * own / 60 if row.deaths else timedelta(0))
                 freed.append((row.stage,))
         return freed
 
@@ -208,12 +208,12 @@ class Statements:
         silent = [holder for holder, seen_at in self.tables.workers.items() if seen_at < before]
         for holder in silent:
             del self.tables.workers[holder]
-        return Answer(("stage",), self._free(silent, apart=True))
+        return Answer(("stage",), self._free(silent, values["apart"]))
 
     def _gone(self, values: Values) -> Answer:
         if self.tables.workers.pop(values["holder"], None) is None:
             return Answer()
-        return Answer(touched=len(self._free([values["holder"]], apart=False)))
+        return Answer(touched=len(self._free([values["holder"]], timedelta(0))))
 
     def _circuits(self, _: Values) -> Answer:
         now = self.now()

@@ -107,7 +107,8 @@ class Reconciler:
             if verdict.estado in _ACCEPTED or verdict.duplicate:
                 is_used = True
             elif verdict.estado is Estado.REJECTED and not verdict.try_again:
-                rejected = verdict
+                # Of several the one that used the number up: calling a used number free would be the worse mistake.
+                rejected = verdict if rejected is None or verdict.number_used else rejected
         if rejected is not None and ours is not None and (rejected.number_used or not is_used):
             return outcomes.final(work, rejected, clock=self.clock, track_id=rejected.track_id)
         if is_used and not await self._is_somebody_elses(work, question, opened, known):

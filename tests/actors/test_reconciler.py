@@ -146,6 +146,23 @@ async def test_a_number_whose_document_was_rejected_and_then_repeated_is_rejecte
     assert (await submission(db, subject))["track_id"] == "t-1"
 
 
+async def test_of_two_rejections_the_one_that_used_the_number_up_is_believed(db: Database) -> None:
+    """One of them is a stranger's: a number called reusable that is used would be the worse mistake."""
+    road = await make_road(
+        db,
+        states=[state_of(Estado.REJECTED)],
+        tracks=[tracked("t-x", Estado.REJECTED), tracked("t-1", Estado.REJECTED)],
+        results={
+            "t-x": verdict(Estado.REJECTED, "7", track_id="t-x", used=False),
+            "t-1": verdict(Estado.REJECTED, "13", track_id="t-1", used=True),
+        },
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["Rechazado"]
+    assert await road.status(subject) == ("Rechazado", "used")
+
+
 async def test_of_several_sends_one_in_process_is_adopted_before_one_rejected_is_believed(db: Database) -> None:
     road = await make_road(
         db,

@@ -79,6 +79,21 @@ class Reconciler:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         raise TryLater(_WHOSE)
 
+    async def judge_adopted(
+        self, work: Work, question: Question, opened: Opened, verdict: Verdict, otherwise: Booking
+    ) -> Booking:
+        """Return `otherwise`, the verdict under a trackId that was found by number, if it is about our document.
+
+        Raises TryLater while that does not show, and when it is about somebody else's.
+        """
+        try:
+            ours = _if_ours(await self._known(work, question, opened), question)
+        except AuthorityError as trouble:
+            raise TryLater(trouble.reason, trouble.retry_after) from trouble
+        if ours is None or (ours.estado in _ACCEPTED) is not (verdict.estado in _ACCEPTED):
+            raise TryLater(_WHOSE)
+        return otherwise
+
     async def _summary(self, work: Work, question: Question, opened: Opened) -> Booking | None:
         verdict = await self._known(work, question, opened)
         if verdict is None or verdict.try_again:

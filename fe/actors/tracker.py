@@ -63,18 +63,18 @@ class Tracker:
             case Estado.NOT_FOUND:
                 reason = "the authority does not know the trackId"
                 return outcomes.in_doubt(work, reason, clock=self.clock, after=AT_ONCE)
-            case Estado.REJECTED if verdict.duplicate:
-                rejected = outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
-                try:
-                    return await self.reconciler.judge_duplicate(work, opened, rejected)
-                except TryLater as later:
-                    # Its own verdict is out: what is left to find out is what became of the number.
-                    return outcomes.in_doubt(
-                        work, later.reason, clock=self.clock, after=later.after or self.gap(1, self.spread)
-                    )
             case Estado.REJECTED if verdict.try_again:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"
                 return outcomes.in_doubt(work, reason, clock=self.clock, after=self.gap(1, self.spread))
-            case _:
-                return outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
+        booking = outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
+        try:
+            if verdict.duplicate:
+                return await self.reconciler.judge_duplicate(work, opened, booking)
+            if question.is_adopted:
+                return await self.reconciler.judge_adopted(work, question, opened, verdict, booking)
+        except TryLater as later:
+            # This verdict is out: what is left to find out is what became of our document.
+            after = later.after or self.gap(1, self.spread)
+            return outcomes.in_doubt(work, later.reason, clock=self.clock, after=after)
+        return booking

@@ -271,6 +271,8 @@ class Question:
     certificate_id: UUID
     security_code: str | None
     track_id: str | None
+    #: Its trackId was found by its number and is not from a receipt: it may be another program's.
+    is_adopted: bool
     is_summary: bool
     #: How many times its bytes may have reached the authority, since an operator last set it going.
     sends: int
@@ -280,6 +282,12 @@ class Question:
 
 _QUESTION = """
     SELECT s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, s.security_code, s.track_id,
+           CASE WHEN s.number_fate <> 'unknown' THEN false
+                ELSE EXISTS (SELECT 1
+                               FROM submission_events AS e
+                              WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s
+                                AND e.kind = 'received' AND e.detail ->> 'trackId' = s.track_id
+                                AND e.detail -> 'reply' ->> 'adopted' = 'true') END AS is_adopted,
            s.root = 'RFCE' OR EXISTS (
                SELECT 1 FROM submission_documents AS d
                 WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,

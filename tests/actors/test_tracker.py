@@ -129,6 +129,39 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database, 
     assert (kept["track_id"], kept["response"]["mensajes"][0]["codigo"]) == ("track-1", "1209")
 
 
+@pytest.mark.parametrize("estado", [Estado.ACCEPTED, Estado.CONDITIONAL, Estado.REJECTED])
+async def test_a_verdict_under_a_track_id_found_by_number_is_believed_once_it_is_shown_to_be_about_ours(
+    db: Database, estado: Estado
+) -> None:
+    shown = state_of(Estado.REJECTED if estado is Estado.REJECTED else Estado.ACCEPTED)
+    road = await make_road(db, states=[None, shown], tracks=[tracked("t-7", Estado.PROCESSING)])
+    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id="t-7")
+    subject = await road.make(Stage.RECONCILE)
+    assert await road.step(subject) == "adopted"
+    road.authority.results["t-7"] = verdict(estado, "75", track_id="t-7", text="remark")
+
+    assert await road.steps(subject) == [estado.value]
+    assert (await submission(db, subject))["response"]["mensajes"] == [{"codigo": "75", "valor": "remark"}]
+
+
+async def test_the_verdict_on_a_strangers_document_that_was_adopted_is_not_ours(db: Database) -> None:
+    """Another program's document with our number was in process when we asked; ours never arrived."""
+    stranger = state_of(Estado.ACCEPTED, "XXXXXX")
+    road = await make_road(
+        db, submits=[receipt("t-8")], states=[None, None, None, stranger], tracks=[tracked("t-7", Estado.PROCESSING)]
+    )
+    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id="t-7")
+    subject = await road.make(Stage.RECONCILE)
+    assert await road.step(subject) == "adopted"
+    road.authority.results["t-7"] = verdict(Estado.ACCEPTED, track_id="t-7")
+    road.authority.results["t-8"] = DUPLICATE
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["outcome unknown", "not known there", "received", "Rechazado"]
+    assert await road.status(subject) == ("Rechazado", "used")
+
+
 async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_the_number(db: Database) -> None:
     """Our first send was accepted and is not shown yet (No encontrado); the second was told that the number is used."""
     road = await make_followed(

@@ -224,7 +224,9 @@ class Office:
     def _hiding_seconds(self) -> float:
         return self._spread.uniform(1, 60) if self.chance(self.weather.hidden) else 0.0
 
-    def somebody_elses(self, environment: Environment, issuer: str, e_ncf: str, estado: Estado) -> None:
+    def somebody_elses(
+        self, environment: Environment, issuer: str, e_ncf: str, estado: Estado, decided_in: float = 0.0
+    ) -> None:
         """Another program has sent a document with this number before us; rejected, it left the number free."""
         track_id = f"track-{len(self.filed)}"
         self.filed.append(
@@ -238,7 +240,7 @@ class Office:
                 estado=estado,
                 used=estado in _ACCEPTED,
                 messages=(),
-                decided_at=0.0,
+                decided_at=trio.current_time() + decided_in,
                 found_at=dict.fromkeys(("result", "state", "tracks"), 0.0),
             )
         )

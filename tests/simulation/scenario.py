@@ -30,6 +30,8 @@ class Document:
     unfit: bool = False
     #: Another program has sent a document with its number, which came to this.
     taken: Estado | None = None
+    #: So many seconds later that one is decided.
+    taken_for: float = 0.0
 
     @property
     def is_unclear(self) -> bool:
@@ -145,6 +147,7 @@ def _document(spread: random.Random, number: int, weather: Weather) -> Document:
         poison=spread.random() < 0.02,
         unfit=spread.random() < 0.03,
         taken=_taken(spread, weather) if root in (Root.ECF, Root.RFCE) else None,
+        taken_for=spread.choice((0.0, 30.0)),
     )
 
 

@@ -8,7 +8,7 @@ from hashlib import md5
 from typing import Any
 
 from fe.store import circuits, operators, outbox, pauses, submissions, workers
-from tests.simulation.rows import Circuit, Due, Tables
+from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
 #: A statement that does nothing but call one of the functions of sql/.
@@ -169,6 +169,7 @@ class Statements:
             "certificate_id",
             "security_code",
             "track_id",
+            "is_adopted",
             "is_summary",
             "sends",
             "foreign_track_ids",
@@ -182,11 +183,20 @@ class Statements:
             row.certificate_id,
             row.security_code,
             row.track_id,
+            row.number_fate == "unknown" and self._was_adopted(key, row.track_id),
             row.root == "RFCE" or (*key, "sent") in self.tables.documents,
             self.steps.sends_since_replay(key, certain=False),
             foreign,
         )
         return Answer(columns, [found])
+
+    def _was_adopted(self, key: Key, track_id: str | None) -> bool:
+        return any(
+            event.kind == "received"
+            and event.detail["trackId"] == track_id
+            and event.detail["reply"].get("adopted") is True
+            for event in self.tables.events[key]
+        )
 
     # --- fe/store/workers.py, circuits.py -----------------------------------------------------------------------------
 

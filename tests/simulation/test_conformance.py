@@ -363,7 +363,7 @@ class Conformance(RuleBasedStateMachine):
     @rule(which=small, after=gaps)
     def received(self, which: int, after: timedelta) -> None:
         work = self.work(which, Stage.SEND, Stage.RECONCILE)
-        reply = {"trackId": f"t-{work.epoch}", "error": None}
+        reply: dict[str, Any] = {"trackId": f"t-{work.epoch}", "error": None} if which % 2 else {"adopted": True}
         self.both.run(outbox.received, work, at=self.at(), track_id=f"t-{work.epoch}", after=after, reply=reply)
 
     @precondition(lambda self: self.works)

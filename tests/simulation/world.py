@@ -184,6 +184,8 @@ async def _run(world: World) -> Run:
                 await theatre.replay_all()
                 drained = await theatre.drained()
             living.cancel_scope.cancel()
+        for row in world.tables.submissions.values():
+            world.note(f"in the end {row.submission_id.hex[-4:]} {row.status} {row.number_fate} {row.track_id}")
         # What is still under way arrives, though nobody waits for it.
     return Run(
         scenario=scenario,
@@ -241,7 +243,9 @@ class Theatre:
         self._ground.papers[subject] = Paper(document.summary, document.poison, document.unfit)
         self._office.truths[str(subject)] = document.truth
         if document.taken is not None and document.e_ncf is not None:
-            self._office.somebody_elses(document.environment, document.issuer, document.e_ncf, document.taken)
+            self._office.somebody_elses(
+                document.environment, document.issuer, document.e_ncf, document.taken, document.taken_for
+            )
         new = NewSubmission(
             tenant_id=document.tenant,
             submission_id=subject,

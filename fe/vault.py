@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+#: What the secrets of a certificate are for: whoever seals one and whoever opens it must say the same.
+P12_PURPOSE = "p12"
+PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
+
 _FORMAT = 1
 _NONCE = 12
 _WRAPPED_KEY = 32 + 16

@@ -1,16 +1,27 @@
 """Secrets at rest: what was sealed for one row opens for that row alone, with the right key alone."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
+import fe.vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault, VaultError
 
 OLD, NEW = {"2025": b"o" * 32}, {"2026": b"n" * 32}
 ROW = Belongs(7, "certificate-1", "p12")
 SECRET = b"the private key"
+
+
+@pytest.mark.parametrize("purpose", [P12_PURPOSE, PASSPHRASE_PURPOSE])
+def test_a_purpose_is_written_down_once(purpose: str) -> None:
+    """Two places that name it can come apart, and then nothing that was sealed opens any more."""
+    sources = Path(fe.vault.__file__).parent.rglob("*.py")
+
+    naming = [source.name for source in sources if f'= "{purpose}"' in source.read_text(encoding="utf-8")]
+    assert naming == ["vault.py"]
 
 
 @given(st.binary(max_size=5000))

@@ -11,14 +11,11 @@ from fe.ecf.seal import Signer
 from fe.store import certificates
 from fe.store.certificates import SealedCertificate
 from fe.store.db import Database
-from fe.vault import Belongs, Vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
 #: How long an opened key stays in memory. Opening a .p12 costs about 40 ms of CPU, signing a quarter of one.
 KEEP_SECONDS = 60.0
 _KEEP_AT_MOST = 512
-
-P12_PURPOSE = "p12"
-PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
 
 
 class CannotOpen(Exception):

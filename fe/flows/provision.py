@@ -22,13 +22,9 @@ from fe.store.certificates import CertificateRecord, SealedCertificate
 from fe.store.db import Conn
 from fe.store.keys import ApiKey
 from fe.store.tenants import Tenant, User
-from fe.vault import Belongs, Vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
 LARGEST_NUMBER = 9_999_999_999
-
-#: What the vault is told these secrets are for; whoever opens them says the same.
-P12_PURPOSE = "p12"
-PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
 
 _ISSUER = "Encabezado.Emisor"
 

@@ -5,11 +5,9 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from fe.actors import credentials
 from fe.config import named_keys
 from fe.ecf.certificate import open_p12
-from fe.flows import provision
-from fe.vault import Belongs, Vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.cli.running import SECRETS, Fe
 
 PASSPHRASE = "Ünsicher & lang"
@@ -60,14 +58,9 @@ def test_a_certificate_is_stored_sealed_for_the_actors_to_open(fe: Fe, tenant: s
     assert PASSPHRASE.encode() not in bytes(sealed_passphrase)
     vault = Vault(named_keys(SECRETS["FE_KEK"]))
     belongs = (tenant_id, str(certificate_id))
-    assert vault.open(bytes(sealed_p12), Belongs(*belongs, credentials.P12_PURPOSE)) == p12.read_bytes()
-    opened = vault.open(bytes(sealed_passphrase), Belongs(*belongs, credentials.PASSPHRASE_PURPOSE))
+    assert vault.open(bytes(sealed_p12), Belongs(*belongs, P12_PURPOSE)) == p12.read_bytes()
+    opened = vault.open(bytes(sealed_passphrase), Belongs(*belongs, PASSPHRASE_PURPOSE))
     assert opened.decode() == PASSPHRASE
-
-
-def test_who_seals_and_who_opens_name_the_purposes_alike() -> None:
-    assert provision.P12_PURPOSE == credentials.P12_PURPOSE
-    assert provision.PASSPHRASE_PURPOSE == credentials.PASSPHRASE_PURPOSE
 
 
 def test_the_company_and_each_user_have_one_certificate_in_use(fe: Fe, tenant: str, p12: Path) -> None:

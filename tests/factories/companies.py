@@ -3,13 +3,12 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from fe.actors.credentials import P12_PURPOSE, PASSPHRASE_PURPOSE
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made, to_p12
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord, SealedCertificate
 from fe.store.db import Database
-from fe.vault import Belongs, Vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
 
 PASSPHRASE = "una clave ñ"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]  # comes with other tools of development; its stubs do not
+import yaml  # type: ignore[import-untyped]  # ships no types
 from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 

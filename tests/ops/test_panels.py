@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 import trio
-import yaml  # type: ignore[import-untyped]  # comes with other tools of development; its stubs do not
+import yaml  # type: ignore[import-untyped]  # ships no types
 
 from ops.grafana.build import DASHBOARDS
 from ops.grafana.model import Panel

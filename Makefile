@@ -23,8 +23,9 @@ demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends 
 test: setup ## Run every test, as many at once as there are cores; ARGS goes to pytest
 	@$(BIN)/pytest -n auto --dist loadfile $(ARGS)
 
-faults: setup ## Run the fault suite; FAULTS_SEED and FAULTS_SECONDS choose which and how long
+faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CALLS choose which and how long
 	@$(BIN)/python -m tests.faults $(ARGS)
+	@$(BIN)/python -m tests.http.storm
 
 check: setup ## Formatting, lint, types, who imports whom, SQL
 	$(BIN)/ruff format --check

@@ -32,7 +32,7 @@ _log = structlog.get_logger(__name__)
 
 Handler = Callable[[Work], Awaitable[Booking]]
 
-#: The test environments take what production leaves, and never the last quarter of the slots.
+#: The test environments take what production leaves, and never the last quarter of the slots; nor does one tenant.
 _RESERVED_SHARE = 4
 
 _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
@@ -73,12 +73,18 @@ class Plan:
         """In the order of service: production first."""
         return [Lane(environment, host) for environment in _ORDER for host in self.hosts]
 
-    def exhausted(self, work: Work, now: datetime) -> bool:
-        """Tell whether a try that fails now was the last one."""
+    def slots_of_a_tenant(self) -> int:
+        """How many of its rows a tenant may have in hand: never the last quarter of the slots, so that others find one
+        free, however slow the authority is with that tenant's.
+        """
+        return max(1, self.slots - self.slots // _RESERVED_SHARE)
+
+    def exhausted(self, work: Work) -> bool:
+        """Tell whether this try, should it fail, was the last one."""
         if self.max_attempts is not None:
             return work.attempt >= self.max_attempts
         # Both, because no tries are made while the authority's circuit is open, and that is nobody's failure.
-        return work.attempt >= MAX_ATTEMPTS and now - work.entered_at >= self.patience
+        return work.attempt >= MAX_ATTEMPTS and work.waited >= self.patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,28 +114,37 @@ class TryLater(Exception):
         self.after = after
 
 
-class _Hand:
-    """What is in hand, in all and of each lane, and a bell for when a try ends."""
+class Hand:
+    """What is in hand, in all, of each lane and of each tenant, and a bell for when a try ends."""
 
     def __init__(self, slots: int) -> None:
         self.free = slots
         self.of_lane: Counter[Lane] = Counter()
+        #: By environment too: a tenant's own tests never hold up its production.
+        self.of_tenant: Counter[tuple[int, Environment]] = Counter()
         self.freed = trio.Event()
         self._since: dict[int, float] = {}
 
     def take(self, work: Work) -> None:
+        """Begin with a claimed row."""
         self.free -= 1
         self.of_lane[work.lane] += 1
+        self.of_tenant[work.tenant_id, work.environment] += 1
         self._since[id(work)] = time.monotonic()
 
     def give_back(self, work: Work) -> None:
+        """Its try has ended, however."""
         self.free += 1
         self.of_lane[work.lane] -= 1
+        self.of_tenant[work.tenant_id, work.environment] -= 1
+        if not self.of_tenant[work.tenant_id, work.environment]:
+            del self.of_tenant[work.tenant_id, work.environment]
         del self._since[id(work)]
         self.freed.set()
         self.freed = trio.Event()
 
     def count(self) -> int:
+        """How many are in hand."""
         return len(self._since)
 
     def oldest_seconds(self) -> float:
@@ -145,7 +160,7 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
     Cancelled instead, every try in hand is given up at its next await and booked as such (shielded, with a deadline of
     its own), so that a peer can go on at once.
     """
-    hand = _Hand(plan.slots)
+    hand = Hand(plan.slots)
     tools.metrics.watch_hand(plan.stage, plan.slots, hand.count, hand.oldest_seconds)
     cursors = dict.fromkeys(plan.lanes(), 0)
     floors = _Floors()
@@ -153,18 +168,20 @@ async def run_stage(plan: Plan, tools: Tools, stopping: trio.Event) -> None:
         while not stopping.is_set():
             tools.metrics.turned(plan.stage)
             bell, freed = tools.wakeups.bell(plan.stage), hand.freed
-            works, more = await _claim(plan, tools, cursors, hand, floors)
-            if works:
+            found = await _claim(plan, tools, cursors, hand, floors)
+            if found.works:
                 kill_points.reached("claimed")
-            for work in works:
+            for work in found.works:
                 hand.take(work)
                 in_flight.start_soon(_carry, plan, tools, work, hand)
-            if more:
+            if found.room_for_more:
+                continue
+            if found.full:
                 # There was no room for all that is due; what becomes due now may yet find a slot that was kept for it.
                 # A moment's patience makes one claim of several freed slots.
                 await _first_of(tools, freed, stopping, *([bell] if hand.free else []))
                 await trio.sleep(_GATHER_SECONDS)
-            elif not works:
+            else:
                 await _first_of(tools, bell, stopping)
 
 
@@ -189,18 +206,27 @@ class _Floors:
         self.until = -math.inf
 
 
-async def _claim(
-    plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: _Hand, floors: _Floors
-) -> tuple[list[Work], bool]:
+@dataclass(slots=True)
+class Found:
+    """What one look at the outbox brought."""
+
+    works: list[Work] = field(default_factory=list)
+    #: More is due than there was room for.
+    full: bool = False
+    #: More may be due, and there is room for it: look again at once.
+    room_for_more: bool = False
+
+
+async def _claim(plan: Plan, tools: Tools, cursors: dict[Lane, int], hand: Hand, floors: _Floors) -> Found:
     try:
         if trio.current_time() >= floors.until:
             floors.of_lane = await tools.db.run(outbox.floors_of, plan.stage, plan.lanes())
             floors.until = trio.current_time() + _FLOORS_SECONDS
-        return await tools.db.run(find_and_claim, plan, tools, cursors, hand.free, hand.of_lane, floors.of_lane)
+        return await tools.db.run(find_and_claim, plan, tools, cursors, hand, floors.of_lane)
     except DatabaseUnavailable as error:
         _log.warning("claiming failed, the database is away", stage=plan.stage, error=error)
         await trio.sleep(tools.spread.uniform(0.5, 1.5))
-        return [], False
+        return Found()
 
 
 async def find_and_claim(
@@ -208,43 +234,53 @@ async def find_and_claim(
     plan: Plan,
     tools: Tools,
     cursors: dict[Lane, int],
-    free: int,
-    in_hand: Mapping[Lane, int],
+    hand: Hand,
     floors: Mapping[Lane, datetime] = outbox.NO_FLOORS,
-) -> tuple[list[Work], bool]:
-    """Claim up to `free` rows, production first, the tenants in turn by their weights. Moves the cursors on.
+) -> Found:
+    """Claim rows for the free slots, production first, the tenants in turn by their weights. Moves the cursors on.
 
-    Of a lane never more than its gate lets through, with what is in hand of it already. Also tells whether more may be
-    due than there was room for. A tenant with one row waits behind others with any number of rows for as many claims
-    as it takes to go once round all tenants that have work due: at most their number divided by the scope of a claim.
+    With what is in hand already, never more of a lane than its gate lets through, nor of a tenant than its part of the
+    slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once
+    round all tenants that have work due: at most their number divided by the scope of a claim.
     """
-    claimed: list[Work] = []
-    more = False
+    found, held = Found(), Counter(hand.of_tenant)
+    most = plan.slots_of_a_tenant()
     lanes = [lane for lane in plan.lanes() if tools.gate(lane, plan.slots) > 0]
     due = await outbox.due_tenants(conn, plan.stage, [(lane, cursors[lane]) for lane in lanes], _SCOPE, floors=floors)
     for lane in lanes:
-        turns = due[lane]
-        room = min(free - len(claimed), tools.gate(lane, plan.slots) - in_hand.get(lane, 0))
+        room = min(hand.free - len(found.works), tools.gate(lane, plan.slots) - hand.of_lane[lane])
         if lane.environment is not Environment.ECF:
             room -= plan.slots // _RESERVED_SHARE
-        if not turns or room <= 0:
-            more = more or bool(turns)
+        turns = [turn for turn in due[lane] if held[turn.tenant_id, lane.environment] < most]
+        served = turns[: max(room, 0)]
+        found.full = found.full or len(served) < len(due[lane])
+        if not served:
             continue
-        served = turns[:room]
         cursors[lane] = served[-1].tenant_id
+        shares = {
+            turn.tenant_id: min(share, most - held[turn.tenant_id, lane.environment])
+            for turn, share in zip(served, _shares(served, room), strict=True)
+        }
         works = await outbox.claim(
             conn,
             plan.stage,
             lane,
-            [turn.tenant_id for turn in served],
-            _shares(served, room),
+            list(shares),
+            list(shares.values()),
             lease=tools.lease,
             holder=tools.holder,
             floor=floors.get(lane, outbox.ALWAYS),
         )
-        claimed += works
-        more = more or len(works) >= room or len(served) < len(turns)
-    return claimed, more
+        claimed = Counter(work.tenant_id for work in works)
+        held.update((work.tenant_id, work.environment) for work in works)
+        found.works += works
+        # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
+        filled = {held[tenant, lane.environment] for tenant, share in shares.items() if claimed[tenant] == share}
+        found.full = found.full or len(works) >= room or max(filled, default=0) >= most
+        if works and len(works) < room:
+            may_have_more = len(due[lane]) == _SCOPE or min(filled, default=most) < most
+            found.room_for_more = found.room_for_more or may_have_more
+    return found
 
 
 def _shares(turns: Sequence[Turn], room: int) -> list[int]:
@@ -257,7 +293,7 @@ def _shares(turns: Sequence[Turn], room: int) -> list[int]:
     return shares
 
 
-async def _carry(plan: Plan, tools: Tools, work: Work, hand: _Hand) -> None:
+async def _carry(plan: Plan, tools: Tools, work: Work, hand: Hand) -> None:
     """Try one claimed row and book it, whatever happens to the try."""
     started = trio.current_time()
     with structlog.contextvars.bound_contextvars(submission=str(work.subject), stage=work.stage, attempt=work.attempt):
@@ -304,7 +340,7 @@ async def attempt(plan: Plan, tools: Tools, work: Work) -> Booking:
 
 def again(plan: Plan, tools: Tools, work: Work, reason: str, after: timedelta | None = None) -> Booking:
     """Book a failed attempt: try again by the schedule, or hand over to an operator when they are used up."""
-    if plan.exhausted(work, tools.clock()):
+    if plan.exhausted(work):
         return _dead(tools, work, reason)
     gap = max(plan.gap(work.attempt, tools.spread), after or AT_ONCE)
     return Booking(

@@ -52,7 +52,7 @@ class Tracker:
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
-            case Estado.PROCESSING if self.clock() - work.entered_at >= self.patience:
+            case Estado.PROCESSING if work.waited >= self.patience:
                 reason = "the authority still says En Proceso, and was asked for long enough"
                 return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
             case Estado.PROCESSING:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 import trio
@@ -19,7 +20,7 @@ from fe.ecf.states import Stage, Status
 from fe.flows.replay import can_be_asked
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter
-from fe.store.outbox import Work
+from fe.store.outbox import Lane, Work
 from fe.vault import Vault
 
 #: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
@@ -73,15 +74,14 @@ async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
         why = "it was never signed" if letter.certificate_id is None else "no service tells about such documents"
         return Word(None, f"not asked: {why}")
     work = Work(
+        stage=Stage.RECONCILE,
+        lane=Lane(Environment(letter.environment), letter.host),
         tenant_id=letter.tenant_id,
         subject=letter.subject,
-        stage=Stage.RECONCILE,
-        environment=Environment(letter.environment),
-        host=letter.host,
         attempt=1,
         epoch=0,  # no claim has it: should this ever be booked, it would be refused
         deaths=0,
-        entered_at=letter.died_at,
+        waited=timedelta(0),
         last_error=letter.error,
     )
     try:

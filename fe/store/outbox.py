@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
@@ -27,25 +27,26 @@ class Lane:
 class Work:
     """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
 
+    stage: Stage
+    lane: Lane
     tenant_id: int
     subject: UUID
-    stage: Stage
-    environment: Environment
-    host: str
     attempt: int
     epoch: int
     deaths: int
-    entered_at: datetime
+    #: For how long it had been in this stage when it was claimed, by the database's clock.
+    waited: timedelta
     last_error: str | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stage", Stage(self.stage))
-        object.__setattr__(self, "environment", Environment(self.environment))
+    @property
+    def environment(self) -> Environment:
+        """The environment of its lane."""
+        return self.lane.environment
 
     @property
-    def lane(self) -> Lane:
-        """The lane it is in."""
-        return Lane(self.environment, self.host)
+    def host(self) -> str:
+        """The host of its lane."""
+        return self.lane.host
 
 
 #: Before any row can be due.
@@ -89,56 +90,61 @@ class Turn:
 # whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on from the tenant
 # served last, then round from the first, and stops when it has enough. It takes no locks and may be wrong: the claim
 # looks again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an
-# index.
+# index. All lanes in one statement, because starting so large a plan costs more than running it.
 _DUE_TENANTS = """
-    WITH RECURSIVE ahead (tenant_id, run_at, n) AS (
-        (SELECT o.tenant_id, o.run_at, 1
-           FROM outbox AS o
-          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-            AND o.tenant_id > %(after)s AND o.run_at >= %(floor)s
-          ORDER BY o.tenant_id, o.run_at
-          LIMIT 1)
-        UNION ALL
-        SELECT following.tenant_id, following.run_at, ahead.n + 1
-          FROM ahead
-         CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
-                               FROM outbox AS o
-                              WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-                                AND o.tenant_id > ahead.tenant_id AND o.run_at >= %(floor)s
-                              ORDER BY o.tenant_id, o.run_at
-                              LIMIT 1) AS following
-    ), around (tenant_id, run_at, n) AS (
-        (SELECT o.tenant_id, o.run_at, 1
-           FROM outbox AS o
-          WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-            AND o.tenant_id <= %(after)s AND o.run_at >= %(floor)s
-          ORDER BY o.tenant_id, o.run_at
-          LIMIT 1)
-        UNION ALL
-        SELECT following.tenant_id, following.run_at, around.n + 1
-          FROM around
-         CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
-                               FROM outbox AS o
-                              WHERE o.stage = %(stage)s AND o.environment = %(environment)s AND o.host = %(host)s
-                                AND o.tenant_id > around.tenant_id AND o.tenant_id <= %(after)s
-                                AND o.run_at >= %(floor)s
-                              ORDER BY o.tenant_id, o.run_at
-                              LIMIT 1) AS following
-    ), due AS (
-        SELECT turn.tenant_id, turn.round, turn.n
-          FROM (SELECT ahead.tenant_id, ahead.run_at, 1 AS round, ahead.n FROM ahead
-                UNION ALL
-                SELECT around.tenant_id, around.run_at, 2 AS round, around.n FROM around) AS turn
-         WHERE turn.run_at <= statement_timestamp()
-           AND (SELECT count(*)
-                  FROM pauses AS p
-                 WHERE p.tenant_id IN (0, turn.tenant_id) AND p.environment IN ('', %(environment)s)) = 0
-         LIMIT %(limit)s
-    )
-    SELECT due.tenant_id, t.weight
-      FROM due
-      JOIN tenants AS t ON t.tenant_id = due.tenant_id
-     ORDER BY due.round, due.n
+    SELECT lane.environment, lane.host, turn.tenant_id, turn.weight
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host, l.after, l.floor, l.n
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[])
+                   WITH ORDINALITY AS l (environment, host, after, floor, n)) AS lane
+     CROSS JOIN LATERAL (
+        WITH RECURSIVE ahead (tenant_id, run_at, n) AS (
+            (SELECT o.tenant_id, o.run_at, 1
+               FROM outbox AS o
+              WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                AND o.tenant_id > lane.after AND o.run_at >= lane.floor
+              ORDER BY o.tenant_id, o.run_at
+              LIMIT 1)
+            UNION ALL
+            SELECT following.tenant_id, following.run_at, ahead.n + 1
+              FROM ahead
+             CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                   FROM outbox AS o
+                                  WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                                    AND o.tenant_id > ahead.tenant_id AND o.run_at >= lane.floor
+                                  ORDER BY o.tenant_id, o.run_at
+                                  LIMIT 1) AS following
+        ), around (tenant_id, run_at, n) AS (
+            (SELECT o.tenant_id, o.run_at, 1
+               FROM outbox AS o
+              WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                AND o.tenant_id <= lane.after AND o.run_at >= lane.floor
+              ORDER BY o.tenant_id, o.run_at
+              LIMIT 1)
+            UNION ALL
+            SELECT following.tenant_id, following.run_at, around.n + 1
+              FROM around
+             CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                   FROM outbox AS o
+                                  WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                                    AND o.tenant_id > around.tenant_id AND o.tenant_id <= lane.after
+                                    AND o.run_at >= lane.floor
+                                  ORDER BY o.tenant_id, o.run_at
+                                  LIMIT 1) AS following
+        ), due AS (
+            SELECT step.tenant_id, step.round, step.n
+              FROM (SELECT ahead.tenant_id, ahead.run_at, 1 AS round, ahead.n FROM ahead
+                    UNION ALL
+                    SELECT around.tenant_id, around.run_at, 2 AS round, around.n FROM around) AS step
+             WHERE step.run_at <= statement_timestamp()
+               AND (SELECT count(*)
+                      FROM pauses AS p
+                     WHERE p.tenant_id IN (0, step.tenant_id) AND p.environment IN ('', lane.environment)) = 0
+             LIMIT %(limit)s
+        )
+        SELECT due.tenant_id, t.weight, due.round, due.n
+          FROM due
+          JOIN tenants AS t ON t.tenant_id = due.tenant_id) AS turn
+     ORDER BY lane.n, turn.round, turn.n
 """
 
 
@@ -155,23 +161,21 @@ async def due_tenants(
     They come by their ids, beginning past the tenant that is given with the lane and going round. `floors` as
     `floors_of` gives them: rows that fell due before their lane's are not looked for.
     """
-    cursors = []
-    async with conn.pipeline():
-        for lane, after in lanes:
-            cursor = conn.cursor(row_factory=class_row(Turn))
-            await cursor.execute(
-                _DUE_TENANTS,
-                {
-                    "stage": stage,
-                    "environment": lane.environment,
-                    "host": lane.host,
-                    "after": after,
-                    "limit": limit,
-                    "floor": floors.get(lane, ALWAYS),
-                },
-            )
-            cursors.append((lane, cursor))
-    return {lane: await cursor.fetchall() for lane, cursor in cursors}
+    cursor = await conn.execute(
+        _DUE_TENANTS,
+        {
+            "stage": stage,
+            "environments": [lane.environment for lane, _ in lanes],
+            "hosts": [lane.host for lane, _ in lanes],
+            "afters": [after for _, after in lanes],
+            "floors": [floors.get(lane, ALWAYS) for lane, _ in lanes],
+            "limit": limit,
+        },
+    )
+    turns: dict[Lane, list[Turn]] = {lane: [] for lane, _ in lanes}
+    for environment, host, tenant_id, weight in await cursor.fetchall():
+        turns[Lane(Environment(environment), host)].append(Turn(tenant_id, weight))
+    return turns
 
 
 # What was picked goes through arrays because the planner expects ten elements of an array, and a tenth of the table of
@@ -195,7 +199,7 @@ _CLAIM = """
       FROM unnest(ARRAY(SELECT tenant_id FROM due), ARRAY(SELECT subject FROM due)) AS picked (tenant_id, subject)
      WHERE o.tenant_id = ANY (%(scope)s::bigint[])
        AND o.tenant_id = picked.tenant_id AND o.subject = picked.subject
-    RETURNING o.tenant_id, o.subject, o.stage, o.environment, o.host, o.attempt, o.epoch, o.deaths, o.entered_at,
+    RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, now() - o.entered_at,
               o.last_error
 """
 
@@ -218,8 +222,7 @@ async def claim(
     """
     if not scope:
         return []
-    cursor = conn.cursor(row_factory=class_row(Work))
-    await cursor.execute(
+    cursor = await conn.execute(
         _CLAIM,
         {
             "stage": stage,
@@ -231,8 +234,9 @@ async def claim(
             "lease": lease,
             "holder": holder,
         },
+        binary=True,
     )
-    return await cursor.fetchall()
+    return [Work(stage, lane, *row) for row in await cursor.fetchall()]
 
 
 async def book(conn: Conn, call: LiteralString, work: Work, **values: Any) -> None:
@@ -396,9 +400,12 @@ async def depth(conn: Conn) -> list[tuple[str, str, int, float]]:
     return await cursor.fetchall()
 
 
+# The arrays are taken apart and put together again for the reason given at _CLAIM: of an array in a parameter the
+# planner knows the length, and for a long one it would read the whole table, each time.
 _COMPLETE = """
     DELETE FROM outbox AS o
-     USING unnest(%(subjects)s::uuid[], %(epochs)s::bigint[]) AS done (subject, epoch)
+     USING unnest(ARRAY(SELECT unnest(%(subjects)b::uuid[])), ARRAY(SELECT unnest(%(epochs)b::bigint[])))
+                  AS done (subject, epoch)
      WHERE o.tenant_id = %(tenant)s AND o.subject = done.subject AND o.epoch = done.epoch AND o.holder IS NOT NULL
     RETURNING o.subject
 """
@@ -417,5 +424,6 @@ async def complete(conn: Conn, tenant_id: int, works: Sequence[Work]) -> set[UUI
             "subjects": [work.subject for work in works],
             "epochs": [work.epoch for work in works],
         },
+        binary=True,
     )
     return set(await cursor.fetchall())

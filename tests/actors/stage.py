@@ -75,7 +75,7 @@ async def drain(db: Database, plan: Plan, tools: Tools | None = None) -> list[st
     cursors = dict.fromkeys(plan.lanes(), 0)
     outcomes: list[str] = []
     while True:
-        works, _ = await db.run(loop.find_and_claim, plan, tools, cursors, plan.slots, {})
+        works = (await db.run(loop.find_and_claim, plan, tools, cursors, loop.Hand(plan.slots))).works
         if not works:
             return outcomes
         for work in works:

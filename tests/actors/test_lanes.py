@@ -8,6 +8,7 @@ import trio
 
 from fe.actors import loop
 from fe.actors.booking import Booking
+from fe.actors.loop import Hand
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Stage
 from fe.store.db import Database
@@ -30,7 +31,7 @@ async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
     """So many claims in a row, each with all slots free."""
     plan, tools = make_plan(done, slots=slots), make_tools(db)
     cursors = dict.fromkeys(plan.lanes(), 0)
-    return [(await db.run(loop.find_and_claim, plan, tools, cursors, slots, {}))[0] for _ in range(rounds)]
+    return [(await db.run(loop.find_and_claim, plan, tools, cursors, Hand(slots))).works for _ in range(rounds)]
 
 
 @pytest.mark.parametrize("slots", [1, 16, 100])
@@ -61,13 +62,13 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
     plan, tools = make_plan(done, slots=4), make_tools(db)
     cursors = dict.fromkeys(plan.lanes(), 0)
     for _ in range(7):
-        await db.run(loop.find_and_claim, plan, tools, cursors, 4, {})
+        await db.run(loop.find_and_claim, plan, tools, cursors, Hand(4))
     late = await make_tenant(db)
     await fill(db, late, 1)
 
     served = set()
     for _ in range(math.ceil(21 / 4)):
-        works, _ = await db.run(loop.find_and_claim, plan, tools, cursors, 4, {})
+        works = (await db.run(loop.find_and_claim, plan, tools, cursors, Hand(4))).works
         served |= {work.tenant_id for work in works}
 
     assert late in served
@@ -118,6 +119,83 @@ async def test_without_production_work_tests_use_three_quarters(db: Database) ->
     (works,) = await claims(db, 16, 1)
 
     assert len(works) == 12
+
+
+async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) -> None:
+    busy, other = await make_tenant(db), await make_tenant(db)
+    await fill(db, busy, 50)
+    plan, tools = make_plan(done, slots=16), make_tools(db)
+    cursors, hand = dict.fromkeys(plan.lanes(), 0), Hand(16)
+
+    first = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+    for work in first.works:
+        hand.take(work)
+    await fill(db, other, 2)
+    second = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+    for work in second.works:
+        hand.take(work)
+    hand.give_back(first.works[0])
+    third = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+
+    assert Counter(work.tenant_id for work in first.works) == {busy: 12}
+    assert Counter(work.tenant_id for work in second.works) == {other: 2}
+    assert Counter(work.tenant_id for work in third.works) == {busy: 1}
+    assert (first.full, first.room_for_more) == (True, False)
+
+
+async def test_a_tenant_finds_a_slot_at_once_while_the_authority_is_slow_with_anothers(db: Database) -> None:
+    busy, other = await make_tenant(db), await make_tenant(db)
+    await fill(db, busy, 10)
+    all_held, served, held = trio.Event(), trio.Event(), 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal held
+        if work.tenant_id == other:
+            served.set()
+            return finish(work)
+        held += 1
+        if held == 3:
+            all_held.set()
+        await served.wait()
+        return finish(work)
+
+    tools = make_tools(db, poll_seconds=60)
+    async with running(make_plan(handle, slots=4, budget=30), tools):
+        await all_held.wait()
+        await trio.sleep(0.2)
+        with trio.fail_after(3):
+            await make_submission(db, other)
+            tools.wakeups.ring(Stage.SIGN)
+            await served.wait()
+
+
+async def test_more_tenants_than_a_claim_takes_in_are_served_without_waiting_for_the_poll(db: Database) -> None:
+    for _ in range(150):
+        await fill(db, await make_tenant(db), 1)
+    finished, handled = trio.Event(), 0
+
+    async def handle(work: Work) -> Booking:
+        nonlocal handled
+        handled += 1
+        if handled == 150:
+            finished.set()
+        return finish(work)
+
+    async with running(make_plan(handle, slots=400), make_tools(db, poll_seconds=60)):
+        with trio.fail_after(15):
+            await finished.wait()
+
+
+async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db: Database) -> None:
+    busy, other = await make_tenant(db), await make_tenant(db)
+    await fill(db, busy, 50)
+    await fill(db, other, 1)
+    plan, tools = make_plan(done, slots=16), make_tools(db)
+
+    found = await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), Hand(16))
+
+    assert Counter(work.tenant_id for work in found.works) == {busy: 8, other: 1}
+    assert (found.full, found.room_for_more) == (False, True)
 
 
 async def test_with_a_single_slot_tests_are_served_too(db: Database) -> None:
@@ -179,7 +257,7 @@ async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: D
     plan = make_plan(done, slots=16)
     tools = make_tools(db, gate=lambda lane, slots: 0 if lane == Lane(Environment.ECF) else slots)
 
-    works, _ = await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), 16, {})
+    works = (await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), Hand(16))).works
 
     assert {work.environment for work in works} == {Environment.TESTECF}
     assert await rows(db, "SELECT DISTINCT attempt FROM outbox WHERE environment = 'ecf'") == [{"attempt": 0}]

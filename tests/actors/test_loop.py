@@ -13,6 +13,7 @@ from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import CannotOpen
 from fe.actors.loop import Handler, TryLater
 from fe.actors.schedule import MAX_ATTEMPTS, poll_gap, retry_gap
+from fe.clock import system_clock
 from fe.ecf.states import Stage
 from fe.store import submissions
 from fe.store.db import Conn, Database
@@ -165,6 +166,17 @@ async def test_a_stage_with_patience_gives_up_after_its_time_and_not_before(db: 
     await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
 
     assert await step(db, plan, subject) == "dead letter"
+
+
+async def test_how_long_a_row_has_waited_is_a_matter_of_the_databases_clock(db: Database) -> None:
+    subject = await make_due(db, Stage.RECONCILE)
+    plan = make_plan(
+        raising(TryLater("503")), Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=timedelta(minutes=15)
+    )
+    fast = make_tools(db, clock=lambda: system_clock() + timedelta(days=2))
+
+    for _ in range(12):
+        assert await step(db, plan, subject, fast) == "retry"
 
 
 async def test_a_try_is_ended_when_its_budget_is_over(db: Database) -> None:

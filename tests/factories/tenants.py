@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import dict_row
 
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.ids import new_id
@@ -120,7 +120,7 @@ _TAKE = """
        SET attempt = attempt + 1, epoch = epoch + 1, deaths = deaths + (holder IS NOT NULL)::int, holder = 'test',
            run_at = clock_timestamp() + interval '60 s'
      WHERE subject = %s
-    RETURNING tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at, last_error
+    RETURNING stage, environment, host, tenant_id, subject, attempt, epoch, deaths, now() - entered_at, last_error
 """
 
 
@@ -128,11 +128,11 @@ async def take(db: Database, subject: UUID) -> Work:
     """Claim this very row, due or not, whoever holds it."""
 
     async def claim(conn: Conn) -> Work:
-        cursor = conn.cursor(row_factory=class_row(Work))
-        await cursor.execute(_TAKE, (subject,))
-        work = await cursor.fetchone()
-        assert work is not None, "nothing waits"
-        return work
+        cursor = await conn.execute(_TAKE, (subject,))
+        taken = await cursor.fetchone()
+        assert taken is not None, "nothing waits"
+        stage, environment, host, *rest = taken
+        return Work(Stage(stage), Lane(Environment(environment), host), *rest)
 
     return await db.run(claim)
 

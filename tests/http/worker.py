@@ -4,30 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from psycopg.rows import class_row
-
 from fe.ecf.catalogue import Host
 from fe.ecf.states import NumberFate, Status
 from fe.store import outbox, submissions
-from fe.store.db import Conn, Database
-from fe.store.outbox import Work
+from fe.store.db import Database
+from tests.factories.tenants import take
 
 SIGNED = b"<ECF><Encabezado/><Signature/></ECF>"
-
-_TAKE = """
-    UPDATE outbox
-       SET attempt = attempt + 1, epoch = epoch + 1, holder = 'test', run_at = now() + interval '1 minute'
-     WHERE subject = %(subject)s
-    RETURNING tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at, last_error
-"""
-
-
-async def _take(conn: Conn, subject: UUID) -> Work:
-    cursor = conn.cursor(row_factory=class_row(Work))
-    await cursor.execute(_TAKE, {"subject": subject})
-    work = await cursor.fetchone()
-    assert work is not None
-    return work
 
 
 def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
@@ -39,7 +22,7 @@ def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
 
 async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> None:
     now = at or datetime.now(UTC)
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     document = submissions.SignedDocument(
         certificate_id=uuid4(),
         signed=SIGNED,
@@ -57,7 +40,7 @@ async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> 
 
 
 async def receive(db: Database, tax_log_id: str, track_id: str, *, at: datetime | None = None) -> None:
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     await db.run(
         outbox.received,
         work,
@@ -69,7 +52,7 @@ async def receive(db: Database, tax_log_id: str, track_id: str, *, at: datetime 
 
 
 async def still_processing(db: Database, tax_log_id: str) -> None:
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     await db.run(
         outbox.processing,
         work,
@@ -87,7 +70,7 @@ async def judge(
     track_id: str | None = None,
     at: datetime | None = None,
 ) -> None:
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     await db.run(
         outbox.verdict,
         work,
@@ -100,7 +83,7 @@ async def judge(
 
 
 async def fail(db: Database, tax_log_id: str, error: str) -> None:
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     await db.run(
         outbox.failure,
         work,
@@ -111,7 +94,7 @@ async def fail(db: Database, tax_log_id: str, error: str) -> None:
 
 
 async def give_up(db: Database, tax_log_id: str, error: str) -> None:
-    work = await db.run(_take, UUID(tax_log_id))
+    work = await take(db, UUID(tax_log_id))
     await db.run(outbox.dead_letter, work, at=datetime.now(UTC), error=error)
 
 

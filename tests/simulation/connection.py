@@ -71,7 +71,7 @@ class Connection:
     def cursor(self, row_factory: Callable[..., Any] | None = None) -> Cursor:
         return Cursor(self, row_factory)
 
-    async def execute(self, statement: str, values: Mapping[str, Any] | None = None) -> Cursor:
+    async def execute(self, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False) -> Cursor:
         return await self.cursor().execute(statement, values)
 
     @asynccontextmanager

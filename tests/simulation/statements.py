@@ -69,12 +69,12 @@ class Statements:
 
     # --- fe/store/outbox.py -------------------------------------------------------------------------------------------
 
-    def _of_lane(self, values: Values) -> list[Due]:
-        lane = (values["stage"], values["environment"], values["host"])
+    def _of_lane(self, stage: str, environment: str, host: str, floor: datetime) -> list[Due]:
+        lane = (stage, environment, host)
         return [
             row
             for row in self.tables.outbox.values()
-            if (row.stage, row.environment, row.host) == lane and row.run_at >= values["floor"]
+            if (row.stage, row.environment, row.host) == lane and row.run_at >= floor
         ]
 
     def _floors(self, values: Values) -> Answer:
@@ -88,17 +88,18 @@ class Statements:
         return Answer(("environment", "host", "floor"), [*found, ("none", "", now - slack)])
 
     def _due_tenants(self, values: Values) -> Answer:
-        now, earliest = self.now(), dict[int, datetime]()
-        for row in self._of_lane(values):
-            earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
-        due = [
-            tenant
-            for tenant, run_at in earliest.items()
-            if run_at <= now and not self._paused(tenant, values["environment"])
-        ]
-        due.sort(key=lambda tenant: (tenant <= values["after"], tenant))
-        weights = self.tables.weights
-        return Answer(("tenant_id", "weight"), [(tenant, weights[tenant]) for tenant in due[: values["limit"]]])
+        now, found = self.now(), list[tuple[str, str, int, int]]()
+        lanes = (values[name] for name in ("environments", "hosts", "afters", "floors"))
+        for environment, host, after, floor in zip(*lanes, strict=True):
+            earliest: dict[int, datetime] = {}
+            for row in self._of_lane(values["stage"], environment, host, floor):
+                earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
+            due = [
+                tenant for tenant, run_at in earliest.items() if run_at <= now and not self._paused(tenant, environment)
+            ]
+            due.sort(key=lambda tenant: (tenant <= after, tenant))
+            found += [(environment, host, tenant, self.tables.weights[tenant]) for tenant in due[: values["limit"]]]
+        return Answer(("environment", "host", "tenant_id", "weight"), found)
 
     def _paused(self, tenant: int, environment: str) -> bool:
         return any(
@@ -109,7 +110,8 @@ class Statements:
 
     def _claim(self, values: Values) -> Answer:
         now, claimed = self.now(), list[Due]()
-        due = sorted((row for row in self._of_lane(values) if row.run_at <= now), key=lambda row: row.run_at)
+        lane = self._of_lane(values["stage"], values["environment"], values["host"], values["floor"])
+        due = sorted((row for row in lane if row.run_at <= now), key=lambda row: row.run_at)
         for tenant, share in zip(values["scope"], values["shares"], strict=True):
             claimed += [row for row in due if row.tenant_id == tenant][:share]
         for row in claimed:
@@ -117,19 +119,12 @@ class Statements:
             row.epoch += 1
             row.deaths += row.holder is not None
             row.holder, row.run_at = values["holder"], now + values["lease"]
-        columns = (
-            "tenant_id",
-            "subject",
-            "stage",
-            "environment",
-            "host",
-            "attempt",
-            "epoch",
-            "deaths",
-            "entered_at",
-            "last_error",
-        )
-        return Answer(columns, [tuple(getattr(row, column) for column in columns) for row in claimed])
+        columns = ("tenant_id", "subject", "attempt", "epoch", "deaths", "waited", "last_error")
+        rows = [
+            (row.tenant_id, row.subject, row.attempt, row.epoch, row.deaths, now - row.entered_at, row.last_error)
+            for row in claimed
+        ]
+        return Answer(columns, rows)
 
     def _open_sends(self, values: Values) -> Answer:
         sends = self.steps.sends_of((values["tenant"], values["subject"]))

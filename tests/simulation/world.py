@@ -119,9 +119,10 @@ class Ledger(Statements):
         world, at = self._world, trio.current_time()
         self._look_for_rewriting(values)
         if "deaths = o.deaths" in statement:
-            for row in answer.rows:
-                world.booked.append(Booked(at, "claim", by, (row[0], row[1]), row[6]))
-                world.note(f"{by} claims {row[1].hex[-4:]} {row[2]} attempt {row[5]} epoch {row[6]} deaths {row[7]}")
+            for tenant, subject, attempt, epoch, deaths, *_ in answer.rows:
+                world.booked.append(Booked(at, "claim", by, (tenant, subject), epoch))
+                stage = values["stage"]
+                world.note(f"{by} claims {subject.hex[-4:]} {stage} attempt {attempt} epoch {epoch} deaths {deaths}")
         elif "epoch" in values and answer.rows:
             what, (said,) = answer.columns[0], answer.rows[0]
             world.note(f"{by} {what} {values['subject'].hex[-4:]} epoch {values['epoch']}: {said}")

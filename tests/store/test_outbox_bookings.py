@@ -133,15 +133,14 @@ async def test_a_booking_of_another_tenants_row_is_refused(db: Database, name: s
     other = await make_tenant(db)
     before = await everything(db)
     foreign = Work(
+        work.stage,
+        work.lane,
         other,
         work.subject,
-        work.stage,
-        work.environment,
-        work.host,
         work.attempt,
         work.epoch,
         work.deaths,
-        work.entered_at,
+        work.waited,
         work.last_error,
     )
 
@@ -211,6 +210,7 @@ async def test_what_was_not_sent_closes_its_own_intent_and_no_other(db: Database
 
 async def test_a_dead_letter_keeps_all_that_a_replay_needs_and_stays_queued_to_its_client(db: Database) -> None:
     work = await announced(db)
+    entered_at = (await waiting(db, work.subject))["entered_at"]
 
     await db.run(outbox.dead_letter, work, at=AT, error="8 times 503")
 
@@ -223,7 +223,7 @@ async def test_a_dead_letter_keeps_all_that_a_replay_needs_and_stays_queued_to_i
         "host": "ecf",
     }
     assert (dead["attempt"], dead["epoch"], dead["deaths"]) == (work.attempt, work.epoch, 0)
-    assert (dead["entered_at"], dead["died_at"], dead["error"]) == (work.entered_at, AT, "8 times 503")
+    assert (dead["entered_at"], dead["died_at"], dead["error"]) == (entered_at, AT, "8 times 503")
     kept = await submission(db, work.subject)
     assert (kept["status"], kept["response"]) == ("queued", {"status": "dead_letter", "error": "8 times 503"})
     assert (await story(db, work.subject))[-1] == "dead_letter"
@@ -413,6 +413,7 @@ async def test_a_receipt_closes_the_send_and_makes_asking_due(db: Database) -> N
 
 async def test_a_doubt_leaves_send_and_number_unknown_and_makes_asking_due(db: Database) -> None:
     work = await announced(db)
+    before = await waiting(db, work.subject)
 
     await db.run(outbox.doubt, work, at=AT, after=SOON, error="connection reset")
 
@@ -421,16 +422,17 @@ async def test_a_doubt_leaves_send_and_number_unknown_and_makes_asking_due(db: D
     assert (kept["status"], kept["number_fate"]) == ("queued", "unknown")
     due = await waiting(db, work.subject)
     assert (due["stage"], due["attempt"], due["last_error"]) == ("reconcile", 0, "connection reset")
-    assert due["entered_at"] > work.entered_at
+    assert due["entered_at"] > before["entered_at"]
 
 
 async def test_a_doubt_about_a_doubt_goes_on_counting(db: Database) -> None:
     work = await claimed(db, Stage.RECONCILE)
+    before = await waiting(db, work.subject)
 
     await db.run(outbox.doubt, work, at=AT, after=SOON, error="still")
 
     due = await waiting(db, work.subject)
-    assert (due["attempt"], due["entered_at"]) == (work.attempt, work.entered_at)
+    assert (due["attempt"], due["entered_at"]) == (work.attempt, before["entered_at"])
 
 
 async def test_sending_again_counts_on_from_the_sends_there_were(db: Database) -> None:

@@ -9,7 +9,7 @@ from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import Stage
 from fe.store import outbox
 from fe.store.db import Conn, Database
-from fe.store.outbox import Lane, Turn, Work
+from fe.store.outbox import Lane, Turn
 from tests.factories.tenants import LEASE, claim_all, make_submission, make_tenant, row, rows, waiting
 from tests.store.race import race
 
@@ -210,8 +210,9 @@ async def test_a_tenants_waiting_rows_cost_the_search_for_due_work_nothing(db: D
     await fill(db, waiting_tenant, 20_000, due_in=300)
     await fill(db, due_tenant, 3)
     lane = {"stage": "sign", "environment": "ecf", "host": "", "floor": LONG_AGO}
+    lanes = {"stage": "sign", "environments": ["ecf"], "hosts": [""], "floors": [LONG_AGO], "afters": [0]}
 
-    finding = await read_of(db, outbox._DUE_TENANTS, {**lane, "after": 0, "limit": 16})
+    finding = await read_of(db, outbox._DUE_TENANTS, {**lanes, "limit": 16})
     claiming = await read_of(
         db,
         outbox._CLAIM,
@@ -238,16 +239,8 @@ async def test_a_tenants_million_due_rows_cost_the_search_for_due_tenants_one_st
     finding = await read_of(
         db,
         outbox._DUE_TENANTS,
-        {"stage": "sign", "environment": "ecf", "host": "", "floor": LONG_AGO, "after": 0, "limit": 16},
+        {"stage": "sign", "environments": ["ecf"], "hosts": [""], "floors": [LONG_AGO], "afters": [0], "limit": 16},
     )
 
     assert finding < 50
     assert await due(db) == [big, *small]
-
-
-def test_work_speaks_in_the_words_of_the_domain() -> None:
-    work = Work(1, UUID(int=1), "sign", "ecf", "", 1, 1, 0, None, None)  # type: ignore[arg-type]  # as rows come
-
-    assert (work.stage, work.environment) == (Stage.SIGN, Environment.ECF)
-    assert isinstance(work.stage, Stage)
-    assert isinstance(work.environment, Environment)

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from fe.clock import Clock
 from fe.ecf.load import MalformedJson
-from fe.flows.keys import hash_secret, scopes_at_login
+from fe.flows.keys import SCOPES, hash_secret, scopes_at_login
 from fe.http.addresses import Network, client_address
 from fe.http.errors import ApiError
 from fe.http.reading import Envelope, read_body
@@ -126,4 +126,4 @@ async def _attempt_and_find(
 ) -> tuple[Lockout | None, ApiKey | None]:
     """Count the attempt, then look the key up: one crossing for both."""
     lockout = await throttle.attempt(conn, address, key_bucket)
-    return lockout, await keys.find(conn, api_key_id)
+    return lockout, await keys.find(conn, api_key_id, SCOPES)

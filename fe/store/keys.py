@@ -70,14 +70,31 @@ async def create(
     return key
 
 
-_FIND = f"SELECT {_COLUMNS} FROM api_keys WHERE api_key_id = %(key)s"
+# Nobody's key when there is none: an answer without a row takes less time to read, and who waits for it could tell.
+_FIND = """
+    SELECT coalesce(k.api_key_id, '') AS api_key_id,
+           coalesce(k.tenant_id, 0) AS tenant_id,
+           coalesce(k.environment, %(environment)s) AS environment,
+           coalesce(k.secret_hash, decode(repeat('00', 32), 'hex')) AS secret_hash,
+           coalesce(k.scopes, %(scopes)s) AS scopes,
+           coalesce(k.name, '') AS name,
+           coalesce(k.created_at, now()) AS created_at,
+           k.expires_at,
+           k.revoked_at
+      FROM (VALUES (1)) AS always (one)
+      LEFT JOIN api_keys AS k ON k.api_key_id = %(key)s
+"""
 
 
-async def find(conn: Conn, api_key_id: str) -> ApiKey | None:
-    """Find a key by its public id; the only look-up that does not know the tenant yet."""
+async def find(conn: Conn, api_key_id: str, scopes: Sequence[str] = ()) -> ApiKey | None:
+    """Find a key by its public id; the only look-up that does not know the tenant yet.
+
+    It takes as long when there is none. `scopes` are those of a usual key, to make that so.
+    """
     cursor = conn.cursor(row_factory=class_row(ApiKey))
-    await cursor.execute(_FIND, {"key": api_key_id})
-    return await cursor.fetchone()
+    await cursor.execute(_FIND, {"key": api_key_id, "environment": Environment.ECF.value, "scopes": list(scopes)})
+    key = await cursor.fetchone()
+    return key if key is not None and key.api_key_id else None
 
 
 _OF_TENANT = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant_id = %(tenant)s ORDER BY created_at"

@@ -11,7 +11,8 @@ import sqlparse
 
 from fe.store.errors import DatabaseUnavailable, StoreError
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "sql"
+#: In the repository this is a link to `sql/`, in a wheel a folder of its own.
+FOLDER = Path(__file__).resolve().parent.parent / "sql"
 
 #: One migration at a time, whoever starts it: "fe-mig" as a number.
 _ADVISORY_LOCK = 0x66652D6D6967

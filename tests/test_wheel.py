@@ -1,0 +1,75 @@
+"""A wheel of this project can be installed anywhere: it holds all that `fe` needs beside its modules."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from tests.cli.running import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+#: What a wheel is built from.
+SOURCES = ("fe", "sql", "pyproject.toml", "README.md", "LICENSE")
+BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy: building leaves files behind, and old ones would end up in the next wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            leftovers = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, folder / "from" / name, symlinks=True, ignore=leftovers)
+        else:
+            shutil.copy(ROOT / name, folder / "from" / name)
+    built = subprocess.run(
+        [sys.executable, *BUILD, "--wheel-dir", str(folder), "."], cwd=folder / "from", capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
+    (found,) = folder.glob("fe-*.whl")
+    return found
+
+
+def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+
+    migrations = {f"fe/sql/{file.name}": file.read_bytes() for file in (ROOT / "sql").glob("*.sql")}
+    assert migrations != {}
+    assert {name: held.get(name) for name in migrations} == migrations
+    package = ROOT / "fe"
+    beside = {
+        str(file.relative_to(ROOT))
+        for file in package.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts and file.suffix not in (".sql", ".md")
+    }
+    assert beside - held.keys() == set()
+
+
+def test_fe_migrate_from_a_wheel_finds_its_migrations(wheel: Path, postgres: str, tmp_path: Path) -> None:
+    with ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE from_a_wheel")
+    told = environment(database_url=make_conninfo(postgres, dbname="from_a_wheel"), data_dir=str(tmp_path))
+
+    def run(*words: str) -> str:
+        ended = subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=told | {"PYTHONPATH": str(tmp_path / "unpacked")},
+            capture_output=True,
+            text=True,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    assert run("-c", "import fe; print(fe.__file__)").startswith(str(tmp_path))
+    assert run("-m", "fe", "migrate").split()[1::2] == sorted(file.stem for file in (ROOT / "sql").glob("*.sql"))
+    assert run("-m", "fe", "migrate") == "the database is up to date\n"

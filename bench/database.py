@@ -1,17 +1,24 @@
-"""What a transaction costs under Trio: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop.
+"""What a transaction costs under Trio, and what the wall between tenants adds to a query.
 
-`python -m bench.database [--seconds 4]`: both drivers in turn, in one process, on one embedded server, eight tasks.
+`python -m bench.database [--seconds 4]`: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop; then
+a query plain beside the same behind the wall, by either driver. In turn, in one process, on one embedded server, eight
+tasks.
 """
 
 import argparse
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import trio
 
-from fe.store.db import Conn, Database, DriverName, open_database
+from fe.store import tenants
+from fe.store.db import Conn, DriverName, open_database
 from fe.store.embedded import start_embedded
+from fe.store.migrate import migrate
+from fe.store.roles import FRONT
 
 TASKS = 8
 ROUNDS = 3
@@ -27,7 +34,12 @@ async def four_round_trips(conn: Conn) -> None:
     await conn.execute("INSERT INTO bench_rows (body) VALUES ('due')")
 
 
-async def measure(db: Database, *, explicit: bool, seconds: float) -> tuple[float, float]:
+async def one_query(conn: Conn, tenant_id: int) -> None:
+    cursor = await conn.execute("SELECT name, issuer FROM tenants WHERE tenant_id = %s", (tenant_id,))
+    assert await cursor.fetchone() is not None
+
+
+async def measure(act: Callable[[], Awaitable[None]], seconds: float) -> tuple[float, float]:
     """Transactions a second, and microseconds of this process's CPU for each."""
     done = 0
     until = time.perf_counter() + seconds
@@ -36,7 +48,7 @@ async def measure(db: Database, *, explicit: bool, seconds: float) -> tuple[floa
     async def worker() -> None:
         nonlocal done
         while time.perf_counter() < until:
-            await (db.transact(four_round_trips) if explicit else db.run(one_statement))
+            await act()
             done += 1
 
     async with trio.open_nursery() as nursery:
@@ -54,13 +66,37 @@ async def main(dsn: str, seconds: float) -> None:
         for _ in range(ROUNDS):  # in turn, so that whatever else the machine does hits both
             for driver in drivers:
                 async with open_database(dsn, driver=driver) as db:
-                    rate, cpu = await measure(db, explicit=explicit, seconds=seconds / ROUNDS)
-                best[driver] = max(best.get(driver, (0.0, 0.0)), (rate, cpu))
+                    act = partial(db.transact, four_round_trips) if explicit else partial(db.run, one_statement)
+                    figures = await measure(act, seconds / ROUNDS)
+                best[driver] = max(best.get(driver, (0.0, 0.0)), figures)
         print(name)
         for driver in drivers:
             print(f"  {driver:14} {best[driver][0]:8.0f} tx/s   {best[driver][1]:7.0f} us of CPU each")
         carried, native = best["trio-asyncio"], best["trio"]
         print(f"  trio : trio-asyncio   {native[0] / carried[0]:.2f} in rate, {native[1] / carried[1]:.2f} in CPU")
+    for driver in drivers:
+        await wall(dsn, driver, seconds)
+
+
+async def wall(dsn: str, driver: DriverName, seconds: float) -> None:
+    """Show what naming the tenant to row-level security adds to a query that is found by its key."""
+    async with open_database(dsn) as db:
+        tenant = await db.run(tenants.create, f"bench {driver}", {})
+    assert tenant is not None
+    best: dict[str, tuple[float, float]] = {}
+    async with open_database(dsn, driver=driver) as above, open_database(dsn, driver=driver, role=FRONT) as front:
+        acts = {
+            "plain": partial(above.run, one_query, tenant.tenant_id),
+            "behind the wall": partial(front.run_for, tenant.tenant_id, one_query),
+        }
+        for _ in range(ROUNDS):
+            for name, act in acts.items():
+                best[name] = max(best.get(name, (0.0, 0.0)), await measure(act, seconds / ROUNDS))
+    print(f"one query, {driver}")
+    for name, (rate, cpu) in best.items():
+        print(f"  {name:15} {rate:8.0f} tx/s   {cpu:7.0f} us of CPU each")
+    plain, walled = best["plain"], best["behind the wall"]
+    print(f"  behind the wall : plain   {walled[0] / plain[0]:.2f} in rate, {walled[1] / plain[1]:.2f} in CPU")
 
 
 if __name__ == "__main__":
@@ -68,4 +104,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=4.0, help="for each driver and kind")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        trio.run(main, start_embedded(Path(folder) / "postgres", keep=False), arguments.seconds)
+        server = start_embedded(Path(folder) / "postgres", keep=False)
+        migrate(server)
+        trio.run(main, server, arguments.seconds)

@@ -49,7 +49,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FE_", extra="ignore", frozen=True, hide_input_in_errors=True)
 
     database_url: str | None = Field(None, description="Postgres to use; unset: the embedded one under data_dir")
-    database_connections: int = Field(8, ge=2, le=200, description="connections per process")
+    database_connections: int = Field(
+        8, ge=2, le=200, description="connections per pool: one for the HTTP front, one for the actors"
+    )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"
     )

@@ -7,7 +7,8 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import structlog
@@ -36,6 +37,7 @@ from fe.processes import Listeners, run_processes
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify
+from fe.store.roles import FRONT, WORKER
 from fe.store.verdicts import Verdicts
 from fe.store.wakeups import Wakeups
 from fe.vault import Vault
@@ -56,16 +58,21 @@ def database_dsn(settings: Settings) -> str:
     return settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
 
 
+def database_roles(role: str) -> tuple[str, ...]:
+    """Tell what a process of this role takes in the database: one for its front, one for its actors."""
+    return {"http": (FRONT,), "actors": (WORKER,), "all": (FRONT, WORKER)}[role]
+
+
 def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code.
 
-    Raises LibxmlMismatch, ConfigError, MigrationError or DatabaseUnavailable before anything is started.
+    Raises LibxmlMismatch, ConfigError, MigrationError, RoleRefused or DatabaseUnavailable before anything is started.
     """
     libxml.require_one_libxml2()
     configure_logging(settings.log_level)
     kill_points.arm(settings.kill_point)
     dsn = database_dsn(settings)
-    verify(dsn)
+    verify(dsn, *database_roles(role))
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)
 
@@ -88,15 +95,8 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     metrics = Metrics()
     metrics.up.labels(role, __version__).set(1)
     with serve_metrics(metrics, listeners.metrics):
-        async with (
-            open_database(
-                dsn,
-                max_size=settings.database_connections,
-                driver=settings.database_driver,
-                observe_wait=metrics.pool_wait.observe,
-            ) as db,
-            trio.open_nursery() as watch,
-        ):
+        async with open_pools(settings, dsn, role, metrics) as pools, trio.open_nursery() as watch:
+            db = pools.get(WORKER) or pools[FRONT]  # for what either may do
             wakeups, verdicts = Wakeups(db), Verdicts(db)
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
@@ -105,15 +105,19 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 ("verdicts", verdicts.run),
                 ("heartbeat", partial(heartbeat, metrics)),
                 ("outbox watch", partial(watch_outbox, db, metrics)),
-                ("housekeeping", partial(keep_house, db, clock)),
             ):
                 watch.start_soon(partial(_supervised, name, background, metrics, stopping))
+            if WORKER in pools:
+                chores = partial(keep_house, pools[WORKER], clock)
+                watch.start_soon(partial(_supervised, "housekeeping", chores, metrics, stopping))
             async with trio.open_nursery() as work:
                 if vault is not None:
-                    work.start_soon(run_actors, settings, db, wakeups, verdicts, clock, metrics, vault, stopping)
+                    work.start_soon(
+                        run_actors, settings, pools[WORKER], wakeups, verdicts, clock, metrics, vault, stopping
+                    )
                 if listeners.http:
                     deps = HttpDeps.from_settings(
-                        settings, db=db, wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=metrics
+                        settings, db=pools[FRONT], wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=metrics
                     )
                     front = create_app(deps)
                     work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
@@ -123,6 +127,24 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds
             watch.cancel_scope.cancel()
     _log.info("stopped", role=role)
+
+
+@asynccontextmanager
+async def open_pools(settings: Settings, dsn: str, role: str, metrics: Metrics) -> AsyncIterator[dict[str, Database]]:
+    """Open one pool for each role that the process takes in the database: front and actors share no connection."""
+    async with AsyncExitStack() as pools:
+        yield {
+            taken: await pools.enter_async_context(
+                open_database(
+                    dsn,
+                    max_size=settings.database_connections,
+                    driver=settings.database_driver,
+                    role=taken,
+                    observe_wait=metrics.pool_wait.observe,
+                )
+            )
+            for taken in database_roles(role)
+        }
 
 
 async def run_actors(

@@ -94,6 +94,21 @@ CREATE TABLE request_counts (
     CONSTRAINT request_counts_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf'))
 ) WITH (fillfactor = 50);
 
+-- Add to a day's counts. It names the tenant to the wall (0008), row by row: one flush is of many tenants.
+CREATE FUNCTION count_requests(
+    p_tenant bigint, p_environment text, p_day date, p_succeeded bigint, p_failed bigint, p_bytes_in bigint,
+    p_bytes_out bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('fe.tenant', p_tenant::text, true);
+    INSERT INTO request_counts AS r (tenant_id, environment, utc_day, succeeded, failed, bytes_in, bytes_out)
+    VALUES (p_tenant, p_environment, p_day, p_succeeded, p_failed, p_bytes_in, p_bytes_out)
+    ON CONFLICT (tenant_id, environment, utc_day) DO UPDATE
+       SET succeeded = r.succeeded + EXCLUDED.succeeded, failed = r.failed + EXCLUDED.failed,
+           bytes_in = r.bytes_in + EXCLUDED.bytes_in, bytes_out = r.bytes_out + EXCLUDED.bytes_out;
+END
+$$;
+
 -- When a key was last used. Not a column of api_keys, which is read-mostly.
 CREATE TABLE api_key_uses (
     tenant_id bigint NOT NULL,
@@ -102,6 +117,18 @@ CREATE TABLE api_key_uses (
     CONSTRAINT api_key_uses_pk PRIMARY KEY (tenant_id, api_key_id),
     CONSTRAINT api_key_uses_key_fk FOREIGN KEY (api_key_id) REFERENCES api_keys (api_key_id)
 ) WITH (fillfactor = 50);
+
+-- Note a use of a key, naming its tenant to the wall as count_requests does.
+CREATE FUNCTION note_key_use(p_tenant bigint, p_api_key text, p_at timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('fe.tenant', p_tenant::text, true);
+    INSERT INTO api_key_uses AS u (tenant_id, api_key_id, last_used_at)
+    VALUES (p_tenant, p_api_key, p_at)
+    ON CONFLICT (tenant_id, api_key_id) DO UPDATE
+       SET last_used_at = greatest(u.last_used_at, EXCLUDED.last_used_at);
+END
+$$;
 
 -- What a tenant is billed under. A tenant without a row does not have the API enabled as far as billing goes.
 CREATE TABLE billing_accounts (

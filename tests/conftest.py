@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
+from fe.store.roles import FRONT, WORKER
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +62,20 @@ def dsn(postgres: str, template: str) -> Iterator[str]:
 
 @pytest.fixture
 async def db(dsn: str) -> AsyncIterator[Database]:
-    """An open database for this test alone."""
+    """An open database for this test alone, as its owner: for preparing data, and for looking behind the curtain."""
     async with open_database(dsn) as database:
+        yield database
+
+
+@pytest.fixture
+async def front_db(dsn: str) -> AsyncIterator[Database]:
+    """The same database with the rights of the HTTP front."""
+    async with open_database(dsn, role=FRONT) as database:
+        yield database
+
+
+@pytest.fixture
+async def worker_db(dsn: str) -> AsyncIterator[Database]:
+    """The same database with the rights of the actors."""
+    async with open_database(dsn, role=WORKER) as database:
         yield database

@@ -19,7 +19,7 @@ def run(role: str, processes: int) -> None:
     """Run the service until SIGTERM or Ctrl-C, which let work in hand finish (FE_GRACE_SECONDS)."""
     from fe.main import run_service  # here, because it imports everything there is
 
-    code = run_service(settings_with_database(), role=role, processes=processes)
+    code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes)
     if code:
         raise Failure(f"the service ended with {code}", code)
 
@@ -29,7 +29,7 @@ def migrate() -> None:
     """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
     from fe.store.migrate import migrate as apply  # here, because this command has its name
 
-    settings = settings_with_database(anew=True)
+    settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
     applied = apply(settings.database_url)
     for name in applied:

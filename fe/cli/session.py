@@ -17,6 +17,7 @@ from fe.ecf.load import MalformedJson, load_json
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify
+from fe.store.roles import OPERATOR
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,11 +33,11 @@ environment_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 
 
-def settings_with_database(*, anew: bool = False) -> Settings:
+def settings_with_database(*, as_it_is: bool = False) -> Settings:
     """Read the settings; without FE_DATABASE_URL start the embedded server and fill in its address.
 
-    Raises ConfigError and NoEmbeddedServer. `anew` is for `fe migrate`, the one command that takes a database as it is;
-    all others find it reachable and up to date, or raise DatabaseUnavailable or MigrationError.
+    Raises ConfigError and NoEmbeddedServer. `as_it_is` is for commands that look at the database themselves; all others
+    find it reachable, up to date and open to operators, or raise DatabaseUnavailable, MigrationError or RoleRefused.
     """
     settings = load_settings()
     if settings.database_url is not None:
@@ -52,19 +53,19 @@ def settings_with_database(*, anew: bool = False) -> Settings:
     else:
         settings = settings.model_copy(update={"database_url": start_embedded(settings.data_dir / "postgres")})
     assert settings.database_url is not None
-    if not anew:
-        verify(settings.database_url)
+    if not as_it_is:
+        verify(settings.database_url, OPERATOR)
     return settings
 
 
 def with_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Run `work` under Trio with an open database."""
+    """Run `work` under Trio with a database opened as an operator."""
     assert settings.database_url is not None
     return trio.run(partial(_open_and_do, settings.database_url, work))
 
 
 async def _open_and_do(dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
-    async with open_database(dsn, max_size=2) as db:
+    async with open_database(dsn, max_size=2, role=OPERATOR) as db:
         return await work(db)
 
 

@@ -23,7 +23,7 @@ from fe.store.judging import Background
 
 async def background(db: Database, tenant_id: int, environment: Environment, draft: Draft) -> Background:
     """Fetch what completing a document of this tenant needs."""
-    return await db.run(judging.background, tenant_id, environment, draft.as_user_id, draft.as_user)
+    return await db.run_for(tenant_id, judging.background, environment, draft.as_user_id, draft.as_user)
 
 
 def judge(draft: Draft, known: Background, now: datetime) -> list[Problem]:

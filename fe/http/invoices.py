@@ -95,7 +95,7 @@ class Invoices:
         record = await self._find(call)
         if record is None:
             return Reply(200, _NOT_FOUND)
-        kind, content = await self._db.run(submissions.xml, call.identity.tenant_id, record.submission_id)
+        kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         source = kind if kind == "signed" or record.format == "xml" else None
         return Reply(
             200,
@@ -113,7 +113,7 @@ class Invoices:
         record = await self._find(call)
         if record is None:
             return Reply(200, _NOT_FOUND)
-        events = await self._db.run(submissions.timeline, call.identity.tenant_id, record.submission_id)
+        events = await self._db.run_for(call.identity.tenant_id, submissions.timeline, record.submission_id)
         return Reply(
             200,
             {
@@ -130,12 +130,14 @@ class Invoices:
         tenant_id = call.identity.tenant_id
         shown: dict[str, Any] = {}
         if query.cursor is not None:
-            records = await self._db.run(history.after, tenant_id, query.chosen, limit=query.limit, cursor=query.cursor)
+            records = await self._db.run_for(
+                tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
+            )
             shown["limit"] = query.limit
         else:
-            records, total = await self._db.run(
-                history.page,
+            records, total = await self._db.run_for(
                 tenant_id,
+                history.page,
                 query.chosen,
                 limit=query.limit,
                 offset=(query.page - 1) * query.limit,
@@ -151,12 +153,12 @@ class Invoices:
         wanted = read_track_or_id(call.params["track_or_id"])
         if wanted is None:
             return None
-        return await self._db.run(submissions.find, call.identity.tenant_id, wanted)
+        return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> None:
         """Do for `strict: true` what the worker would do later; a repeat is not judged again."""
-        if draft.client_request_id is not None and await self._db.run(
-            judging.is_known_request, caller.tenant_id, caller.environment, draft.client_request_id
+        if draft.client_request_id is not None and await self._db.run_for(
+            caller.tenant_id, judging.is_known_request, caller.environment, draft.client_request_id
         ):
             return
         known = await background(self._db, caller.tenant_id, caller.environment, draft)

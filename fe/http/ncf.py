@@ -91,7 +91,7 @@ class Ncf:
     async def listed(self, call: Call) -> Reply:
         """List every type there is and every sequence that is configured."""
         caller = call.identity
-        found = await self._db.run(sequences.listed, caller.tenant_id, caller.environment)
+        found = await self._db.run_for(caller.tenant_id, sequences.listed, caller.environment)
         return Reply(
             200,
             {
@@ -105,9 +105,9 @@ class Ncf:
         caller = call.identity
         new = read_body(NewSequence, await call.body())
         now = self._clock()
-        sequence = await self._db.run(
-            sequences.put,
+        sequence = await self._db.run_for(
             caller.tenant_id,
+            sequences.put,
             caller.environment,
             new.prefix,
             new_id=new_id(now),
@@ -125,7 +125,7 @@ class Ncf:
         prefix = call.params["prefix"]
         if prefix not in PREFIXES:
             raise ApiError(400, "invalid e-CF type")
-        if not await self._db.run(sequences.delete, caller.tenant_id, caller.environment, prefix):
+        if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return Reply(200, {"ok": True, "prefix": prefix})
 

@@ -25,7 +25,7 @@ class Usage:
         count = read_number(call.query(), "days", default=DAYS_DEFAULT, least=1, most=DAYS_MOST)
         today = datetime.combine(self._clock().astimezone(UTC).date(), time.min, UTC)
         since = today - timedelta(days=count)
-        found = await self._db.run(usage.days, call.identity.tenant_id, since, today)
+        found = await self._db.run_for(call.identity.tenant_id, usage.days, since, today)
         return Reply(
             200,
             {

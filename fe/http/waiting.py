@@ -38,7 +38,7 @@ class Waiting:
                 while record.status not in FINAL:
                     # The bell is taken before the look, so that word which comes in between is not missed.
                     with self.verdicts.bell(record.submission_id) as bell:
-                        found = await self.db.run(submissions.find, tenant_id, record.submission_id)
+                        found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
                         record = record if found is None else found
                         if record.status not in FINAL:
                             with trio.move_on_after(look):

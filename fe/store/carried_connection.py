@@ -23,11 +23,17 @@ class CarriedDriver:
     """Lends connections of psycopg's own pool."""
 
     def __init__(
-        self, pool: AsyncConnectionPool[Conn], loop: Any, dsn: str, observe_wait: Callable[[float], None]
+        self,
+        pool: AsyncConnectionPool[Conn],
+        loop: Any,
+        dsn: str,
+        parameters: dict[str, Any],
+        observe_wait: Callable[[float], None],
     ) -> None:
         self._pool = pool
         self._loop = loop
         self._dsn = dsn
+        self._parameters = parameters
         self._observe_wait = observe_wait
 
     @classmethod
@@ -49,7 +55,7 @@ class CarriedDriver:
             )
             await trio_asyncio.aio_as_trio(pool.open, loop=loop)()
             try:
-                yield cls(pool, loop, dsn, observe_wait)
+                yield cls(pool, loop, dsn, parameters, observe_wait)
             finally:
                 with trio.move_on_after(5, shield=True):
                     await trio_asyncio.aio_as_trio(pool.close, loop=loop)()
@@ -70,7 +76,7 @@ class CarriedDriver:
         """Run `work` on a connection of its own."""
 
         async def crossing() -> T:
-            async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True) as conn:
+            async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True, **self._parameters) as conn:
                 return await work(conn)
 
         result: T = await trio_asyncio.aio_as_trio(crossing, loop=self._loop)()

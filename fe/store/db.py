@@ -17,6 +17,7 @@ from psycopg import sql
 from fe.store.carried_connection import CarriedDriver
 from fe.store.errors import DatabaseUnavailable, NoNumber
 from fe.store.trio_connection import TrioDriver
+from fe.store.wall import behind_wall
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -71,6 +72,25 @@ class Database:
 
         async def borrowed(conn: Conn) -> T:
             return await work(conn, *args, **kwargs)
+
+        return await self._translated(self._driver.borrow, borrowed)
+
+    async def run_for(
+        self,
+        tenant_id: int,
+        work: Callable[Concatenate[Conn, int, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `work(conn, tenant_id, ...)` as `run` does, and let the database show it that tenant's rows alone.
+
+        Each statement brings the tenant's name with it, in the same round trip. What the front asks about a tenant goes
+        this way or finds nothing; to roles that serve all tenants the name means nothing.
+        """
+
+        async def borrowed(conn: Conn) -> T:
+            with behind_wall(conn, tenant_id):
+                return await work(conn, tenant_id, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
 
@@ -139,14 +159,17 @@ async def open_database(
     max_size: int = 8,
     patience: float = 5.0,
     driver: DriverName = "trio",
+    role: str | None = None,
     observe_wait: Callable[[float], None] = lambda _: None,
 ) -> AsyncIterator[Database]:
     """Open a pool for as long as the block runs; at most `max_size` connections, opened when they are needed.
 
+    Every connection takes `role` (one of fe.store.roles) and has its rights alone; without one it has the login's.
     `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
-    options = " ".join(f"-c {name}={value}" for name, value in SERVER_LIMITS.items())
+    settings = SERVER_LIMITS if role is None else {**SERVER_LIMITS, "role": role}
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
     parameters = {"options": options, "application_name": "fe", "connect_timeout": "5"}
     kind = TrioDriver if driver == "trio" else CarriedDriver
     async with kind.opened(dsn, max_size, patience, parameters, observe_wait) as opened:

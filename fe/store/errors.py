@@ -12,6 +12,10 @@ class DatabaseUnavailable(StoreError):
     """
 
 
+class RoleRefused(StoreError):
+    """The login may not take a role that is needed, or the role is not as it should be; the message says what to do."""
+
+
 class LeaseLost(StoreError):
     """The claim being booked is no longer ours: the row has a newer epoch, or is gone. Nothing was written."""
 

@@ -43,11 +43,10 @@ async def background(
 ) -> Background:
     """Read it; `user_id` wins over `email`, and a user that is not there changes nothing."""
     values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
-    async with conn.pipeline():
-        tenant = conn.cursor(row_factory=dict_row)
-        await tenant.execute(_TENANT, values)
-        sequences = conn.cursor(row_factory=dict_row)
-        await sequences.execute(_SEQUENCES, values)
+    tenant = conn.cursor(row_factory=dict_row)
+    await tenant.execute(_TENANT, values)
+    sequences = conn.cursor(row_factory=dict_row)
+    await sequences.execute(_SEQUENCES, values)
     row = await tenant.fetchone()
     assert row is not None
     found = await sequences.fetchall()

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import sqlparse
 
-from fe.store.errors import DatabaseUnavailable, StoreError
+from fe.store.errors import DatabaseUnavailable, RoleRefused, StoreError
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
 FOLDER = Path(__file__).resolve().parent.parent / "sql"
@@ -85,11 +85,13 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
     """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
 
     Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
-    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does.
+    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, or when the login lacks a
+    right.
     """
     files = migrations()
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        # The owner is behind the wall, too: a statement on rows that it cannot see fails instead of passing them over.
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5, options="-c row_security=off") as conn:
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
             conn.execute(_BOOKS)
             todo = pending(_applied(conn), files)
@@ -105,6 +107,9 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
             return [migration.name for migration in todo]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        hint = f": {error.diag.message_hint}" if error.diag.message_hint else ""
+        raise MigrationError(f"{error.diag.message_primary}{hint}") from error
 
 
 def month_starts(now: datetime) -> list[datetime]:
@@ -118,15 +123,50 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(dsn: str) -> None:
-    """Check at start that nothing is pending. Raises MigrationError or DatabaseUnavailable with what to do."""
+def verify(dsn: str, *roles: str) -> None:
+    """Check at start that nothing is pending and that the login may take `roles`, as they should be.
+
+    Raises MigrationError, RoleRefused or DatabaseUnavailable with what to do.
+    """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
-            exists = conn.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
-            todo = pending(_applied(conn) if exists == (True,) else [], migrations())
+            for role in roles or (None,):
+                with conn.transaction():
+                    if role is not None:
+                        _take(conn, role)
+                    _see_that_nothing_is_pending(conn)
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
-    if todo:
+
+
+_STANDS_ABOVE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+
+
+def _take(conn: psycopg.Connection, role: str) -> None:
+    """Take a role to the end of the transaction."""
+    login = conn.info.user
+    try:
+        conn.execute("SELECT set_config('role', %s, true)", (role,))
+    except psycopg.errors.InvalidParameterValue:
+        raise RoleRefused(f"the database has no role {role}: run `fe migrate`") from None
+    except psycopg.errors.InsufficientPrivilege:
+        raise RoleRefused(
+            f"the login {login} may not take the role {role}: let an administrator run GRANT {role} TO {login}"
+        ) from None
+    if conn.execute(_STANDS_ABOVE).fetchone() == (True,):
+        raise RoleRefused(
+            f"no row-level security holds the role {role}: let an administrator run "
+            f"ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS"
+        )
+
+
+def _see_that_nothing_is_pending(conn: psycopg.Connection) -> None:
+    exists = conn.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+    try:
+        applied = _applied(conn) if exists == (True,) else []
+    except psycopg.errors.InsufficientPrivilege:
+        raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
+    if todo := pending(applied, migrations()):
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
 
 

@@ -174,6 +174,10 @@ async def _ready(fd: int, wanted: int) -> Ready:
     if wanted == Wait.W:
         await trio.lowlevel.wait_writable(fd)
         return Ready.W
+    # A pipeline asks for both whenever it sends. There is nearly always room to, and two tasks to wait for it would
+    # cost several times the statement.
+    if found := _ready_now(fd):
+        return found
     seen = 0
     async with trio.open_nursery() as nursery:
 
@@ -186,6 +190,18 @@ async def _ready(fd: int, wanted: int) -> Ready:
         nursery.start_soon(watch, trio.lowlevel.wait_readable, Ready.R)
         nursery.start_soon(watch, trio.lowlevel.wait_writable, Ready.W)
     return Ready(seen)
+
+
+def _ready_now(fd: int) -> Ready | None:
+    poller = select.poll()
+    poller.register(fd, select.POLLIN | select.POLLOUT)
+    state = 0
+    for _, events in poller.poll(0):
+        if events & select.POLLOUT:
+            state |= Ready.W
+        if events & ~select.POLLOUT:  # an end or an error is read, too
+            state |= Ready.R
+    return Ready(state) if state else None
 
 
 async def _attempts(parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -259,8 +275,11 @@ class TrioPool:
 class TrioDriver:
     """Lends connections that Trio pumps."""
 
-    def __init__(self, dsn: str, pool: TrioPool, observe_wait: Callable[[float], None]) -> None:
+    def __init__(
+        self, dsn: str, parameters: dict[str, Any], pool: TrioPool, observe_wait: Callable[[float], None]
+    ) -> None:
         self._dsn = dsn
+        self._parameters = parameters
         self._pool = pool
         self._observe_wait = observe_wait
 
@@ -271,7 +290,7 @@ class TrioDriver:
     ) -> AsyncIterator[Self]:
         """Open the pool for as long as the block runs. Raises UnknownPsycopg."""
         check_psycopg()
-        driver = cls(dsn, TrioPool(dsn, size, patience, parameters), observe_wait)
+        driver = cls(dsn, parameters, TrioPool(dsn, size, patience, parameters), observe_wait)
         try:
             yield driver
         finally:
@@ -286,7 +305,7 @@ class TrioDriver:
 
     async def apart(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
         """Run `work` on a connection of its own."""
-        conn = await TrioConnection.open(self._dsn)
+        conn = await TrioConnection.open(self._dsn, **self._parameters)
         try:
             return await work(conn)
         finally:

@@ -107,11 +107,8 @@ class RequestCount:
 CountKey = tuple[int, str, date]
 
 _ADD = """
-    INSERT INTO request_counts AS r (tenant_id, environment, utc_day, succeeded, failed, bytes_in, bytes_out)
-    VALUES (%(tenant)s, %(environment)s, %(day)s, %(succeeded)s, %(failed)s, %(bytes_in)s, %(bytes_out)s)
-    ON CONFLICT (tenant_id, environment, utc_day) DO UPDATE
-       SET succeeded = r.succeeded + EXCLUDED.succeeded, failed = r.failed + EXCLUDED.failed,
-           bytes_in = r.bytes_in + EXCLUDED.bytes_in, bytes_out = r.bytes_out + EXCLUDED.bytes_out
+    SELECT count_requests(
+      %(tenant)s, %(environment)s, %(day)s, %(succeeded)s, %(failed)s, %(bytes_in)s, %(bytes_out)s)
 """
 
 
@@ -133,12 +130,7 @@ async def add_requests(conn: Conn, counts: Mapping[CountKey, RequestCount]) -> N
     await conn.cursor().executemany(_ADD, rows)
 
 
-_USED = """
-    INSERT INTO api_key_uses AS u (tenant_id, api_key_id, last_used_at)
-    VALUES (%(tenant)s, %(key)s, %(at)s)
-    ON CONFLICT (tenant_id, api_key_id) DO UPDATE
-       SET last_used_at = greatest(u.last_used_at, EXCLUDED.last_used_at)
-"""
+_USED = "SELECT note_key_use(%(tenant)s, %(key)s, %(at)s)"
 
 
 async def keys_used(conn: Conn, uses: Sequence[tuple[int, str, datetime]]) -> None:

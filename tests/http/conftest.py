@@ -9,8 +9,8 @@ from tests.http.front import Key, Running, make_key, make_tenant, start_front
 
 
 @pytest.fixture
-async def front(db: Database, nursery: trio.Nursery) -> Running:
-    return await start_front(nursery, db)
+async def front(front_db: Database, nursery: trio.Nursery) -> Running:
+    return await start_front(nursery, front_db)
 
 
 @pytest.fixture

@@ -103,6 +103,7 @@ Start = Callable[..., Awaitable[Running]]
 
 
 async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | None = None, **deps: Any) -> Running:
+    """Serve from `db`, which should have the rights of the front and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
     built = HttpDeps(
         **{

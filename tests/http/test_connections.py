@@ -90,11 +90,11 @@ async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running
 
 
 @pytest.fixture
-async def hasty(db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
+async def hasty(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
     """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
     monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.5)
     monkeypatch.setattr(app, "BODY_SECONDS", 1)
-    return await start_front(nursery, db)
+    return await start_front(nursery, front_db)
 
 
 async def test_an_idle_connection_is_closed(hasty: Running) -> None:
@@ -206,8 +206,8 @@ async def test_five_hundred_idle_sockets_do_not_delay_a_request(front: Running) 
     assert among_them < 0.1 + alone  # the machine may be busy with other things
 
 
-async def test_one_connection_too_many_is_turned_away(db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, db, load_settings(max_connections=3, grace_seconds=1))
+async def test_one_connection_too_many_is_turned_away(front_db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, front_db, load_settings(max_connections=3, grace_seconds=1))
     streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(3)]
     await trio.sleep(0.05)
 
@@ -222,9 +222,9 @@ async def test_one_connection_too_many_is_turned_away(db: Database, nursery: tri
     assert await answers_health(front)
 
 
-async def test_shutdown_does_not_wait_for_idle_connections(db: Database) -> None:
+async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database) -> None:
     async with trio.open_nursery() as nursery:
-        front = await start_front(nursery, db, load_settings(grace_seconds=10))
+        front = await start_front(nursery, front_db, load_settings(grace_seconds=10))
         stream = await trio.open_tcp_stream("127.0.0.1", front.port)
         await stream.send_all(LIVE)
         assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
@@ -235,12 +235,12 @@ async def test_shutdown_does_not_wait_for_idle_connections(db: Database) -> None
 
 
 async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(
-    db: Database, monkeypatch: pytest.MonkeyPatch
+    front_db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "SEND_SECONDS", 0.5)
     page = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
     async with trio.open_nursery() as nursery:
-        front = await start_front(nursery, db, load_settings(grace_seconds=1))
+        front = await start_front(nursery, front_db, load_settings(grace_seconds=1))
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.connect(("127.0.0.1", front.port))
@@ -258,8 +258,8 @@ async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(
     assert took < 3
 
 
-async def test_bodies_that_drip_in_are_no_work_and_shed_nobody(db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, db, max_in_flight=2)
+async def test_bodies_that_drip_in_are_no_work_and_shed_nobody(front_db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, front_db, max_in_flight=2)
     streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(20)]
     for stream in streams:
         await stream.send_all(HEAD + b"Content-Length: 1000\r\n\r\n{")

@@ -35,11 +35,11 @@ def test_an_address_in_use_is_named() -> None:
         open_sockets(f"127.0.0.1:{taken.getsockname()[1]}")
 
 
-async def test_several_fronts_share_one_inherited_socket(db: Database, nursery: trio.Nursery) -> None:
+async def test_several_fronts_share_one_inherited_socket(front_db: Database, nursery: trio.Nursery) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     fronts: list[Running] = []
     for _ in range(2):
-        front = await start_front(nursery, db)  # for its dependencies; it also listens on a port of its own
+        front = await start_front(nursery, front_db)  # for its dependencies; it also listens on a port of its own
         fronts.append(front)
         bind = f"fd://{os.dup(listener.fileno())}"
 

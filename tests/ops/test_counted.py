@@ -277,8 +277,8 @@ async def test_waiting_for_a_connection_is_measured(dsn: str, driver: DriverName
     assert max(waits) > 0.2
 
 
-async def test_refused_input_is_counted_by_what_is_wrong_with_it(db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, db)
+async def test_refused_input_is_counted_by_what_is_wrong_with_it(front_db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, front_db)
     async with front.client() as client:
         await client.post("/login", content=b"{", headers={"Content-Type": "application/json"})
         await client.post("/login", json={"apiKeyId": 1})

@@ -21,6 +21,7 @@ from fe.ecf.states import NumberFate, Stage, Status
 from fe.store import history, outbox, submissions, waiting
 from fe.store.db import Conn, Database, open_database
 from fe.store.outbox import Lane, Work
+from fe.store.roles import FRONT, OPERATOR, WORKER
 from fe.store.submissions import NewSubmission
 
 HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
@@ -88,17 +89,21 @@ _READ = """
 
 
 async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tuple[int, int]:
-    """How many rows of the growing tables a piece of work read by scanning, and by index, when its plan is settled."""
+    """How many rows of the growing tables a piece of work read by scanning, and by index, when its plan is settled.
 
-    async def measured(conn: Conn) -> tuple[int, int]:
-        await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-        await work(conn)
-        cursor = await conn.execute(_READ)
-        row = await cursor.fetchone()
+    The tenant, where the role sees one only, is number 1.
+    """
+
+    async def measured(conn: Conn, tenant_id: int) -> tuple[int, int]:
+        async with conn.transaction():
+            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+            await work(conn)
+            cursor = await conn.execute(_READ)
+            row = await cursor.fetchone()
         assert row is not None
         return row[0], row[1]
 
-    return await db.transact(measured)
+    return await db.run_for(1, measured)
 
 
 async def some_work(conn: Conn) -> Work:
@@ -107,7 +112,7 @@ async def some_work(conn: Conn) -> Work:
 
 
 async def test_a_claim_reads_what_it_claims(grown: str) -> None:
-    async with open_database(grown) as db:
+    async with open_database(grown, role=WORKER) as db:
         claim = partial(
             outbox.claim, stage=Stage.SIGN, lane=LANE, scope=[1, 2, 3], shares=[10, 10, 10], lease=LEASE, holder="plans"
         )
@@ -118,7 +123,7 @@ async def test_a_claim_reads_what_it_claims(grown: str) -> None:
 
 
 async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown: str) -> None:
-    async with open_database(grown) as db:
+    async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, lambda conn: outbox.due_tenants(conn, Stage.SIGN, [(LANE, 3)], limit=64))
 
     assert scanned == 0
@@ -144,7 +149,7 @@ async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) 
         as_user_id=None,
         original=b"<ECF/>",
     )
-    async with open_database(grown) as db:
+    async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, lambda conn: submissions.accept(conn, new, NOW))
 
     assert scanned == 0
@@ -163,7 +168,7 @@ async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
             fate=NumberFate.USED,
         )
 
-    async with open_database(grown) as db:
+    async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, book)
 
     assert scanned == 0
@@ -174,7 +179,7 @@ async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
     async def ask(conn: Conn) -> None:
         await submissions.question(conn, await some_work(conn))
 
-    async with open_database(grown) as db:
+    async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)
 
     assert scanned == 0
@@ -192,7 +197,7 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
         totals=history.Totals(),
         now=NOW + timedelta(days=1),
     )
-    async with open_database(grown) as db:
+    async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, page)
 
     assert scanned == 0
@@ -201,7 +206,7 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
 
 async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
     after = partial(history.after, tenant_id=1, chosen=history.Filter(), limit=50, cursor=new_id(NOW))
-    async with open_database(grown) as db:
+    async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, after)
 
     assert scanned == 0
@@ -209,7 +214,7 @@ async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
 
 
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row(grown: str) -> None:
-    async with open_database(grown) as db:
+    async with open_database(grown, role=FRONT) as db:
         for key in ("track-40", "no-such-track"):
             scanned, fetched = await rows_read(db, partial(submissions.find, tenant_id=1, track_or_id=key))
             assert scanned == 0
@@ -217,8 +222,8 @@ async def test_a_look_up_by_id_and_by_track_id_reads_one_row(grown: str) -> None
 
 
 async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
-    async with open_database(grown) as db:
-        work = await db.run(some_work)
+    async with open_database(grown, role=WORKER) as workers, open_database(grown, role=OPERATOR) as db:
+        work = await workers.run(some_work)
         scanned, fetched = await rows_read(db, partial(waiting.why, subject=work.subject))
 
     assert scanned == 0

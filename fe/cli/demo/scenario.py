@@ -22,6 +22,7 @@ from fe.ecf.load import MalformedXml
 from fe.ecf.seal import BadSignature, Signer, verify
 from fe.store import submissions
 from fe.store.db import open_database
+from fe.store.roles import OPERATOR
 from fe.store.submissions import Event
 
 #: How long one receipt may take. They take about two seconds.
@@ -52,7 +53,7 @@ class Scenario:
                 open_stack(port=self.port, world=world_of(credential, now), step=self.show.step)
             )
             with self.show.step("Setting up a tenant: fiscal data, certificate, number sequences, API key"):
-                async with open_database(stack.dsn, max_size=2) as db:
+                async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
                     tenant = await make_tenant(db, stack.environment, credential, now)
             http = await cleanup.enter_async_context(
                 httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=20.0)
@@ -215,7 +216,7 @@ class _Issuing:
         return []
 
     async def _events(self, outcome: Outcome) -> Sequence[Event]:
-        async with open_database(self.stack.dsn, max_size=2) as db:
+        async with open_database(self.stack.dsn, max_size=2, role=OPERATOR) as db:
             return await db.run(submissions.timeline, self.tenant.tenant.tenant_id, UUID(outcome.accepted["taxLogId"]))
 
 

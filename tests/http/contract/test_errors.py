@@ -16,6 +16,7 @@ from fe.http import auth
 from fe.http.app import PREFIX, create_app
 from fe.http.parameters import parse_moment, read_track_or_id
 from fe.store.db import Conn, Database, open_database
+from fe.store.roles import FRONT
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, start_front, structured
 
@@ -177,7 +178,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
     monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
     monkeypatch.setattr(auth, "BELIEVED_FOR", 0.6)
     monkeypatch.setattr(auth, "RETRY_SECONDS", 0.1)
-    async with open_database(dsn, max_size=2, patience=0.3) as own, trio.open_nursery() as serving:
+    async with open_database(dsn, max_size=2, patience=0.3, role=FRONT) as own, trio.open_nursery() as serving:
         front = await start_front(serving, own)
         async with front.client(await front.token(key)) as api:
             assert (await api.get("/ncf")).status_code == 200
@@ -276,8 +277,12 @@ def test_no_body_and_no_query_makes_a_5xx(dsn: str) -> None:
     async def serve(calls: list[tuple[str, str, bytes]]) -> list[httpx.Response]:
         from tests.http.front import make_key, make_tenant
 
-        async with open_database(dsn) as db, trio.open_nursery() as nursery:
-            front = await start_front(nursery, db)
+        async with (
+            open_database(dsn) as db,
+            open_database(dsn, role=FRONT) as front_db,
+            trio.open_nursery() as nursery,
+        ):
+            front = await start_front(nursery, front_db)
             key = await make_key(db, await make_tenant(db))
             async with front.client(await front.token(key)) as client:
                 answers = [await client.request(method, path, content=body) for method, path, body in calls]

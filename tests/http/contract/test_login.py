@@ -278,11 +278,11 @@ async def test_a_key_that_expires_stops_its_tokens_too(front: Running, db: Datab
 
 
 @clause("Authentication", "Rotating the server's signing secret")
-async def test_the_signing_secret_rotates_with_overlap(db: Database, nursery: trio.Nursery, key: Key) -> None:
+async def test_the_signing_secret_rotates_with_overlap(front_db: Database, nursery: trio.Nursery, key: Key) -> None:
     old, new = {"k1": b"\x01" * 32}, {"k2": b"\x02" * 32}
-    before = await start_front(nursery, db, jwt_keys=old)
-    during = await start_front(nursery, db, jwt_keys=new | old)
-    after = await start_front(nursery, db, jwt_keys=new)
+    before = await start_front(nursery, front_db, jwt_keys=old)
+    during = await start_front(nursery, front_db, jwt_keys=new | old)
+    after = await start_front(nursery, front_db, jwt_keys=new)
     of_old, of_new = await before.token(key), await during.token(key)
 
     async def status(front: Running, token: str) -> int:

@@ -411,9 +411,11 @@ async def test_the_timeline_tells_the_whole_story(api: httpx.AsyncClient, db: Da
     assert all(event["at"].endswith("Z") for event in story["events"])
 
 
-async def test_a_waiting_query_answers_when_the_verdict_is_in(db: Database, nursery: trio.Nursery, key: Key) -> None:
+async def test_a_waiting_query_answers_when_the_verdict_is_in(
+    db: Database, front_db: Database, nursery: trio.Nursery, key: Key
+) -> None:
     """One process books the verdict, another one waits: the word goes by NOTIFY."""
-    front = await start_front(nursery, db)
+    front = await start_front(nursery, front_db)
     elsewhere = Verdicts(db)
     nursery.start_soon(elsewhere.run)
     async with front.client(await front.token(key)) as api:

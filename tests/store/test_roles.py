@@ -1,0 +1,434 @@
+"""Who may do what in the database, as its catalogue tells it; and a whole life under an owner that is no superuser."""
+
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.states import Stage
+from fe.flows.provision import create_key, create_tenant
+from fe.store import keys, outbox, submissions
+from fe.store.db import Conn, open_database
+from fe.store.errors import RoleRefused
+from fe.store.migrate import MigrationError, migrate, migrations, verify
+from fe.store.outbox import Lane
+from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
+from tests.factories.logins import database_of, login
+from tests.factories.tenants import ISSUER, LEASE, new_submission
+from tests.store.race import plain
+
+ROLES = (FRONT, WORKER, OPERATOR, READONLY)
+NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+#: Table, and what each role may do there: select, insert, update, delete; in small letters of some columns only.
+MATRIX = """
+| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` |
+| --- | --- | --- | --- | --- |
+| `api_key_uses` | SIU | S | | S |
+| `api_keys` | S | | SIu | s |
+| `billing_accounts` | S | | SIU | S |
+| `certificates` | | S | sIu | s |
+| `circuits` | | SIU | S | S |
+| `client_requests` | SI | | | S |
+| `dead_letters` | | SI | SD | S |
+| `login_attempts` | SIUD | | SD | |
+| `operator_actions` | | | SI | S |
+| `outbox` | sI | SUD | SI | S |
+| `pauses` | | S | SID | S |
+| `replay_items` | | | SIU | S |
+| `replay_plans` | | | SIU | S |
+| `request_counts` | SIU | | | S |
+| `schema_migrations` | S | S | S | S |
+| `sends` | | SIU | S | S |
+| `sequences` | SIUD | S | SIUD | S |
+| `submission_documents` | SI | SI | S | S |
+| `submission_events` | SI | SI | SI | S |
+| `submissions` | SI | SU | SU | S |
+| `tenants` | S | S | SI | S |
+| `users` | S | S | SI | S |
+| `workers` | | SIUD | S | S |
+"""
+
+#: The columns behind the small letters.
+SOME_COLUMNS = {
+    ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
+    ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
+    ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
+}
+#: Or those that are left out.
+ALL_BUT = {
+    ("api_keys", READONLY, "SELECT"): {"secret_hash"},
+    ("certificates", OPERATOR, "SELECT"): {"p12", "passphrase"},
+    ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
+}
+
+#: Who may call which function; those that book are the actors'.
+CALLERS = {
+    "uuid_floor": ROLES,
+    **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
+    **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
+    **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt"), (FRONT,)),
+    **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
+    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
+}
+
+_RIGHTS = """
+    SELECT c.relname, r.rolname, p.right_,
+           has_table_privilege(r.oid, c.oid, p.right_) AS whole,
+           CASE WHEN p.right_ IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+                THEN ARRAY(SELECT a.attname::text
+                             FROM pg_attribute AS a
+                            WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                              AND has_column_privilege(r.oid, c.oid, a.attnum, p.right_)) END AS columns,
+           ARRAY(SELECT a.attname::text FROM pg_attribute AS a
+                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS all_columns
+      FROM pg_class AS c
+     CROSS JOIN pg_roles AS r
+     CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS p (right_)
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND r.rolname = ANY (%s)
+"""
+
+
+def test_each_role_has_the_rights_of_the_matrix_and_no_others(dsn: str) -> None:
+    with plain(dsn) as conn:
+        found = conn.execute(_RIGHTS, (list(ROLES),)).fetchall()
+    rights: dict[tuple[str, str], str] = {}
+    tables = set()
+    for table, role, right, whole, columns, all_columns in found:
+        tables.add(table)
+        if whole:
+            rights[table, role] = rights.get((table, role), "") + right[0]
+        elif columns:
+            rights[table, role] = rights.get((table, role), "") + right[0].lower()
+            chosen = SOME_COLUMNS.get((table, role, right)) or set(all_columns) - ALL_BUT[table, role, right]
+            assert set(columns) == chosen, (table, role, right)
+    lines = [line.strip("| ").replace("`", "") for line in MATRIX.strip().splitlines()[2:]]
+    expected: dict[tuple[str, str], str] = {}
+    for line in lines:
+        table, *cells = (cell.strip() for cell in line.split("|"))
+        expected |= {(table, role): cell for role, cell in zip(ROLES, cells, strict=False) if cell}
+
+    assert {where: sorted(letters) for where, letters in rights.items()} == {
+        where: sorted(letters) for where, letters in expected.items()
+    }
+    # Partitions among them: whoever could ask one directly would be around the wall.
+    assert {"submissions_default", "sends_default"} <= tables
+    assert {table for table, _ in rights} == {line.split(" ", 1)[0] for line in lines}
+
+
+def test_the_matrix_is_in_the_documentation() -> None:
+    assert MATRIX.strip() in (DOCS / "decisions" / "row-level-security.md").read_text(encoding="utf-8")
+
+
+def test_nobody_else_may_do_anything(dsn: str) -> None:
+    with plain(dsn) as conn:
+        open_tables = conn.execute(
+            "SELECT relname FROM pg_class, aclexplode(relacl) AS a"
+            " WHERE relnamespace = 'public'::regnamespace AND a.grantee = 0"
+        ).fetchall()
+        open_functions = conn.execute(
+            "SELECT proname FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS a"
+            " WHERE pronamespace = 'public'::regnamespace AND a.grantee = 0"
+        ).fetchall()
+        may_create = conn.execute(
+            "SELECT r.rolname FROM pg_roles AS r"
+            " WHERE r.rolname = ANY (%s) AND has_schema_privilege(r.oid, 'public', 'CREATE')",
+            (list(ROLES),),
+        ).fetchall()
+        conn.execute("CREATE FUNCTION made_later() RETURNS int LANGUAGE sql RETURN 1")
+        later = conn.execute("SELECT has_function_privilege(%s, 'made_later()', 'EXECUTE')", (FRONT,)).fetchone()
+
+    assert (open_tables, open_functions, may_create, later) == ([], [], [], (False,))
+
+
+def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
+    with plain(dsn) as conn:
+        found = conn.execute(
+            "SELECT p.proname, r.rolname FROM pg_proc AS p CROSS JOIN pg_roles AS r"
+            " WHERE p.pronamespace = 'public'::regnamespace AND r.rolname = ANY (%s)"
+            " AND has_function_privilege(r.oid, p.oid, 'EXECUTE')",
+            (list(ROLES),),
+        ).fetchall()
+        functions = {
+            name for (name,) in conn.execute("SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace")
+        }
+        above = conn.execute("SELECT proname, proconfig FROM pg_proc WHERE prosecdef").fetchall()
+    callers = {name: tuple(role for role in ROLES if (name, role) in found) for name in functions}
+
+    assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
+    assert above == [("ensure_month", ["search_path=public, pg_temp"])]
+
+
+def test_no_role_stands_above_the_wall(dsn: str) -> None:
+    with plain(dsn) as conn:
+        roles = conn.execute(
+            "SELECT rolname FROM pg_roles WHERE rolname = ANY (%s) AND NOT rolsuper AND NOT rolbypassrls"
+            " AND NOT rolcreaterole AND NOT rolcreatedb AND NOT rolcanlogin AND NOT rolreplication",
+            (list(ROLES),),
+        ).fetchall()
+        member_of = conn.execute(
+            "SELECT member::regrole::text, roleid::regrole::text FROM pg_auth_members"
+            " WHERE member::regrole::text = ANY (%s)",
+            (list(ROLES),),
+        ).fetchall()
+        owned = conn.execute("SELECT relname FROM pg_class WHERE relowner::regrole::text = ANY (%s)", (list(ROLES),))
+        assert owned.fetchall() == []
+
+    assert len(roles) == len(ROLES)
+    assert member_of == [(WORKER, "pg_read_all_stats")]
+
+
+def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
+    own = "(tenant_id = (NULLIF(current_setting('fe.tenant'::text, true), ''::text))::bigint)"
+    with plain(dsn) as conn:
+        tables = conn.execute(
+            "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class AS c"
+            " JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id'"
+            " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
+        ).fetchall()
+        policies = conn.execute(
+            "SELECT tablename, cmd, roles::text[], qual, with_check FROM pg_policies WHERE %s = ANY (roles)", (FRONT,)
+        ).fetchall()
+
+    assert len(tables) >= 17
+    assert [table for table, walled in tables if not walled] == []
+    gates = [policy for policy in policies if policy[3] != own]
+    assert sorted(gates) == [
+        ("api_keys", "SELECT", [FRONT], "true", None),
+        ("outbox", "SELECT", [FRONT], "true", None),
+    ]
+    assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
+
+
+def as_role(dsn: str, role: str) -> psycopg.Connection:
+    return psycopg.connect(dsn, autocommit=True, options=f"-c role={role}")
+
+
+@pytest.mark.parametrize(
+    ("role", "statement"),
+    [
+        *((role, "UPDATE submission_events SET kind = 'x'") for role in ROLES),
+        *((role, "DELETE FROM submission_events") for role in ROLES),
+        *((role, "TRUNCATE submission_events") for role in ROLES),
+        *((role, "UPDATE operator_actions SET reason = 'x'") for role in ROLES),
+        *((role, "DELETE FROM operator_actions") for role in ROLES),
+        *((role, "SELECT p12 FROM certificates") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT passphrase FROM certificates") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT * FROM submissions_default") for role in ROLES),
+        *((role, "CREATE TABLE mine (n int)") for role in ROLES),
+        *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
+        (FRONT, "SELECT holder FROM certificates"),
+        (FRONT, "UPDATE api_keys SET revoked_at = NULL"),
+        (FRONT, "SELECT tenant_id FROM outbox"),
+        (WORKER, "SELECT secret_hash FROM api_keys"),
+        (READONLY, "SELECT secret_hash FROM api_keys"),
+        (READONLY, "INSERT INTO tenants (name, issuer) VALUES ('x', '{}')"),
+        (READONLY, "UPDATE submissions SET status = 'error'"),
+    ],
+)
+def test_what_nobody_may_is_refused(dsn: str, role: str, statement: str) -> None:
+    with as_role(dsn, role) as conn, pytest.raises(errors.InsufficientPrivilege):
+        conn.execute(statement.encode())
+
+
+@pytest.fixture
+def owned(postgres: str) -> Iterator[str]:
+    """DSN of a migrated database as its owner, who is no superuser and may make no roles."""
+    with login(postgres) as owner, database_of(postgres, owner) as dsn:
+        migrate(dsn, now=NOW)
+        yield dsn
+
+
+async def test_everything_works_in_the_database_of_an_owner_that_is_no_superuser(owned: str, postgres: str) -> None:
+    with login(postgres) as program:
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            for role in (FRONT, WORKER, OPERATOR):
+                admin.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(role), sql.Identifier(program)))
+        ours = make_conninfo(owned, user=program)
+        verify(ours, FRONT, WORKER, OPERATOR)
+        async with (
+            open_database(ours, role=FRONT) as front,
+            open_database(ours, role=WORKER) as worker,
+            open_database(ours, role=OPERATOR) as operator,
+        ):
+            tenant = await operator.transact(create_tenant, "t", ISSUER, today=NOW.date())
+            key = await operator.transact(create_key, tenant, Environment.ECF, pepper=b"p")
+            assert await front.run(keys.find, key.record.api_key_id) is not None
+            far = datetime(2031, 5, 6, 12, tzinfo=UTC)
+            new = new_submission(tenant.tenant_id, submission_id=new_id(far))
+            await front.run(submissions.accept, new, far)
+            assert await front.run_for(tenant.tenant_id, submissions.find, new.submission_id) is not None
+
+            # Its month is made later, and its rows move out of the default partition.
+            async def ensure(conn: Conn) -> None:
+                await conn.execute("SELECT ensure_month(%s)", (far,))
+
+            await worker.run(ensure)
+            assert await front.run_for(tenant.tenant_id, submissions.find, new.submission_id) is not None
+            (work,) = await worker.run(
+                outbox.claim, Stage.SIGN, Lane(Environment.ECF), [tenant.tenant_id], [1], lease=LEASE, holder="w"
+            )
+            await worker.run(outbox.dead_letter, work, at=NOW, error="no")
+            assert [
+                event.kind for event in await front.run_for(tenant.tenant_id, submissions.timeline, new.submission_id)
+            ] == ["accepted", "dead_letter"]
+        with plain(owned) as conn:
+            assert conn.execute("SELECT count(*) FROM submissions_2031_05").fetchone() == (1,)
+            made = conn.execute("SELECT relacl FROM pg_class WHERE relname = 'submissions_2031_05'").fetchone()
+            assert made == (None,)
+
+
+def test_the_owner_is_behind_the_wall_and_a_migration_that_would_pass_rows_over_fails(
+    owned: str, postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from fe.store import migrate as module
+
+    superuser = make_conninfo(owned, user=conninfo_to_dict(postgres)["user"])
+    with plain(superuser) as conn:
+        conn.execute("INSERT INTO tenants (name, issuer) VALUES ('t', '{}')")
+    with plain(owned) as conn:
+        assert conn.execute("SELECT * FROM tenants").fetchall() == []
+        assert conn.execute("UPDATE tenants SET weight = 2").rowcount == 0
+
+    for migration in migrations():
+        (tmp_path / f"{migration.name}.sql").write_text(migration.text, encoding="utf-8")
+    following = tmp_path / f"{len(migrations()) + 1:04}_weights.sql"
+    following.write_text("UPDATE tenants SET weight = 2;", encoding="utf-8")
+    monkeypatch.setattr(module, "migrations", lambda: migrations(tmp_path))
+    with pytest.raises(MigrationError, match='row-level security policy for table "tenants"'):
+        migrate(owned)
+
+    following.write_text(
+        "ALTER TABLE tenants NO FORCE ROW LEVEL SECURITY;\nUPDATE tenants SET weight = 2;\n"
+        "ALTER TABLE tenants FORCE ROW LEVEL SECURITY;\n",
+        encoding="utf-8",
+    )
+    assert migrate(owned) == [following.stem]
+    with plain(superuser) as conn:
+        assert conn.execute("SELECT weight FROM tenants").fetchall() == [(2,)]
+
+
+def test_a_login_that_may_not_take_a_role_is_told_what_to_do(dsn: str, postgres: str) -> None:
+    with login(postgres) as program, pytest.raises(RoleRefused, match=f"run GRANT fe_front TO {program}"):
+        verify(make_conninfo(dsn, user=program), FRONT)
+
+
+def test_a_role_that_would_stand_above_the_wall_is_refused(dsn: str, postgres: str) -> None:
+    with login(postgres, "SUPERUSER") as strong, pytest.raises(RoleRefused, match=f"ALTER ROLE {strong} NOSUPERUSER"):
+        verify(dsn, strong)
+
+
+def test_a_role_that_is_not_there_or_has_no_rights_yet_asks_for_the_migration(dsn: str, postgres: str) -> None:
+    with pytest.raises(RoleRefused, match="the database has no role fe_nobody: run `fe migrate`"):
+        verify(dsn, "fe_nobody")
+    with login(postgres) as stranger, pytest.raises(MigrationError, match="run `fe migrate`"):
+        verify(dsn, stranger)
+
+
+def roles_statement(prefix: str) -> bytes:
+    """The statement that makes the roles, for roles that this server does not have yet."""
+    (file,) = (migration for migration in migrations() if migration.name.endswith("_roles"))
+    (statement,) = (text for text in file.statements if "'CREATE ROLE %I NOLOGIN'" in text)
+    for role in ROLES:
+        statement = statement.replace(role, role.replace("fe_", f"{prefix}_"))
+    return statement.encode()
+
+
+@contextmanager
+def removed_afterwards(server: str, prefix: str) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with psycopg.connect(server, autocommit=True) as conn:
+            for role in ROLES:
+                conn.execute(f"DROP ROLE IF EXISTS {role.replace('fe_', f'{prefix}_')}".encode())
+
+
+def test_an_owner_that_may_not_make_roles_is_told_who_can(postgres: str) -> None:
+    with (
+        login(postgres) as weak,
+        database_of(postgres, weak) as dsn,
+        plain(dsn) as conn,
+        pytest.raises(errors.InsufficientPrivilege, match="the role weak_front is missing") as refused,
+    ):
+        conn.execute(roles_statement("weak"))
+
+    assert "let an administrator of the server run CREATE ROLE" in str(refused.value.diag.message_hint)
+
+
+def test_an_owner_that_may_make_roles_makes_them_and_finds_them_the_next_time(postgres: str) -> None:
+    with (
+        login(postgres, "CREATEROLE") as able,
+        database_of(postgres, able) as dsn,
+        removed_afterwards(postgres, "able"),
+        plain(dsn) as conn,
+    ):
+        conn.execute(roles_statement("able"))
+        conn.execute(roles_statement("able"))
+
+
+def test_two_databases_that_make_the_roles_at_once_do_not_disturb_each_other(postgres: str, dsn: str) -> None:
+    trouble: list[Exception] = []
+
+    def make(where: str, prefix: str, at_the_line: threading.Barrier) -> None:
+        with plain(where) as conn, conn.transaction():
+            at_the_line.wait()
+            try:
+                conn.execute(roles_statement(prefix))
+            except Exception as error:
+                trouble.append(error)
+
+    for turn in range(5):
+        prefix, at_the_line = f"race{turn}", threading.Barrier(2)
+        with removed_afterwards(postgres, prefix):
+            racers = [threading.Thread(target=make, args=(where, prefix, at_the_line)) for where in (dsn, postgres)]
+            for racer in racers:
+                racer.start()
+            for racer in racers:
+                racer.join()
+
+    assert trouble == []
+
+
+def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_more(
+    postgres: str, template: str
+) -> None:
+    page = (DOCS / "operations.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    prefix = f"doc_{secrets.token_hex(3)}"
+    named = re.sub(r"\bfe_(owner|\w+_login)\b", rf"{prefix}_\1", block).replace("DATABASE fe ", f"DATABASE {prefix} ")
+    # This server has the four roles already, because it has a migrated database.
+    statements = [
+        text for text in named.split(";\n") if text.strip() and not text.lstrip().startswith("CREATE ROLE fe_")
+    ]
+    assert len(re.findall(r"^CREATE ROLE fe_\w+ NOLOGIN;$", block, re.M)) == len(ROLES)
+    takes = {"http": FRONT, "actors": WORKER, "cli": OPERATOR, "reports": READONLY}
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        try:
+            for statement in statements:
+                admin.execute(statement.encode())
+            server = make_conninfo(postgres, dbname=prefix)
+            migrate(make_conninfo(server, user=f"{prefix}_owner"), now=NOW)
+            for name, role in takes.items():
+                dsn = make_conninfo(server, user=f"{prefix}_{name}_login")
+                verify(dsn, role)
+                for other in set(ROLES) - {role}:
+                    with pytest.raises(RoleRefused):
+                        verify(dsn, other)
+            with plain(make_conninfo(server, user=f"{prefix}_reports_login")) as reports:
+                assert reports.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
+        finally:
+            admin.execute(f"DROP DATABASE IF EXISTS {prefix} WITH (FORCE)".encode())
+            for name in ("owner", *(f"{name}_login" for name in takes)):
+                admin.execute(f"DROP ROLE IF EXISTS {prefix}_{name}".encode())

@@ -1,0 +1,277 @@
+"""The wall between tenants: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
+
+from collections.abc import AsyncIterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import trio
+from psycopg import errors
+from psycopg.rows import scalar_row
+
+from fe.ecf.catalogue import Environment
+from fe.store import billing, history, keys, sequences, submissions, tenants, usage
+from fe.store.db import Conn, Database, DriverName, open_database
+from fe.store.errors import DatabaseUnavailable, NoNumber
+from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store.usage import RequestCount
+from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
+
+#: What the front may read of tenants, and how many rows each of the two has there.
+OF_TENANTS = {
+    "tenants": 1,
+    "users": 1,
+    "sequences": 1,
+    "submissions": 2,
+    "client_requests": 1,
+    "submission_documents": 2,
+    "submission_events": 2,
+    "request_counts": 1,
+    "api_key_uses": 1,
+    "billing_accounts": 1,
+}
+DAY = date(2026, 11, 6)
+
+
+@pytest.fixture(params=["trio", "trio-asyncio"])
+def driver(request: pytest.FixtureRequest) -> DriverName:
+    name: DriverName = request.param
+    return name
+
+
+@pytest.fixture
+async def front(dsn: str, driver: DriverName) -> AsyncIterator[Database]:
+    """One connection with the rights of the front: whatever its last user left behind, the next one has."""
+    async with open_database(dsn, max_size=1, patience=2, driver=driver, role=FRONT) as database:
+        yield database
+
+
+@pytest.fixture
+async def two(db: Database) -> tuple[int, int]:
+    """Two tenants with something in every table."""
+    return await furnished(db), await furnished(db)
+
+
+async def furnished(db: Database) -> int:
+    tenant = await make_tenant(db)
+    key = f"fak_{uuid4().hex[:12]}"
+    await db.run(tenants.create_user, tenant, uuid4(), "ana@example.org", None)
+    await db.run(keys.create, key, tenant, Environment.ECF, bytes(32), ["invoices:read"])
+    await db.run(
+        sequences.put,
+        tenant,
+        Environment.ECF,
+        "E31",
+        new_id=uuid4(),
+        minimum=1,
+        maximum=9,
+        expire_at=None,
+        is_active=True,
+        at=ACCEPTED_AT,
+    )
+    await db.run(billing.enable, tenant, subscription_id="s", unit_price=Decimal(1))
+    await db.run(usage.add_requests, {(tenant, "ecf", DAY): RequestCount(succeeded=1)})
+    await db.run(usage.keys_used, [(tenant, key, ACCEPTED_AT)])
+    await make_submission(db, tenant)
+    await make_submission(db, tenant, client_request_id="the same for both")
+    return tenant
+
+
+async def whose(conn: Conn, tenant_id: int, table: str) -> list[int]:
+    """What a query without its WHERE finds."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(f"SELECT tenant_id FROM {table}".encode())
+    return await cursor.fetchall()
+
+
+async def nobodys(conn: Conn, table: str = "submissions") -> list[int]:
+    return await whose(conn, 0, table)
+
+
+async def test_without_a_where_the_front_sees_its_tenants_rows_alone(front: Database, two: tuple[int, int]) -> None:
+    mine, theirs = two
+    for table, count in OF_TENANTS.items():
+        assert await front.run_for(mine, whose, table) == [mine] * count, table
+        assert await front.run_for(theirs, whose, table) == [theirs] * count, table
+
+
+async def test_without_a_tenant_the_front_sees_nobodys_rows(front: Database, two: tuple[int, int]) -> None:
+    for table in OF_TENANTS:
+        assert await front.run(nobodys, table) == [], table
+
+
+async def test_of_what_waits_the_front_may_count_rows_and_not_ask_whose_they_are(
+    front: Database, two: tuple[int, int]
+) -> None:
+    async def counted(conn: Conn) -> int:
+        cursor = conn.cursor(row_factory=scalar_row)
+        await cursor.execute("SELECT count(stage) FROM outbox")
+        return int(await cursor.fetchone() or 0)
+
+    async def ask(conn: Conn, tenant_id: int, column: str) -> None:
+        await conn.execute(f"SELECT {column} FROM outbox".encode())
+
+    assert await front.run(counted) == 4
+    for column in ("tenant_id", "subject", "last_error"):
+        with pytest.raises(errors.InsufficientPrivilege):
+            await front.run_for(two[0], ask, column)
+
+
+WRITES = {
+    "a submission": "INSERT INTO client_requests VALUES (%(to)s, 'ecf', 'x', %(id)s)",
+    "work": "INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)"
+    " VALUES (%(to)s, %(id)s, 'sign', 'ecf', now())",
+    "an event": "INSERT INTO submission_events VALUES (%(to)s, %(id)s, 9, now(), 'x', '{}', '')",
+    "a row that changes hands": "UPDATE sequences SET tenant_id = %(to)s",
+    "a count": "INSERT INTO request_counts VALUES (%(to)s, 'ecf', '2026-11-06', 1, 1, 1, 1)"
+    " ON CONFLICT (tenant_id, environment, utc_day) DO UPDATE SET failed = 1",
+}
+
+
+@pytest.mark.parametrize("statement", WRITES.values(), ids=WRITES.keys())
+async def test_nothing_is_written_for_another_tenant(front: Database, two: tuple[int, int], statement: str) -> None:
+    mine, theirs = two
+
+    async def write(conn: Conn, tenant_id: int) -> None:
+        await conn.execute(statement.encode(), {"to": theirs, "id": uuid4()})
+
+    with pytest.raises(errors.InsufficientPrivilege) as refused:
+        await front.run_for(mine, write)
+    assert refused.value.sqlstate == "42501"
+
+
+async def test_a_change_without_a_where_changes_its_tenants_rows_alone(
+    front: Database, db: Database, two: tuple[int, int]
+) -> None:
+    async def change(conn: Conn, tenant_id: int, statement: str) -> int:
+        return (await conn.execute(statement.encode())).rowcount
+
+    assert await front.run_for(two[0], change, "UPDATE sequences SET is_active = false") == 1
+    assert await front.run_for(two[0], change, "DELETE FROM sequences") == 1
+    assert await rows(db, "SELECT tenant_id, is_active FROM sequences") == [{"tenant_id": two[1], "is_active": True}]
+
+
+async def test_the_functions_of_the_front_name_their_tenant_themselves(
+    front: Database, db: Database, two: tuple[int, int]
+) -> None:
+    mine, theirs = two
+    new = new_submission(mine, client_request_id="the same for both")
+
+    assert (await front.run(submissions.accept, new, ACCEPTED_AT)).outcome == "deduped"
+    drawn = await front.run(submissions.accept, new_submission(theirs, e_ncf=None, draw_prefix="E31"), ACCEPTED_AT)
+    assert drawn.e_ncf == "E310000000002"
+    await front.transact(
+        usage.add_requests, {(tenant, "ecf", DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
+    )
+    found = await rows(db, "SELECT tenant_id, succeeded, failed FROM request_counts ORDER BY tenant_id")
+    assert [(row["tenant_id"], row["succeeded"], row["failed"]) for row in found] == [
+        (mine, 1, mine),
+        (theirs, 1, theirs),
+    ]
+
+
+async def test_several_statements_of_one_piece_of_work_are_all_behind_the_wall(
+    front: Database, two: tuple[int, int]
+) -> None:
+    page, total = await front.run_for(
+        two[0], history.page, history.Filter(), limit=10, offset=0, totals=history.Totals(), now=ACCEPTED_AT
+    )
+    assert (len(page), total) == (2, 2)
+
+    async def in_a_transaction(conn: Conn, tenant_id: int) -> list[list[int]]:
+        async with conn.transaction():
+            return [await whose(conn, tenant_id, "sequences"), await whose(conn, tenant_id, "users")]
+
+    assert await front.run_for(two[1], in_a_transaction) == [[two[1]], [two[1]]]
+
+
+async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, two: tuple[int, int]) -> None:
+    async def refused(conn: Conn, tenant_id: int) -> None:
+        await conn.execute("SELECT 1 / 0")
+
+    async def broken(conn: Conn, tenant_id: int) -> None:
+        await whose(conn, tenant_id, "users")
+        raise LookupError
+
+    async def slow(conn: Conn, tenant_id: int) -> None:
+        await conn.execute("SELECT pg_sleep(5)")
+
+    async def half_way(conn: Conn, tenant_id: int) -> None:
+        async with conn.transaction():
+            await whose(conn, tenant_id, "users")
+            await conn.execute("SELECT pg_sleep(5)")
+
+    assert await front.run_for(two[0], whose, "submissions") != []
+    assert await front.run(nobodys) == []
+    for work, error in ((refused, errors.DivisionByZero), (broken, LookupError)):
+        with pytest.raises(error):
+            await front.run_for(two[0], work)
+        assert await front.run(nobodys) == []
+    for work in (slow, half_way):
+        with trio.move_on_after(0.1) as scope:
+            await front.run_for(two[0], work)
+        assert scope.cancelled_caught
+        assert await front.run(nobodys) == []
+        assert await front.run_for(two[1], whose, "users") == [two[1]]
+
+
+async def test_behind_the_wall_a_cancelled_statement_ends_on_the_server_and_its_connection_is_kept(
+    front: Database, two: tuple[int, int], driver: DriverName
+) -> None:
+    async def pid(conn: Conn) -> int:
+        return conn.info.backend_pid
+
+    async def slow(conn: Conn, tenant_id: int) -> None:
+        await conn.execute("SELECT pg_sleep(5)")
+
+    before = await front.run(pid)
+    with trio.move_on_after(0.1) as scope:
+        await front.run_for(two[0], slow)
+
+    assert scope.cancelled_caught
+    if driver == "trio":
+        assert await front.run(pid) == before
+
+
+async def test_errors_behind_the_wall_are_those_in_front_of_it(front: Database, two: tuple[int, int]) -> None:
+    async def ask(conn: Conn, tenant_id: int, statement: str, *values: Any) -> None:
+        await conn.execute(statement.encode(), values)
+
+    with pytest.raises(errors.UniqueViolation):
+        await front.run_for(two[0], ask, "INSERT INTO sequences SELECT * FROM sequences")
+    with pytest.raises(errors.UndefinedColumn):
+        await front.run_for(two[0], ask, "SELECT nonsense FROM users")
+    with pytest.raises(errors.DataError):
+        await front.run_for(two[0], ask, "SELECT %s::text", "\0")
+    with pytest.raises(NoNumber, match="E33"):
+        await front.run_for(two[0], ask, "SELECT refuse_to_draw(%s, 'ecf', 'E33', now())", two[0])
+    with pytest.raises(DatabaseUnavailable, match="QueryCanceled"):
+        await front.run_for(two[0], ask, "DO $$ BEGIN RAISE EXCEPTION '' USING ERRCODE = '57014'; END $$")
+    assert await front.run_for(two[0], whose, "users") == [two[0]]
+
+
+async def test_what_is_large_passes_in_pieces(front: Database, two: tuple[int, int]) -> None:
+    async def echo(conn: Conn, tenant_id: int, content: bytes) -> bytes:
+        row = await (await conn.execute("SELECT %b", (content,))).fetchone()
+        assert row is not None
+        return bytes(row[0])
+
+    content = bytes(range(256)) * 40_000  # ten megabytes: more than any buffer on the way takes at once
+    assert await front.run_for(two[0], echo, content) == content
+
+
+@pytest.mark.parametrize("role", [WORKER, OPERATOR, READONLY])
+async def test_who_serves_all_tenants_sees_all_rows(dsn: str, two: tuple[int, int], role: str) -> None:
+    async with open_database(dsn, max_size=1, role=role) as database:
+        assert sorted(await database.run(nobodys)) == sorted([*two, *two])
+
+
+async def test_a_connection_apart_from_the_pool_has_the_role_too(front: Database) -> None:
+    async def user(conn: Conn) -> str:
+        cursor = conn.cursor(row_factory=scalar_row)
+        await cursor.execute("SELECT current_user")
+        return str(await cursor.fetchone())
+
+    assert await front._driver.apart(user) == await front.run(user) == FRONT

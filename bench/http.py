@@ -44,6 +44,7 @@ from fe.store import history, keys, tenants
 from fe.store.db import Conn, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
+from fe.store.roles import FRONT
 from fe.store.wakeups import Wakeups
 
 SECRET = bytes(range(32))
@@ -86,7 +87,7 @@ def request(token: str) -> bytes:
 
 async def serve_front(port: int, dsn: str) -> None:
     """Serve our own front, and nothing else in the process."""
-    async with open_database(dsn, max_size=8) as db, trio.open_nursery() as nursery:
+    async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
         deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, SECRET)

@@ -12,7 +12,7 @@ from psycopg import errors
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
-from fe.store import billing, history, keys, sequences, submissions, tenants, usage
+from fe.store import billing, history, keys, outbox, sequences, submissions, tenants, usage
 from fe.store.db import Conn, Database, DriverName, open_database
 from fe.store.errors import DatabaseUnavailable, NoNumber
 from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
@@ -105,15 +105,11 @@ async def test_without_a_tenant_the_front_sees_nobodys_rows(front: Database, two
 async def test_of_what_waits_the_front_may_count_rows_and_not_ask_whose_they_are(
     front: Database, two: tuple[int, int]
 ) -> None:
-    async def counted(conn: Conn) -> int:
-        cursor = conn.cursor(row_factory=scalar_row)
-        await cursor.execute("SELECT count(stage) FROM outbox")
-        return int(await cursor.fetchone() or 0)
-
     async def ask(conn: Conn, tenant_id: int, column: str) -> None:
         await conn.execute(f"SELECT {column} FROM outbox".encode())
 
-    assert await front.run(counted) == 4
+    ((stage, environment, count, _),) = await front.run(outbox.depth)
+    assert (stage, environment, count) == ("sign", "ecf", 4)
     for column in ("tenant_id", "subject", "last_error"):
         with pytest.raises(errors.InsufficientPrivilege):
             await front.run_for(two[0], ask, column)

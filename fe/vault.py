@@ -67,6 +67,11 @@ class Vault:
         self._keks = {kek_id: AESGCM(key[:32]) for kek_id, key in keks.items()}
         self._current = next(iter(keks))
 
+    @property
+    def current(self) -> str:
+        """The id of the key-encryption key that seals."""
+        return self._current
+
     def seal(self, secret: bytes, belongs: Belongs) -> bytes:
         """Encrypt `secret` for the row it belongs to."""
         data_key = AESGCM.generate_key(bit_length=256)

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
+    "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
     "fe outbox status": _OPERATORS,
     "fe outbox list": _OPERATORS,
     "fe outbox show": _OPERATORS,

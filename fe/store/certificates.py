@@ -83,6 +83,61 @@ async def sealed(conn: Conn, tenant_id: int, certificate_id: UUID) -> SealedCert
     return await cursor.fetchone()
 
 
+# A login that policies let see nobody's rows would find nothing to do, and an older key would be thrown away for that.
+_MAY_RESEAL = """
+    SELECT has_table_privilege('certificates', 'SELECT')
+           AND (has_column_privilege('certificates', 'p12', 'UPDATE')
+                AND has_column_privilege('certificates', 'passphrase', 'UPDATE')
+                OR NOT %(write)s)
+           AND (pg_has_role('fe_worker', 'USAGE') OR NOT row_security_active('certificates'))
+"""
+
+
+async def may_reseal(conn: Conn, *, write: bool) -> bool:
+    """Tell whether the login sees the sealed bytes of all tenants, and, with `write`, may replace them."""
+    cursor = await conn.execute(_MAY_RESEAL, {"write": write})
+    return await cursor.fetchone() == (True,)
+
+
+_SEALED_AFTER = """
+    SELECT tenant_id, certificate_id, p12, passphrase
+      FROM certificates
+     WHERE (tenant_id, certificate_id) > (%(tenant)s, %(certificate)s)
+     ORDER BY tenant_id, certificate_id
+     LIMIT %(limit)s
+"""
+
+
+async def sealed_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[SealedCertificate]:
+    """Fetch the sealed bytes of the next certificates of all tenants, retired ones too, in the order of their ids."""
+    cursor = conn.cursor(row_factory=class_row(SealedCertificate))
+    await cursor.execute(_SEALED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
+    return await cursor.fetchall()
+
+
+_RESEAL = """
+    UPDATE certificates SET p12 = %(p12)s, passphrase = %(passphrase)s
+     WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s
+       AND p12 = %(p12_before)s AND passphrase IS NOT DISTINCT FROM %(passphrase_before)s
+"""
+
+
+async def reseal(conn: Conn, before: SealedCertificate, after: SealedCertificate) -> bool:
+    """Put the same secrets, sealed otherwise, in place of `before`; False when it is not `before` any more."""
+    cursor = await conn.execute(
+        _RESEAL,
+        {
+            "tenant": before.tenant_id,
+            "certificate": before.certificate_id,
+            "p12": after.p12,
+            "passphrase": after.passphrase,
+            "p12_before": before.p12,
+            "passphrase_before": before.passphrase,
+        },
+    )
+    return cursor.rowcount == 1
+
+
 _IN_USE = """
     SELECT tenant_id, certificate_id, user_id, holder, holder_id, serial_number, not_before, not_after
       FROM certificates

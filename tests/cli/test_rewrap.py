@@ -1,0 +1,203 @@
+"""`fe vault rewrap`: certificates move to another key-encryption key, one by one, and open at every moment."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from tests.cli.running import Fe, environment
+
+OLDEST, OLD, NEW = (f"{name}:{digits * 32}" for name, digits in (("2024", "24"), ("2025", "25"), ("2026", "26")))
+
+
+def vault(*keks: str) -> Vault:
+    return Vault({name: bytes.fromhex(key) for name, _, key in (kek.partition(":") for kek in keks)})
+
+
+def store(dsn: str, kek: str, count: int, *, passphrase: bool = True) -> list[UUID]:
+    """Seal so many certificates under this key: one in use, the others retired."""
+    keks, now, made = vault(kek), datetime.now(UTC), []
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        row = conn.execute("SELECT tenant_id FROM tenants").fetchone()
+        assert row is not None
+        for _ in range(count):
+            name = uuid4()
+            conn.execute("UPDATE certificates SET retired_at = now() WHERE retired_at IS NULL")
+            conn.execute(
+                "INSERT INTO certificates (tenant_id, certificate_id, p12, passphrase, holder, serial_number,"
+                " not_before, not_after) VALUES (%s, %s, %s, %s, 'Ana', '1', %s, %s)",
+                (
+                    row[0],
+                    name,
+                    keks.seal(f"p12 of {name}".encode(), Belongs(row[0], str(name), P12_PURPOSE)),
+                    keks.seal(b"open", Belongs(row[0], str(name), PASSPHRASE_PURPOSE)) if passphrase else None,
+                    now,
+                    now + timedelta(days=9),
+                ),
+            )
+            made.append(name)
+    return made
+
+
+def opened(dsn: str, *keks: str) -> int:
+    """Open everything, see that it is what was sealed, and count it."""
+    with psycopg.connect(dsn) as conn:
+        rows = conn.execute("SELECT tenant_id, certificate_id, p12, passphrase FROM certificates").fetchall()
+    for tenant_id, name, p12, passphrase in rows:
+        assert vault(*keks).open(p12, Belongs(tenant_id, str(name), P12_PURPOSE)) == f"p12 of {name}".encode()
+        if passphrase is not None:
+            assert vault(*keks).open(passphrase, Belongs(tenant_id, str(name), PASSPHRASE_PURPOSE)) == b"open"
+    return len(rows)
+
+
+def under(dsn: str) -> dict[str, int]:
+    """How many files and passphrases are wrapped under each key."""
+    with psycopg.connect(dsn) as conn:
+        rows = conn.execute("SELECT p12, passphrase FROM certificates").fetchall()
+    values = [vault(NEW).kek_of(value) for row in rows for value in row if value is not None]
+    return {name: values.count(name) for name in set(values)}
+
+
+def counts(told: dict[str, object]) -> Sequence[object]:
+    return [told[name] for name in ("certificates", "underFirstKey", "underOlderKeys", "rewrapped", "keyMissing")]
+
+
+def test_everything_is_moved_to_the_first_key_and_opens_as_before(fe: Fe, tenant: str) -> None:
+    store(fe.dsn, OLDEST, 3)
+    store(fe.dsn, OLD, 2, passphrase=False)
+    store(fe.dsn, NEW, 1)
+    keks = f"{NEW},{OLD},{OLDEST}"
+
+    looked = fe("vault", "rewrap", "--dry-run", "--json", kek=keks).json
+    assert counts(looked) == [6, 1, 5, 0, 0]
+    assert under(fe.dsn) == {"2024": 6, "2025": 2, "2026": 2}
+
+    done = fe("vault", "rewrap", "--batch", "2", "--json", kek=keks).json
+    assert counts(done) == [6, 1, 5, 5, 0]
+    assert done["firstKey"] == "2026"
+    assert under(fe.dsn) == {"2026": 10}
+    assert opened(fe.dsn, NEW) == 6
+
+
+def test_a_second_run_changes_nothing(fe: Fe, tenant: str) -> None:
+    store(fe.dsn, OLD, 3)
+    fe("vault", "rewrap", kek=f"{NEW},{OLD}")
+    with psycopg.connect(fe.dsn) as conn:
+        before = conn.execute("SELECT p12, passphrase FROM certificates").fetchall()
+
+    again = fe("vault", "rewrap", kek=f"{NEW},{OLD}")
+
+    assert again.code == 0
+    assert "rewrapped       0\n" in again.out
+    with psycopg.connect(fe.dsn) as conn:
+        assert conn.execute("SELECT p12, passphrase FROM certificates").fetchall() == before
+
+
+def test_killed_in_the_middle_it_is_taken_up_again(fe: Fe, tenant: str) -> None:
+    made = sorted(store(fe.dsn, OLD, 6))
+    keks = f"{NEW},{OLD}"
+    told = environment(database_url=fe.dsn, data_dir=str(fe.folder), kek=keks)
+    with psycopg.connect(fe.dsn) as holding:
+        # It goes by these ids, and stops at the fourth.
+        holding.execute("SELECT 1 FROM certificates WHERE certificate_id = %s FOR UPDATE", (made[3],))
+        with subprocess.Popen([sys.executable, "-m", "fe", "vault", "rewrap"], env=told, cwd=fe.folder) as running:
+            until = time.monotonic() + 30
+            while under(fe.dsn).get("2026") != 6 and time.monotonic() < until:
+                time.sleep(0.05)
+            running.kill()
+        assert under(fe.dsn) == {"2025": 6, "2026": 6}
+        assert opened(fe.dsn, NEW, OLD) == 6
+
+    # The statement it was killed at may still be done by the server, or not.
+    again = counts(fe("vault", "rewrap", "--json", kek=keks).json)
+    assert again[0] == 6
+    assert again[3] in (2, 3)
+    assert opened(fe.dsn, NEW) == 6
+
+
+def test_what_needs_a_key_that_is_not_there_stays_and_is_counted(fe: Fe, tenant: str) -> None:
+    store(fe.dsn, OLDEST, 2)
+    store(fe.dsn, OLD, 2)
+
+    ended = fe("vault", "rewrap", "--json", kek=f"{NEW},{OLD}")
+
+    assert ended.code == 3
+    assert "'2024' (2)" in ended.err
+    assert '"rewrapped": 2, "keyMissing": 2' in ended.out
+    assert under(fe.dsn) == {"2024": 4, "2026": 4}
+    assert opened(fe.dsn, NEW, OLDEST) == 4
+
+
+@pytest.mark.parametrize("wrong", ["another key of that name", "another row"])
+def test_what_does_not_open_is_named_and_left_alone(fe: Fe, tenant: str, wrong: str) -> None:
+    first, second = store(fe.dsn, OLD, 2)
+    keks = f"{NEW},{OLD}"
+    if wrong == "another row":
+        with psycopg.connect(fe.dsn) as conn:
+            conn.execute(
+                "UPDATE certificates SET p12 = (SELECT p12 FROM certificates WHERE certificate_id = %s)"
+                " WHERE certificate_id = %s",
+                (first, second),
+            )
+    else:
+        keks = f"{NEW},2025:{'99' * 32}"
+
+    ended = fe("vault", "rewrap", kek=keks)
+
+    assert ended.code == 1
+    assert str(second) in ended.err
+    assert (str(first) in ended.err) is (wrong != "another row")
+    assert under(fe.dsn)["2025"] == (2 if wrong == "another row" else 4)
+
+
+def test_two_at_once_do_each_certificate_once(fe: Fe, tenant: str) -> None:
+    store(fe.dsn, OLD, 8)
+    told = environment(database_url=fe.dsn, data_dir=str(fe.folder), kek=f"{NEW},{OLD}")
+    command = [sys.executable, "-m", "fe", "vault", "rewrap", "--batch", "1"]
+    both = [subprocess.Popen(command, env=told, cwd=fe.folder, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told_by_each = [one.communicate(timeout=60)[0] for one in both]
+
+    assert [one.returncode for one in both] == [0, 0]
+    assert sum(int(told.split("rewrapped")[1].split()[0]) for told in told_by_each) == 8
+    assert opened(fe.dsn, NEW) == 8
+
+
+def test_the_login_of_the_actors_needs_a_right_for_the_occasion_and_nobody_is_told_that_there_is_nothing(
+    fe: Fe, tenant: str
+) -> None:
+    store(fe.dsn, OLD, 2)
+    keks = f"{NEW},{OLD}"
+    name = f"login_{uuid4().hex}"
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        conn.execute(f"CREATE ROLE {name} LOGIN".encode())
+        conn.execute(f"GRANT fe_operator TO {name}".encode())
+    as_login = Fe(fe.folder, make_conninfo(fe.dsn, user=name))
+    try:
+        assert "may not replace" in as_login.refused("vault", "rewrap", "--dry-run", kek=keks)
+        with psycopg.connect(fe.dsn, autocommit=True) as conn:
+            conn.execute(f"GRANT SELECT, UPDATE ON certificates TO {name}".encode())
+            conn.execute(f"REVOKE fe_operator FROM {name}".encode())
+            conn.execute(f"GRANT SELECT ON schema_migrations TO {name}".encode())
+        # It may read and write the table, and policies show it no row.
+        assert "may not replace" in as_login.refused("vault", "rewrap", kek=keks)
+
+        with psycopg.connect(fe.dsn, autocommit=True) as conn:
+            conn.execute(f"REVOKE ALL ON certificates FROM {name}".encode())
+            conn.execute(f"GRANT fe_worker TO {name}".encode())
+        assert as_login("vault", "rewrap", "--dry-run", "--json", kek=keks).json["underOlderKeys"] == 2
+        assert "may not replace" in as_login.refused("vault", "rewrap", kek=keks)
+        with psycopg.connect(fe.dsn, autocommit=True) as conn:
+            conn.execute("GRANT UPDATE (p12, passphrase) ON certificates TO fe_worker")
+        assert as_login("vault", "rewrap", "--json", kek=keks).json["rewrapped"] == 2
+    finally:
+        with psycopg.connect(fe.dsn, autocommit=True) as conn:
+            conn.execute(f"DROP OWNED BY {name}".encode())
+            conn.execute(f"DROP ROLE {name}".encode())
+    assert opened(fe.dsn, NEW) == 2

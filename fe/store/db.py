@@ -37,6 +37,7 @@ SERVER_LIMITS = {
     "idle_in_transaction_session_timeout": "10s",
     "client_connection_check_interval": "5s",
     "timezone": "UTC",
+    "plan_cache_mode": "force_generic_plan",
 }
 
 #: Classes of SQLSTATE that speak of the server's condition, not of the statement: connection, rollback (deadlock,

@@ -27,7 +27,7 @@ WHERE retired_at IS NULL;
 
 CREATE TABLE sequences (
     tenant_id bigint NOT NULL,
-    environment text NOT NULL,
+    environment environment NOT NULL,
     prefix text NOT NULL,
     sequence_id uuid NOT NULL,
     min_number bigint NOT NULL,
@@ -40,7 +40,6 @@ CREATE TABLE sequences (
     updated_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT sequences_pk PRIMARY KEY (tenant_id, environment, prefix),
     CONSTRAINT sequences_tenant_fk FOREIGN KEY (tenant_id) REFERENCES tenants (tenant_id),
-    CONSTRAINT sequences_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
     CONSTRAINT sequences_prefix_known CHECK (
         prefix IN ('E31', 'E32', 'E33', 'E34', 'E41', 'E43', 'E44', 'E45', 'E46', 'E47')
     ),

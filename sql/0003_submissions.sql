@@ -7,12 +7,12 @@
 CREATE TABLE submissions (
     tenant_id bigint NOT NULL,
     submission_id uuid NOT NULL,
-    environment text NOT NULL,
+    environment environment NOT NULL,
     api_key_id text NOT NULL,
     client_request_id text,
     body_digest bytea NOT NULL,
-    format text NOT NULL,
-    root text NOT NULL,
+    format submission_format NOT NULL,
+    root document_root NOT NULL,
     ecf_type text,
     e_ncf text,
     issuer_rnc text,
@@ -21,13 +21,13 @@ CREATE TABLE submissions (
     as_user text,
     as_user_id uuid,
     certificate_id uuid,
-    status text NOT NULL DEFAULT 'queued',
+    status submission_status NOT NULL DEFAULT 'queued',
     track_id text,
     security_code text,
     qr_code_url text,
     ncf_expiration date,
     signed_at timestamptz,
-    number_fate text NOT NULL DEFAULT 'reserved',
+    number_fate number_fate NOT NULL DEFAULT 'reserved',
     response jsonb,
     submitted_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
@@ -38,13 +38,6 @@ CREATE TABLE submissions (
     -- No moment, because operators' and workers' clocks may differ.
     replayed_epoch bigint NOT NULL DEFAULT 0,
     CONSTRAINT submissions_pk PRIMARY KEY (tenant_id, submission_id),
-    CONSTRAINT submissions_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf')),
-    CONSTRAINT submissions_format_known CHECK (format IN ('xml', 'structured')),
-    CONSTRAINT submissions_root_known CHECK (root IN ('ECF', 'RFCE', 'ACECF', 'ANECF')),
-    CONSTRAINT submissions_status_known CHECK (
-        status IN ('queued', 'En Proceso', 'Aceptado', 'Aceptado Condicional', 'Rechazado', 'error')
-    ),
-    CONSTRAINT submissions_number_fate_known CHECK (number_fate IN ('reserved', 'used', 'reusable', 'unknown', 'void')),
     CONSTRAINT submissions_verdict_dated CHECK (
         (verdict_at IS NOT NULL) = (status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado'))
     )
@@ -58,7 +51,7 @@ CREATE INDEX submissions_by_e_ncf ON submissions (tenant_id, e_ncf, submission_i
 -- unique rule over all months cannot live in a table that is cut by month.
 CREATE TABLE client_requests (
     tenant_id bigint NOT NULL,
-    environment text NOT NULL,
+    environment environment NOT NULL,
     client_request_id text NOT NULL,
     submission_id uuid NOT NULL,
     CONSTRAINT client_requests_pk PRIMARY KEY (tenant_id, environment, client_request_id),
@@ -71,10 +64,9 @@ CREATE TABLE client_requests (
 CREATE TABLE submission_documents (
     tenant_id bigint NOT NULL,
     submission_id uuid NOT NULL,
-    kind text NOT NULL,
+    kind document_kind NOT NULL,
     content bytea NOT NULL,
-    CONSTRAINT submission_documents_pk PRIMARY KEY (tenant_id, submission_id, kind),
-    CONSTRAINT submission_documents_kind_known CHECK (kind IN ('original', 'signed', 'sent'))
+    CONSTRAINT submission_documents_pk PRIMARY KEY (tenant_id, submission_id, kind)
 ) PARTITION BY RANGE (submission_id);
 
 -- The life of a submission: append-only and hash-chained. Each row's hash covers the one before it.
@@ -98,13 +90,10 @@ CREATE TABLE sends (
     epoch bigint NOT NULL,
     digest bytea NOT NULL,
     intended_at timestamptz NOT NULL,
-    outcome text NOT NULL DEFAULT 'intended',
+    outcome send_outcome NOT NULL DEFAULT 'intended',
     answered_at timestamptz,
     track_id text,
     CONSTRAINT sends_pk PRIMARY KEY (tenant_id, submission_id, epoch),
-    CONSTRAINT sends_outcome_known CHECK (
-        outcome IN ('intended', 'received', 'refused', 'not_sent', 'unknown', 'not_known')
-    ),
     CONSTRAINT sends_digest_length CHECK (octet_length(digest) = 32)
 ) PARTITION BY RANGE (submission_id);
 

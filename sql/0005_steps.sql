@@ -58,7 +58,7 @@ BEGIN
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
             RETURN QUERY
-            SELECT 'deduped'::text, s.submission_id, s.status, s.e_ncf, s.body_digest = p_body_digest
+            SELECT 'deduped'::text, s.submission_id, s.status::text, s.e_ncf, s.body_digest = p_body_digest
               FROM client_requests AS c
               JOIN submissions AS s ON s.tenant_id = p_tenant AND s.submission_id = c.submission_id
              WHERE c.tenant_id = p_tenant AND c.environment = p_environment

@@ -83,15 +83,14 @@ $$;
 -- last seconds of these counts, never of emissions, which are counted from the submissions themselves.
 CREATE TABLE request_counts (
     tenant_id bigint NOT NULL,
-    environment text NOT NULL,
+    environment environment NOT NULL,
     utc_day date NOT NULL,
     succeeded bigint NOT NULL,
     failed bigint NOT NULL,
     bytes_in bigint NOT NULL,
     bytes_out bigint NOT NULL,
     CONSTRAINT request_counts_pk PRIMARY KEY (tenant_id, environment, utc_day),
-    CONSTRAINT request_counts_tenant_fk FOREIGN KEY (tenant_id) REFERENCES tenants (tenant_id),
-    CONSTRAINT request_counts_environment_known CHECK (environment IN ('ecf', 'certecf', 'testecf'))
+    CONSTRAINT request_counts_tenant_fk FOREIGN KEY (tenant_id) REFERENCES tenants (tenant_id)
 ) WITH (fillfactor = 50);
 
 -- Add to a day's counts. It names the tenant to the wall (0008), row by row: one flush is of many tenants.

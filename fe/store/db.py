@@ -30,8 +30,9 @@ DriverName = Literal["trio", "trio-asyncio"]
 
 _log = logging.getLogger(__name__)
 
-#: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished.
-SERVER_LIMITS = {
+#: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
+#: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning.
+SERVER_SETTINGS = {
     "statement_timeout": "8s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "10s",
@@ -169,7 +170,7 @@ async def open_database(
     `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
-    settings = SERVER_LIMITS if role is None else {**SERVER_LIMITS, "role": role}
+    settings = SERVER_SETTINGS if role is None else {**SERVER_SETTINGS, "role": role}
     options = " ".join(f"-c {name}={value}" for name, value in settings.items())
     parameters = {"options": options, "application_name": "fe", "connect_timeout": "5"}
     kind = TrioDriver if driver == "trio" else CarriedDriver

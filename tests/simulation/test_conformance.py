@@ -30,7 +30,7 @@ from psycopg.conninfo import make_conninfo
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
-from fe.store.db import SERVER_LIMITS, Conn
+from fe.store.db import SERVER_SETTINGS, Conn
 from fe.store.errors import StoreError
 from fe.store.operators import Act
 from fe.store.outbox import Lane, Work
@@ -488,7 +488,7 @@ def on_simulated_time(dsn: str) -> Iterator[Both]:
                 "INSERT INTO tenants (tenant_id, name, issuer, weight) VALUES (%s, %s, '{}', %s)",
                 (tenant, f"tenant {tenant}", weight),
             )
-    limits = {**SERVER_LIMITS, "search_path": "simulated,public,pg_catalog", "simulated.now": BEGINNING.isoformat()}
+    limits = {**SERVER_SETTINGS, "search_path": "simulated,public,pg_catalog", "simulated.now": BEGINNING.isoformat()}
     both = Both(make_conninfo(dsn, options=" ".join(f"-c {name}={value}" for name, value in limits.items())))
     try:
         yield both

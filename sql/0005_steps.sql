@@ -96,7 +96,8 @@ BEGIN
     VALUES (p_tenant, p_submission, 'sign', p_environment, clock_timestamp(), clock_timestamp());
     PERFORM record_event(p_tenant, p_submission, p_at, 'accepted',
                          jsonb_strip_nulls(jsonb_build_object('root', p_root, 'eNCF', number_text,
-                                                              'drawn', p_draw_prefix IS NOT NULL)));
+                                                              'drawn', p_draw_prefix IS NOT NULL,
+                                                              'sha256', encode(sha256(p_original), 'hex'))));
     RETURN QUERY SELECT 'accepted'::text, p_submission, 'queued'::text, number_text, true;
 END
 $$;

@@ -2,8 +2,8 @@
 
 Each event's hash is SHA-256 over the hash before it and the event's own text, so no event can be changed, added in the
 middle or taken out without every later hash being wrong. The documents are tied in by their digests, which the events
-`signed` and `sending` hold, and the status by the events that led to it. What a chain alone cannot show is that its end
-was cut off, or that all of it was written anew: keep the last hash elsewhere.
+`accepted`, `signed` and `sending` hold, and the status by the events that led to it. What a chain alone cannot show is
+that its end was cut off, or that all of it was written anew: keep the last hash elsewhere.
 """
 
 import hashlib
@@ -144,7 +144,7 @@ def faults(story: Story, *, expected_hash: str | None = None) -> Iterator[str]:
 
 
 #: Events that name documents, or move the status.
-_TELLING = frozenset({"signed", "sending", "processing", "verdict", "error", "discarded"})
+_TELLING = frozenset({"accepted", "signed", "sending", "processing", "verdict", "error", "discarded"})
 
 
 def _faults_of_chain(story: Story) -> Iterator[str]:
@@ -162,14 +162,21 @@ def _faults_of_chain(story: Story) -> Iterator[str]:
 
 def _faults_of_documents(documents: Sequence[Bytes], told: Sequence[tuple[str, Any]]) -> Iterator[str]:
     kept = {hashlib.sha256(document.content).hexdigest(): document.kind for document in documents}
-    signed = {detail.get(name) for kind, detail in told if kind == "signed" for name in ("sha256", "summarySha256")}
-    for digest in sorted(signed - {None} - set(kept)):
+    received, signed, sent = (_digests(told, kind) for kind in ("accepted", "signed", "sending"))
+    for digest in sorted(received - set(kept)):
+        yield f"what the client sent, with the digest {digest}, is not kept"
+    for digest in sorted(signed - set(kept)):
         yield f"the document that was signed with the digest {digest} is not kept"
     for digest, kind in kept.items():
-        if kind != "original" and digest not in signed:
+        if digest not in (received if kind == "original" else signed):
             yield f"no event tells of the document {kind}"
-    for digest in sorted({detail.get("sha256") for kind, detail in told if kind == "sending"} - set(kept)):
+    for digest in sorted(sent - set(kept)):
         yield f"bytes with the digest {digest} were sent, and are not kept"
+
+
+def _digests(told: Sequence[tuple[str, Any]], of_kind: str) -> set[str]:
+    names = ("sha256", "summarySha256")
+    return {detail[name] for kind, detail in told if kind == of_kind for name in names if name in detail}
 
 
 def _status(told: Sequence[tuple[str, Any]]) -> str:

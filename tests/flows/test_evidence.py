@@ -103,6 +103,11 @@ async def test_the_database_and_python_compute_the_same_hash_for_any_text(db: Da
             "no event tells of the document signed",
         ),
         ("DELETE FROM submission_documents WHERE kind = 'signed'", "is not kept"),
+        (
+            "UPDATE submission_documents SET content = 'x' WHERE kind = 'original'",
+            "no event tells of the document orig",
+        ),
+        ("DELETE FROM submission_documents WHERE kind = 'original'", "what the client sent, with the digest"),
         ("DELETE FROM submission_events", "there is no event at all"),
     ],
 )

@@ -256,7 +256,8 @@ class Steps:
         self.tables.documents[(*key, "original")] = values["original"]
         now = self.now()
         self.tables.outbox[key] = Due(*key, "sign", str(values["environment"]), "", now, 0, 0, None, 0, now, None)
-        detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False}
+        digest = sha256(values["original"]).hexdigest()
+        detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False, "sha256": digest}
         self.record(key, at, "accepted", stripped(detail))
         return "accepted", values["submission"], "queued", values["e_ncf"], True
 

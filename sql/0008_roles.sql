@@ -80,10 +80,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO fe_worker;
 
 GRANT SELECT, INSERT ON tenants, users, api_keys, outbox, submission_events, operator_actions TO fe_operator;
 GRANT UPDATE (revoked_at) ON api_keys TO fe_operator;
--- Who stores a certificate need not be able to fetch one: all of it but the sealed bytes.
-GRANT INSERT, UPDATE (retired_at), SELECT (
-    tenant_id, certificate_id, user_id, holder, holder_id, serial_number, not_before, not_after, created_at, retired_at
-) ON certificates TO fe_operator;
+-- The sealed bytes too: who asks the authority about a dead letter does so with the tenant's certificate.
+GRANT SELECT, INSERT, UPDATE (retired_at) ON certificates TO fe_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON sequences TO fe_operator;
 GRANT SELECT, INSERT, UPDATE ON billing_accounts, replay_plans, replay_items TO fe_operator;
 GRANT SELECT, UPDATE ON submissions TO fe_operator;

@@ -38,7 +38,7 @@ MATRIX = """
 | `api_key_uses` | SIU | S | | S |
 | `api_keys` | S | | SIu | s |
 | `billing_accounts` | S | | SIU | S |
-| `certificates` | | S | sIu | s |
+| `certificates` | | S | SIu | s |
 | `circuits` | | SIU | S | S |
 | `client_requests` | SI | | | S |
 | `dead_letters` | | SI | SD | S |
@@ -69,7 +69,6 @@ SOME_COLUMNS = {
 #: Or those that are left out.
 ALL_BUT = {
     ("api_keys", READONLY, "SELECT"): {"secret_hash"},
-    ("certificates", OPERATOR, "SELECT"): {"p12", "passphrase"},
     ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
 }
 
@@ -223,8 +222,8 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "TRUNCATE submission_events") for role in ROLES),
         *((role, "UPDATE operator_actions SET reason = 'x'") for role in ROLES),
         *((role, "DELETE FROM operator_actions") for role in ROLES),
-        *((role, "SELECT p12 FROM certificates") for role in (FRONT, OPERATOR, READONLY)),
-        *((role, "SELECT passphrase FROM certificates") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT p12 FROM certificates") for role in (FRONT, READONLY)),
+        *((role, "SELECT passphrase FROM certificates") for role in (FRONT, READONLY)),
         *((role, "SELECT * FROM submissions_default") for role in ROLES),
         *((role, "CREATE TABLE mine (n int)") for role in ROLES),
         *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),

@@ -33,6 +33,7 @@ from fe.store import sequences, throttle
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
+from fe.store.roles import FRONT
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 from tests.http.worker import carry_through
 
@@ -95,13 +96,11 @@ def shown(statuses: Counter[str]) -> str:
     return f"{statuses.total()} calls ({each})"
 
 
-async def storm(
-    db: Database, folder: Path, *, seed: int, calls: int, edges: bool = True, served: Database | None = None
-) -> Part:
-    """Let schemathesis make about `calls` calls to a server over `db`, which is to be new.
+async def storm(db: Database, front_db: Database, folder: Path, *, seed: int, calls: int, edges: bool = True) -> Part:
+    """Let schemathesis make about `calls` calls to a server over a database, which is to be new.
 
-    With `edges`, those that are the same for every seed are among them. `served` is the same database as the server is
-    to see it, if that is another way.
+    `db` is that database as its owner has it, `front_db` as the front does. With `edges`, the calls that are the same
+    for every seed are among them.
     """
     examples = max(1, (calls - _EDGES * edges) // _CALLS_OF_AN_EXAMPLE)
     # By itself it begins no walk with a receipt, because it knows of nothing that gives out a `clientRequestId`, and so
@@ -110,7 +109,7 @@ async def storm(
     receipts = ("--phases", "stateful", "--include-path-regex", "/invoices")
     with _no_throttle_of_addresses():
         async with trio.open_nursery() as nursery:
-            front = await start_front(nursery, served or db)
+            front = await start_front(nursery, front_db)
             tenant_id = await make_tenant(db)
             key = await make_key(db, tenant_id)
             await db.run(_give_numbers, tenant_id)
@@ -259,8 +258,8 @@ def _go_on(postgres: str, folder: Path, asked: argparse.Namespace) -> int:
 
 
 async def _part(dsn: str, folder: Path, **how: Any) -> Part:
-    async with open_database(dsn) as db:
-        return await storm(db, folder, **how)
+    async with open_database(dsn) as db, open_database(dsn, role=FRONT) as served:
+        return await storm(db, served, folder, **how)
 
 
 def _database(postgres: str, name: str) -> str:

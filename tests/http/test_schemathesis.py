@@ -15,7 +15,7 @@ CALLS, SEED = 900, 1
 async def test_no_call_that_schemathesis_thinks_of_is_answered_out_of_order(
     db: Database, front_db: Database, tmp_path: Path
 ) -> None:
-    part = await storm(db, tmp_path, seed=SEED, calls=CALLS, served=front_db)
+    part = await storm(db, front_db, tmp_path, seed=SEED, calls=CALLS)
 
     assert part.is_well, f"{part}\n{part.report[-8000:]}"
     # What it makes of a number of examples is its own affair; a server that was hardly asked has proved nothing.

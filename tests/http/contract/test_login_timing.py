@@ -117,12 +117,12 @@ async def forget_attempts(conn: Conn) -> None:
 
 @clause("POST /login", "The server performs the secret comparison even for unknown keys")
 async def test_the_time_of_a_refusal_does_not_tell_its_reason(
-    db: Database, key: Key, monkeypatch: pytest.MonkeyPatch
+    db: Database, front_db: Database, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The throttle must not end the measurement; with these limits it counts the same for every case and locks nobody.
     monkeypatch.setattr(throttle, "ADDRESS_LIMIT", 10**6)
     monkeypatch.setattr(throttle, "KEY_LIMIT", 10**6)
-    handler = Login(db, Tokens(JWT_KEYS), PEPPER, system_clock, Metrics(), ())
+    handler = Login(front_db, Tokens(JWT_KEYS), PEPPER, system_clock, Metrics(), ())
     bodies = await cases(db, key)
 
     taken = await measure(handler.login, bodies, partial(db.run, forget_attempts))

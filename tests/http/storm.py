@@ -6,6 +6,7 @@ its seed alone. The calls are counted where they arrive.
 """
 
 import argparse
+import atexit
 import os
 import random
 import shutil
@@ -224,10 +225,8 @@ def main() -> int:
     asked = options.parse_args()
     _say(f"schemathesis, {asked.calls} calls: python -m tests.http.storm --calls {asked.calls} --seed {asked.seed}")
     folder = Path(tempfile.mkdtemp(prefix="fe-storm-"))
-    try:
-        return _go_on(start_embedded(folder / "data", keep=False), folder, asked)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
+    return _go_on(start_embedded(folder / "data", keep=False), folder, asked)
 
 
 def _go_on(postgres: str, folder: Path, asked: argparse.Namespace) -> int:

@@ -311,7 +311,7 @@ async def test_a_crash_in_one_row_does_not_disturb_its_siblings(db: Database) ->
             ended.set()
         return finish(work)
 
-    async with running(make_plan(handle, slots=8), make_tools(db)):
+    async with running(make_plan(handle, slots=12), make_tools(db)):
         await until(ended)
 
     assert {left["subject"] for left in await rows(db, "SELECT subject FROM outbox")} == bad

@@ -86,13 +86,6 @@ async def test_a_failure_in_any_part_leaves_nothing(db: Database, broken: str) -
     assert await next_number(db) == 1
 
 
-async def test_the_tenant_must_exist(db: Database) -> None:
-    with pytest.raises(psycopg.errors.ForeignKeyViolation):
-        await db.run(submissions.accept, new_submission(77), ACCEPTED_AT)
-
-    assert set((await everything(db)).values()) == {0}
-
-
 async def test_a_repeat_is_told_of_the_first_and_whether_its_body_was_the_same(db: Database) -> None:
     tenant = await make_tenant(db)
     first = new_submission(tenant, client_request_id="a")

@@ -23,6 +23,12 @@ FILL = """
 """
 
 
+FILL_EACH = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+    SELECT tenant, gen_random_uuid(), 'sign', 'ecf', now() FROM unnest(%(tenants)s::bigint[]) AS tenant
+"""
+
+
 async def fill(db: Database, tenant: int, many: int, environment: Environment = Environment.ECF) -> None:
     await rows(db, FILL, tenant=tenant, many=many, environment=environment)
 
@@ -39,13 +45,13 @@ async def test_each_of_many_tenants_is_served_within_one_round_however_much_one_
     db: Database, slots: int
 ) -> None:
     """The bound: a tenant waits at most as many claims as there are tenants with work due, divided by how many of them
-    one claim serves (its free slots, at most 64)."""
+    one claim serves (its free slots, at most 64). Here one has 100,000 rows, all older, and 1,000 have one each."""
     big = await make_tenant(db)
-    small = [await make_tenant(db) for _ in range(200)]
-    await fill(db, big, 5000)
-    for tenant in small:
-        await fill(db, tenant, 1)
-    bound = math.ceil(201 / min(slots, 64))
+    for _ in range(4):
+        await fill(db, big, 25_000)
+    small = [await make_tenant(db) for _ in range(1_000)]
+    await rows(db, FILL_EACH, tenants=small)
+    bound = math.ceil(1_001 / min(slots, 64))
 
     made = await claims(db, slots, bound)
 

@@ -5,8 +5,7 @@
 
 -- The codes that columns hold. A domain's rule is looked at when a value is put in, and is read and compiled once for a
 -- session; a CHECK of a table would be read from its text and compiled again by every statement that touches a row,
--- whichever column it changes, and that was a sixth of what taking a submission in costs the database. Compared byte by
--- byte: no language's order is wanted in the indexes that they stand in.
+-- whichever column it changes. Compared byte by byte: no language's order is wanted in the indexes that they stand in.
 
 CREATE DOMAIN environment AS text COLLATE "C"
 CONSTRAINT environment_known CHECK (value IN ('ecf', 'certecf', 'testecf'));

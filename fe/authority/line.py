@@ -25,6 +25,29 @@ class Unauthorised(Unavailable):
     """The authority does not take the session's token (401): nothing was looked at, the document included."""
 
 
+@contextmanager
+def telling_the_outcome(tell: Callable[[str], None]) -> Iterator[None]:
+    """Call `tell`, which must not raise, with how what is done inside ends: one of OUTCOMES."""
+    outcome = "cancelled"  # or an error that is none of ours, from the caller's last check before sending
+    try:
+        yield
+        outcome = "ok"
+    except Unauthorised:
+        outcome = "unauthorised"
+        raise
+    except Unavailable:
+        outcome = "unavailable"
+        raise
+    except OutcomeUnknown:
+        outcome = "unknown"
+        raise
+    except Refused:
+        outcome = "refused"
+        raise
+    finally:
+        tell(outcome)
+
+
 class Line:
     """The one way from here to the authority."""
 
@@ -37,25 +60,13 @@ class Line:
     def observed(self, operation: Operation, environment: Environment | None, host: Host) -> Iterator[None]:
         """Report the exchange and its judgement made inside, by how they end."""
         started = trio.current_time()
-        outcome = "cancelled"  # or an error that is none of ours, from the caller's last check before sending
-        try:
-            yield
-            outcome = "ok"
-        except Unauthorised:
-            outcome = "unauthorised"
-            raise
-        except Unavailable:
-            outcome = "unavailable"
-            raise
-        except OutcomeUnknown:
-            outcome = "unknown"
-            raise
-        except Refused:
-            outcome = "refused"
-            raise
-        finally:
+
+        def tell(outcome: str) -> None:
             if self._observe is not None:
                 self._observe(operation, environment or "", host, outcome, trio.current_time() - started)
+
+        with telling_the_outcome(tell):
+            yield
 
     async def ask(
         self,

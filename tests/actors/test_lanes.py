@@ -2,6 +2,8 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
+from uuid import UUID
 
 import pytest
 import trio
@@ -27,6 +29,42 @@ FILL_EACH = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
     SELECT tenant, gen_random_uuid(), 'sign', 'ecf', now() FROM unnest(%(tenants)s::bigint[]) AS tenant
 """
+
+
+class Holding:
+    """Keeps every row in hand until a wanted one is served."""
+
+    def __init__(self, wanted: Callable[[Work], bool], *, others: int) -> None:
+        self._wanted = wanted
+        self._others = others
+        self.held = 0
+        self.full, self.served = trio.Event(), trio.Event()
+
+    async def handle(self, work: Work) -> Booking:
+        if self._wanted(work):
+            self.served.set()
+            return finish(work)
+        self.held += 1
+        if self.held == self._others:
+            self.full.set()
+        await self.served.wait()
+        return finish(work)
+
+
+async def worked_off(db: Database, many: int, slots: int) -> list[UUID]:
+    """Run the loop, which would poll in a minute only, until it has handled so many; their subjects."""
+    finished, handled = trio.Event(), list[UUID]()
+
+    async def handle(work: Work) -> Booking:
+        handled.append(work.subject)
+        if len(handled) == many:
+            finished.set()
+        return finish(work)
+
+    async with running(make_plan(handle, slots=slots), make_tools(db, poll_seconds=60)):
+        with trio.fail_after(15):
+            await finished.wait()
+    return handled
 
 
 async def fill(db: Database, tenant: int, many: int, environment: Environment = Environment.ECF) -> None:
@@ -152,44 +190,25 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
 async def test_a_tenant_finds_a_slot_at_once_while_the_authority_is_slow_with_anothers(db: Database) -> None:
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 10)
-    all_held, served, held = trio.Event(), trio.Event(), 0
-
-    async def handle(work: Work) -> Booking:
-        nonlocal held
-        if work.tenant_id == other:
-            served.set()
-            return finish(work)
-        held += 1
-        if held == 3:
-            all_held.set()
-        await served.wait()
-        return finish(work)
+    holding = Holding(lambda work: work.tenant_id == other, others=3)
 
     tools = make_tools(db, poll_seconds=60)
-    async with running(make_plan(handle, slots=4, budget=30), tools):
-        await all_held.wait()
+    async with running(make_plan(holding.handle, slots=4, budget=30), tools):
+        await holding.full.wait()
         await trio.sleep(0.2)
+        assert holding.held == 3
         with trio.fail_after(3):
             await make_submission(db, other)
             tools.wakeups.ring(Stage.SIGN)
-            await served.wait()
+            await holding.served.wait()
 
 
 async def test_more_tenants_than_a_claim_takes_in_are_served_without_waiting_for_the_poll(db: Database) -> None:
     for _ in range(150):
         await fill(db, await make_tenant(db), 1)
-    finished, handled = trio.Event(), 0
 
-    async def handle(work: Work) -> Booking:
-        nonlocal handled
-        handled += 1
-        if handled == 150:
-            finished.set()
-        return finish(work)
-
-    async with running(make_plan(handle, slots=400), make_tools(db, poll_seconds=60)):
-        with trio.fail_after(15):
-            await finished.wait()
+    assert len(set(await worked_off(db, 150, slots=400))) == 150
+    assert await rows(db, "SELECT 1 FROM outbox") == []
 
 
 async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db: Database) -> None:
@@ -215,45 +234,26 @@ async def test_with_a_single_slot_tests_are_served_too(db: Database) -> None:
 @pytest.mark.parametrize("environment", list(Environment))
 async def test_a_backlog_is_worked_off_without_waiting_for_the_poll(db: Database, environment: Environment) -> None:
     await fill(db, await make_tenant(db), 60, environment)
-    finished, handled = trio.Event(), 0
 
-    async def handle(work: Work) -> Booking:
-        nonlocal handled
-        handled += 1
-        if handled == 60:
-            finished.set()
-        return finish(work)
-
-    async with running(make_plan(handle, slots=4), make_tools(db, poll_seconds=60)):
-        with trio.fail_after(15):
-            await finished.wait()
+    assert len(set(await worked_off(db, 60, slots=4))) == 60
+    assert await rows(db, "SELECT 1 FROM outbox") == []
 
 
 async def test_production_finds_its_reserved_slot_at_once_while_tests_hold_all_theirs(db: Database) -> None:
     """Not at the next poll, and not when a slow answer of the test environment has come."""
     tenant = await make_tenant(db)
     await fill(db, tenant, 10, Environment.TESTECF)
-    tests_in_hand, served, held = trio.Event(), trio.Event(), 0
-
-    async def handle(work: Work) -> Booking:
-        nonlocal held
-        if work.environment is Environment.ECF:
-            served.set()
-            return finish(work)
-        held += 1
-        if held == 3:
-            tests_in_hand.set()
-        await served.wait()
-        return finish(work)
+    holding = Holding(lambda work: work.environment is Environment.ECF, others=3)
 
     tools = make_tools(db, poll_seconds=60)
-    async with running(make_plan(handle, slots=4, budget=30), tools):
-        await tests_in_hand.wait()
+    async with running(make_plan(holding.handle, slots=4, budget=30), tools):
+        await holding.full.wait()
         await trio.sleep(0.2)
+        assert holding.held == 3
         with trio.fail_after(3):
             await make_submission(db, tenant)
             tools.wakeups.ring(Stage.SIGN)
-            await served.wait()
+            await holding.served.wait()
 
 
 async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: Database) -> None:

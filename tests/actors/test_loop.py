@@ -473,3 +473,5 @@ async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn
                 await make_submission(db, tenant)
                 break
         await until(handled)
+
+    assert await rows(db, "SELECT 1 FROM outbox") == []

@@ -1,6 +1,6 @@
 """Certificates of a company, sealed in a vault as they lie in the database."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from fe.ecf.certificate import Credential
@@ -24,6 +24,18 @@ _P12 = to_p12(_CREDENTIAL, PASSPHRASE)
 
 def company_credential() -> Credential:
     return _CREDENTIAL
+
+
+def credential_of_today() -> Credential:
+    """For whoever lives by the real clock: valid since forty days, and for a year."""
+    now = datetime.now(UTC)
+    return self_made(
+        rsa_key("today"),
+        holder=HOLDER,
+        holder_id=HOLDER_ID,
+        not_before=now - timedelta(days=40),
+        not_after=now + timedelta(days=365),
+    )
 
 
 async def make_certificate(

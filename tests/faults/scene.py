@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,16 @@ from typing import Any
 import httpx
 import psycopg
 import trio
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
-from fe.ecf.selfmade import self_made, to_p12
+from fe.ecf.selfmade import to_p12
 from fe.flows.provision import add_certificate, create_key, create_tenant, put_sequence
 from fe.store.db import Database, open_database
 from fe.store.migrate import migrate
 from fe.vault import Vault
 from tests.cli.running import SECRETS, environment
+from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
 from tests.faults.leash import Leash
@@ -151,13 +151,7 @@ async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str
     now = datetime.now(UTC)
     vault = Vault(named_keys(SECRETS["FE_KEK"]))
     pepper = bytes.fromhex(SECRETS["FE_API_KEY_PEPPER"])
-    credential = self_made(
-        rsa.generate_private_key(public_exponent=65537, key_size=2048),
-        holder="Ana Prueba",
-        holder_id="00112345678",
-        not_before=now - timedelta(days=40),
-        not_after=now + timedelta(days=365),
-    )
+    credential = credential_of_today()
     p12 = to_p12(credential, _PASSPHRASE)
     accounts: list[Account] = []
     issuers: dict[int, Mapping[str, str]] = {}

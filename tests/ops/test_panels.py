@@ -115,7 +115,7 @@ async def test_every_panel_and_rule_can_be_evaluated_and_the_core_ones_show_some
             with trio.fail_after(_PATIENCE):
                 while not await ask(client, _LAST):  # noqa: ASYNC110  (other processes do the work)
                     await trio.sleep(0.2)
-            await trio.sleep(3)
+            await trio.sleep(3)  # further scrapes: a rate is drawn between two
             empty = []
             for name, panel in panels():
                 drawn = [one for query in panel.queries.values() for one in await ask(client, filled_in(query))]

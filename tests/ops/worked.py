@@ -8,18 +8,18 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import trio
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from fe.cli.stack import Stack, open_stack
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
-from fe.ecf.selfmade import self_made, to_p12
+from fe.ecf.selfmade import to_p12
 from fe.flows.keys import SCOPES
 from fe.flows.provision import add_certificate, create_key, put_sequence
 from fe.http.tokens import Tokens
 from fe.store import tenants
 from fe.store.db import Conn, Database, open_database
 from fe.vault import Vault
+from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows
 from tests.system.test_road import invoice
 
@@ -85,13 +85,7 @@ async def _make_tenants(db: Database, stack: Stack, count: int, with_certificate
     """Make the tenants; the API keys of those with certificates come first. All sign alike: making RSA keys is slow."""
     vault = Vault(named_keys(stack.environment["FE_KEK"]))
     now = datetime.now(UTC)
-    credential = self_made(
-        rsa.generate_private_key(public_exponent=65537, key_size=2048),
-        holder="Ana Prueba",
-        holder_id="00112345678",
-        not_before=now - timedelta(days=1),
-        not_after=now + timedelta(days=365),
-    )
+    credential = credential_of_today()
     passphrase = secrets.token_hex(8)
     p12 = to_p12(credential, passphrase)
 

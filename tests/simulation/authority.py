@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import Protocol, TypeVar
 
@@ -16,6 +17,7 @@ import trio
 from fe.authority.bodies import Message
 from fe.authority.client import BeforeSend, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavailable
+from fe.authority.line import telling_the_outcome
 from fe.ecf.catalogue import Environment, Host, Service
 from fe.ecf.states import Estado
 
@@ -410,22 +412,8 @@ class Wire:
         return await self._observed(environment, host, ask)
 
     async def _observed(self, environment: Environment, host: Host, call: Callable[[], Awaitable[T]]) -> T:
-        outcome = "cancelled"
-        try:
-            answer = await call()
-            outcome = "ok"
-        except Unavailable:
-            outcome = "unavailable"
-            raise
-        except OutcomeUnknown:
-            outcome = "unknown"
-            raise
-        except Refused:
-            outcome = "refused"
-            raise
-        finally:
-            self._caller.observe(environment, host, outcome)
-        return answer
+        with telling_the_outcome(partial(self._caller.observe, environment, host)):
+            return await call()
 
     def _seconds(self) -> float:
         return self._spread.uniform(0.01, 0.2)

@@ -523,6 +523,7 @@ def run(both: Both, steps: type[Steps], examples: int, *phases: Phase, always_th
 
 
 def test_memory_and_postgres_say_and_hold_the_same(both: Both) -> None:
+    """Compared, and asserted, after every step."""
     run(both, Steps, EXAMPLES)
 
 

@@ -375,17 +375,20 @@ def test_an_owner_that_may_make_roles_makes_them_and_finds_them_the_next_time(po
     ):
         conn.execute(roles_statement("able"))
         conn.execute(roles_statement("able"))
+        made = conn.execute("SELECT rolname FROM pg_roles WHERE rolname LIKE 'able\\_%' AND NOT rolcanlogin").fetchall()
+
+    assert {name for (name,) in made} == {role.replace("fe_", "able_") for role in ROLES}
 
 
 def test_two_databases_that_make_the_roles_at_once_do_not_disturb_each_other(postgres: str, dsn: str) -> None:
-    trouble: list[Exception] = []
+    trouble: list[psycopg.Error] = []
 
     def make(where: str, prefix: str, at_the_line: threading.Barrier) -> None:
         with plain(where) as conn, conn.transaction():
             at_the_line.wait()
             try:
                 conn.execute(roles_statement(prefix))
-            except Exception as error:
+            except psycopg.Error as error:
                 trouble.append(error)
 
     for turn in range(5):

@@ -4,19 +4,18 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import trio
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.certificate import Credential
-from fe.ecf.selfmade import self_made, to_p12
+from fe.ecf.selfmade import to_p12
 from fe.flows.provision import add_certificate, create_key, create_tenant, put_sequence
 from fe.http.app import PREFIX
 from fe.main import serve
@@ -24,6 +23,7 @@ from fe.processes import Listeners
 from fe.store.db import Database, open_database
 from fe.store.tenants import Tenant
 from fe.vault import Vault
+from tests.factories.companies import credential_of_today
 
 ISSUER = {
     "RNCEmisor": "131880738",
@@ -66,13 +66,7 @@ async def provision(db: Database, vault: Vault, pepper: bytes, *, environment: E
     """Make a tenant with a certificate, every sequence and a key."""
     now = datetime.now(UTC)
     tenant = await db.transact(create_tenant, f"t-{secrets.token_hex(4)}", ISSUER, today=now.date())
-    credential = self_made(
-        rsa.generate_private_key(public_exponent=65537, key_size=2048),
-        holder="Ana Prueba",
-        holder_id="00112345678",
-        not_before=now - timedelta(days=1),
-        not_after=now + timedelta(days=365),
-    )
+    credential = credential_of_today()
     await db.transact(
         add_certificate,
         vault,

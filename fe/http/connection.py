@@ -132,7 +132,9 @@ class Http11(H11Protocol):
             if self.connection.their_state is not h11.ERROR:
                 await self._create_stream(request)
                 for part in parts:
-                    await self.stream.handle(Body(stream_id=STREAM_ID, data=part))  # type: ignore[union-attr]  # made above
+                    if self.stream is None:  # answered without the body, a refusal: nobody wants the rest of it
+                        break
+                    await self.stream.handle(Body(stream_id=STREAM_ID, data=part))
             return True
         whole = await self._guard.answer_whole(known, scope, b"".join(parts))
         headers = [*whole.headers, *self.config.response_headers("h11")]

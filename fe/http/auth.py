@@ -1,5 +1,8 @@
 """Who is calling: the bearer token, and whether its key is still active."""
 
+from math import inf
+from typing import TypeVar
+
 import structlog
 import trio
 
@@ -20,12 +23,15 @@ BELIEVED_FOR = 29.0
 #: How long one question may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
 ASKED_FOR = 5.0
 
-#: After a question in vain, how long the next one waits: callers must not queue up behind a database that is away.
+#: After a question in vain, how long the next one about this key waits: callers must not queue up behind a database
+#: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
 RETRY_SECONDS = 1.0
 
 _MOST_KEYS = 10_000
 
 _BEARER = "bearer "
+
+T = TypeVar("T")
 
 _log = structlog.get_logger(__name__)
 
@@ -37,7 +43,8 @@ class KeyStates:
         self._db = db
         self._known: dict[str, tuple[ApiKey, float]] = {}
         self._asking: dict[str, trio.Event] = {}
-        self._asked_in_vain_at = -RETRY_SECONDS
+        #: When the last question about a key ended in vain.
+        self._in_vain: dict[str, float] = {}
 
     async def find(self, api_key_id: str) -> ApiKey | None:
         """Find a key as it was at most 29 s ago; None when there is no such key.
@@ -54,33 +61,37 @@ class KeyStates:
             await other.wait()
 
     async def _ask(self, api_key_id: str) -> ApiKey | None:
+        if trio.current_time() - self._in_vain.get(api_key_id, -inf) < RETRY_SECONDS:
+            return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
         asked_at = trio.current_time()
         try:
-            if asked_at - self._asked_in_vain_at < RETRY_SECONDS:
-                raise DatabaseUnavailable("it did not answer a moment ago")
             with trio.move_on_after(ASKED_FOR):
                 found = await self._db.run(keys.find, api_key_id)
                 self._learn(api_key_id, found, asked_at)
                 return found
             raise DatabaseUnavailable("no answer in time")
-        except DatabaseUnavailable:
-            self._asked_in_vain_at = max(self._asked_in_vain_at, asked_at)
-            known = self._known.get(api_key_id)
-            if known is not None and trio.current_time() - known[1] < BELIEVED_FOR:
-                return known[0]
-            raise
+        except DatabaseUnavailable as unanswered:
+            # From its end on: whoever waited for this very question would else ask it again, one after the other.
+            _keep(self._in_vain, api_key_id, trio.current_time())
+            return self._believed(api_key_id, unanswered)
         finally:
             del self._asking[api_key_id]
             done.set()
 
+    def _believed(self, api_key_id: str, unanswered: DatabaseUnavailable) -> ApiKey:
+        """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
+        known = self._known.get(api_key_id)
+        if known is None or trio.current_time() - known[1] >= BELIEVED_FOR:
+            raise unanswered
+        return known[0]
+
     def _learn(self, api_key_id: str, found: ApiKey | None, asked_at: float) -> None:
+        self._in_vain.pop(api_key_id, None)
         if found is None:
             self._known.pop(api_key_id, None)
-            return
-        if len(self._known) >= _MOST_KEYS:
-            self._known.pop(next(iter(self._known)))
-        self._known[api_key_id] = (found, asked_at)
+        else:
+            _keep(self._known, api_key_id, (found, asked_at))
 
     def forget(self, api_key_id: str) -> None:
         """Ask again at the next use."""
@@ -89,6 +100,13 @@ class KeyStates:
     async def listen(self) -> None:
         """Hear of revocations until cancelled."""
         await self._db.listen(REVOKED_CHANNEL, self.forget)
+
+
+def _keep(kept: dict[str, T], api_key_id: str, value: T) -> None:
+    """Note something about a key; the oldest is forgotten when there are very many."""
+    if len(kept) >= _MOST_KEYS:
+        kept.pop(next(iter(kept)))
+    kept[api_key_id] = value
 
 
 class Authenticator:

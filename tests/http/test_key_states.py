@@ -1,0 +1,133 @@
+"""How keys are asked after while the database is away, and as soon as it is back."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+import pytest
+import trio
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from fe.http import auth
+from fe.http.auth import KeyStates
+from fe.store.db import Database, open_database
+from fe.store.errors import DatabaseUnavailable
+from fe.store.roles import FRONT
+from tests.http.front import Key, make_key, start_front
+from tests.store.race import plain
+
+
+@asynccontextmanager
+async def away(dsn: str) -> AsyncIterator[None]:
+    """The database lets nobody in while the block runs, and has thrown out who was there."""
+    name = str(conninfo_to_dict(dsn)["dbname"])
+    with plain(make_conninfo(dsn, dbname="postgres")) as server:
+        server.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false'.encode())
+        server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name = 'fe'",
+            (name,),
+        )
+        try:
+            yield
+        finally:
+            server.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS true'.encode())
+
+
+async def test_service_returns_after_a_blip_although_calls_never_pause(
+    db: Database, dsn: str, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
+    monkeypatch.setattr(auth, "BELIEVED_FOR", 0.4)
+    answers: list[int] = []
+    async with open_database(dsn, max_size=2, patience=1, role=FRONT) as own, trio.open_nursery() as nursery:
+        front = await start_front(nursery, own)
+        async with front.client(await front.token(key)) as api:
+
+            async def call_on() -> None:
+                while True:
+                    answers.append((await api.get("/ncf")).status_code)
+                    await trio.sleep(auth.RETRY_SECONDS / 20)
+
+            for _ in range(3):
+                nursery.start_soon(call_on)
+            await until(lambda: answers.count(200) > 5)
+            async with away(dsn):
+                await trio.sleep(auth.RETRY_SECONDS + 0.2)
+                await until(lambda: answers[-5:] == [503] * 5)
+            await until(lambda: answers[-5:] == [200] * 5)
+            nursery.cancel_scope.cancel()
+
+    assert set(answers) == {200, 503}
+
+
+async def until(come: Callable[[], bool]) -> None:
+    """Wait for something that comes within a second or never."""
+    with trio.fail_after(20):
+        while not come():  # noqa: ASYNC110  (what is waited for is in the answers of another process's front)
+            await trio.sleep(0.02)
+
+
+class Counting(Database):
+    """A database that counts what it is asked."""
+
+    questions = 0
+
+    async def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        self.questions += 1
+        return await super().run(work, *args, **kwargs)
+
+
+@pytest.fixture
+def counting(front_db: Database) -> Counting:
+    return Counting(front_db._driver)
+
+
+@asynccontextmanager
+async def speechless(dsn: str) -> AsyncIterator[None]:
+    """No key can be looked up while the block runs: whoever asks waits."""
+    with psycopg.connect(dsn) as conn:
+        conn.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+async def test_a_key_that_could_not_be_asked_after_holds_up_no_other_key(
+    db: Database, counting: Counting, dsn: str, tenant: int, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "ASKED_FOR", 0.2)
+    monkeypatch.setattr(auth, "RETRY_SECONDS", 1e6)
+    other = await make_key(db, tenant)
+    states = KeyStates(counting)
+    async with speechless(dsn):
+        with pytest.raises(DatabaseUnavailable):
+            await states.find(key.api_key_id)
+
+    found = await states.find(other.api_key_id)
+
+    assert found is not None
+    assert found.api_key_id == other.api_key_id
+    with pytest.raises(DatabaseUnavailable):
+        await states.find(key.api_key_id)
+    assert counting.questions == 2
+
+
+async def test_whoever_waits_for_an_answer_in_vain_does_not_ask_again_one_after_the_other(
+    counting: Counting, dsn: str, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One question takes longer than the wait after it: measured from its beginning there would be none."""
+    monkeypatch.setattr(auth, "ASKED_FOR", 0.5)
+    monkeypatch.setattr(auth, "RETRY_SECONDS", 0.4)
+    states = KeyStates(counting)
+    refused: list[int] = []
+
+    async def ask(number: int) -> None:
+        with pytest.raises(DatabaseUnavailable):
+            await states.find(key.api_key_id)
+        refused.append(number)
+
+    async with speechless(dsn), trio.open_nursery() as nursery:
+        for number in range(5):
+            nursery.start_soon(ask, number)
+
+    assert len(refused) == 5
+    assert counting.questions == 1

@@ -1,7 +1,10 @@
 """/healthz and /readyz, outside the API's prefix and without authorization: for whoever keeps the process running."""
 
+import math
+
 import trio
 
+from fe.http.auth import KeyStates
 from fe.http.errors import RETRY_WHEN_DOWN
 from fe.http.wire import Call, Reply
 from fe.store import readiness
@@ -9,30 +12,54 @@ from fe.store.db import Database
 from fe.store.errors import DatabaseUnavailable
 from fe.store.migrate import MigrationError, migrations
 
+#: How long one look at the database may take.
 _PATIENCE = 3.0
+#: How long its outcome is told to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
+KEPT_FOR = 2.0
+
+#: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
+_NOBODYS_KEY = "readiness"
 
 
 class Health:
     """Says whether this process lives, and whether it can serve."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, states: KeyStates) -> None:
         self._db = db
+        self._states = states
         self._files = migrations()
+        self._looking = trio.Lock()
+        self._looked_at = -math.inf
+        self._lacks: str | None = None
 
     async def live(self, call: Call) -> Reply:
         """Answer: the process runs and its loop turns."""
         return Reply(200, {"status": "ok"})
 
     async def ready(self, call: Call) -> Reply:
-        """Answer 200 when the database answers and has exactly this release's migrations, else 503 and why."""
+        """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503."""
+        async with self._looking:
+            if trio.current_time() - self._looked_at >= KEPT_FOR:
+                # Whoever asked may leave; the others wait for the outcome, and it counts for the pace of looks.
+                with trio.CancelScope(shield=True):
+                    self._lacks = await self._look()
+                self._looked_at = trio.current_time()
+        return Reply(200, {"status": "ready"}) if self._lacks is None else _not_ready(self._lacks)
+
+    async def _look(self) -> str | None:
+        """Do once what requests do; None when all of it works, or what does not."""
+        lacking = "the database does not answer"
         try:
             with trio.fail_after(_PATIENCE):
                 await self._db.run(readiness.check, self._files)
+                await self._states.find(_NOBODYS_KEY)
+                lacking = "the database takes no writes"
+                await self._db.run(readiness.probe_writing)
         except (DatabaseUnavailable, trio.TooSlowError):
-            return _not_ready("the database does not answer")
+            return lacking
         except MigrationError as error:
-            return _not_ready(str(error))
-        return Reply(200, {"status": "ready"})
+            return str(error)
+        return None
 
 
 def _not_ready(reason: str) -> Reply:

@@ -58,6 +58,7 @@ MATRIX = """
 | `tenants` | S | S | SI | S |
 | `users` | S | S | SI | S |
 | `workers` | | SIUD | S | S |
+| `write_probes` | I | | | |
 """
 
 #: The columns behind the small letters.
@@ -77,7 +78,7 @@ CALLERS = {
     "uuid_floor": ROLES,
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
-    **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt"), (FRONT,)),
+    **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }

@@ -1,0 +1,127 @@
+"""/readyz: it says what a request would find, it is asked as often as anybody likes, and it leaves nothing behind."""
+
+import httpx
+import pytest
+import trio
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from fe.http import health
+from fe.store.db import Database, open_database
+from fe.store.roles import FRONT
+from tests.http.front import Running, start_front
+from tests.store.race import plain
+from tests.system.disk import small_disk
+
+
+async def ask(front: Running) -> tuple[int, str]:
+    async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
+        answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
+    return answer.status_code, answer.json().get("message", "")
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call looks for itself."""
+    monkeypatch.setattr(health, "KEPT_FOR", 0.0)
+
+
+def pages(dsn: str) -> int:
+    """How many pages the probes have taken since the last vacuum: one each."""
+    with plain(dsn) as conn:
+        row = conn.execute("SELECT pg_relation_size('write_probes') / 8192").fetchone()
+    assert row is not None
+    taken: int = row[0]
+    return taken
+
+
+@pytest.mark.usefixtures("eager")
+async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(front: Running, dsn: str) -> None:
+    for _ in range(4):
+        assert await ask(front) == (200, "")
+
+    assert pages(dsn) == 4
+    with plain(dsn) as conn:
+        assert conn.execute("SELECT count(*) FROM write_probes").fetchone() == (0,)
+        conn.execute("VACUUM write_probes")
+    assert pages(dsn) == 0
+
+
+async def test_however_often_it_is_asked_the_database_is_looked_at_once(
+    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "KEPT_FOR", 1e6)
+    async with trio.open_nursery() as nursery:
+        for _ in range(40):
+            nursery.start_soon(ask, front)
+
+    assert pages(dsn) == 1
+
+
+async def test_who_asks_and_leaves_ends_no_look_and_begins_no_other(
+    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "KEPT_FOR", 1e6)
+    request = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+    with plain(dsn) as conn, conn.transaction():
+        conn.execute("LOCK TABLE write_probes IN ACCESS EXCLUSIVE MODE")
+        for _ in range(10):
+            stream = await trio.open_tcp_stream("127.0.0.1", front.port)
+            await stream.send_all(request)
+            await trio.sleep(0.01)
+            await stream.aclose()
+        async with trio.open_nursery() as nursery:
+            waiting: list[tuple[int, str]] = []
+
+            async def wait_for_it() -> None:
+                waiting.append(await ask(front))
+
+            nursery.start_soon(wait_for_it)
+
+    assert waiting == [(503, "the database takes no writes")]
+    assert pages(dsn) == 0
+
+
+@pytest.mark.usefixtures("eager")
+async def test_a_database_that_only_reads_is_not_ready(dsn: str, nursery: trio.Nursery) -> None:
+    """A standby, or a primary that was told to: the look-up of a key works there."""
+    name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+    with plain(dsn) as conn:
+        conn.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+    async with open_database(dsn, max_size=2, role=FRONT) as db:
+        front = await start_front(nursery, db)
+        assert await ask(front) == (503, "the database takes no writes")
+        with plain(make_conninfo(dsn, dbname="postgres")) as conn:
+            conn.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+            conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fe'")
+        with trio.fail_after(20):
+            while await ask(front) != (200, ""):  # noqa: ASYNC110  (only the front knows)
+                await trio.sleep(0.05)
+
+
+@pytest.mark.usefixtures("eager")
+async def test_a_database_in_which_no_key_can_be_looked_up_is_not_ready(
+    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "_PATIENCE", 0.5)
+    with plain(dsn) as conn, conn.transaction():
+        conn.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        assert await ask(front) == (503, "the database does not answer")
+
+
+@pytest.mark.usefixtures("eager")
+async def test_a_full_disk_is_not_ready(front: Running, db: Database, dsn: str) -> None:
+    """Really full: the rows of documents lie on a file system of a megabyte, and something else has filled it."""
+    with small_disk(dsn, "write_probes") as disk:
+        assert await ask(front) == (200, "")
+        disk.fill()
+        assert await ask(front) == (503, "the database takes no writes")
+        disk.clear()
+        assert await ask(front) == (200, "")
+
+
+async def test_on_the_shape_of_the_release_before_there_is_nothing_to_write_to(front_db: Database, dsn: str) -> None:
+    with plain(dsn) as conn:
+        conn.execute("DROP FUNCTION probe_writing")
+
+    await front_db.run(health.readiness.probe_writing)

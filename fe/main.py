@@ -63,16 +63,21 @@ def database_roles(role: str) -> tuple[str, ...]:
     return {"http": (FRONT,), "actors": (WORKER,), "all": (FRONT, WORKER)}[role]
 
 
+def connections_of_process(settings: Settings, role: str) -> int:
+    """Tell how many connections one process takes at most: its pools, and the three it listens on."""
+    return len(database_roles(role)) * settings.database_connections + 3
+
+
 def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code.
 
-    Raises LibxmlMismatch, ConfigError, MigrationError, RoleRefused or DatabaseUnavailable before anything is started.
+    Raises LibxmlMismatch, ConfigError, or what `verify` raises, before anything is started.
     """
     libxml.require_one_libxml2()
     configure_logging(settings.log_level)
     kill_points.arm(settings.kill_point)
     dsn = database_dsn(settings)
-    verify(dsn, *database_roles(role))
+    verify(dsn, *database_roles(role), connections=processes * connections_of_process(settings, role))
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)
 

@@ -28,18 +28,26 @@ class CarriedDriver:
         loop: Any,
         dsn: str,
         parameters: dict[str, Any],
+        prepare: Callable[[Conn], Awaitable[None]],
         observe_wait: Callable[[float], None],
     ) -> None:
         self._pool = pool
         self._loop = loop
         self._dsn = dsn
         self._parameters = parameters
+        self._prepare = prepare
         self._observe_wait = observe_wait
 
     @classmethod
     @asynccontextmanager
     async def opened(
-        cls, dsn: str, size: int, patience: float, parameters: dict[str, Any], observe_wait: Callable[[float], None]
+        cls,
+        dsn: str,
+        size: int,
+        patience: float,
+        parameters: dict[str, Any],
+        prepare: Callable[[Conn], Awaitable[None]],
+        observe_wait: Callable[[float], None],
     ) -> AsyncIterator[Self]:
         """Open the loop and the pool on it, for as long as the block runs."""
         async with trio_asyncio.open_loop() as loop:
@@ -49,13 +57,14 @@ class CarriedDriver:
                 max_size=size,
                 timeout=patience,
                 open=False,
+                configure=prepare,
                 reset=_discard_unless_idle,
                 reconnect_timeout=patience,
                 kwargs={"autocommit": True, **parameters},
             )
             await trio_asyncio.aio_as_trio(pool.open, loop=loop)()
             try:
-                yield cls(pool, loop, dsn, parameters, observe_wait)
+                yield cls(pool, loop, dsn, parameters, prepare, observe_wait)
             finally:
                 with trio.move_on_after(5, shield=True):
                     await trio_asyncio.aio_as_trio(pool.close, loop=loop)()
@@ -77,6 +86,7 @@ class CarriedDriver:
 
         async def crossing() -> T:
             async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True, **self._parameters) as conn:
+                await self._prepare(conn)
                 return await work(conn)
 
         result: T = await trio_asyncio.aio_as_trio(crossing, loop=self._loop)()

@@ -8,6 +8,7 @@ over once, whatever number of statements it makes.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
@@ -15,7 +16,8 @@ import trio
 from psycopg import sql
 
 from fe.store.carried_connection import CarriedDriver
-from fe.store.errors import DatabaseUnavailable, NoNumber
+from fe.store.errors import DatabaseUnavailable, NoNumber, words
+from fe.store.session import NO_ROLE, settings_of, settle
 from fe.store.trio_connection import TrioDriver
 from fe.store.wall import behind_wall
 
@@ -29,17 +31,6 @@ Conn = psycopg.AsyncConnection[Any]
 DriverName = Literal["trio", "trio-asyncio"]
 
 _log = logging.getLogger(__name__)
-
-#: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
-#: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning.
-SERVER_SETTINGS = {
-    "statement_timeout": "8s",
-    "lock_timeout": "5s",
-    "idle_in_transaction_session_timeout": "10s",
-    "client_connection_check_interval": "5s",
-    "timezone": "UTC",
-    "plan_cache_mode": "force_generic_plan",
-}
 
 #: Classes of SQLSTATE that speak of the server's condition, not of the statement: connection, rollback (deadlock,
 #: serialisation), resources, operator intervention, system.
@@ -62,8 +53,9 @@ class Driver(Protocol):
 class Database:
     """A pool of connections, used from Trio tasks."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, role: str | None = None) -> None:
         self._driver = driver
+        self._role = role or NO_ROLE
 
     async def run(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on a connection in autocommit: right for work that is one statement (one round trip).
@@ -91,7 +83,7 @@ class Database:
         """
 
         async def borrowed(conn: Conn) -> T:
-            with behind_wall(conn, tenant_id):
+            with behind_wall(conn, tenant_id, self._role):
                 return await work(conn, tenant_id, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
@@ -136,7 +128,7 @@ class Database:
         except psycopg.Error as error:
             raise _translate(error) from error
         except OSError as error:
-            raise DatabaseUnavailable(type(error).__name__) from error
+            raise DatabaseUnavailable(f"{type(error).__name__}: {error.strerror or error}") from error
 
 
 def _translate(error: psycopg.Error) -> Exception:
@@ -145,12 +137,12 @@ def _translate(error: psycopg.Error) -> Exception:
     if state is None:
         is_link = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         # A DataError without SQLSTATE is psycopg refusing a value: a bug at our door, never the server's condition.
-        return DatabaseUnavailable(type(error).__name__) if is_link else error
+        return DatabaseUnavailable(f"{type(error).__name__}: {words(error)}") if is_link else error
     if state in _NO_NUMBER:
         prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
         return NoNumber(prefix, _NO_NUMBER[state])
     if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
-        return DatabaseUnavailable(f"{type(error).__name__} ({state})")
+        return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error
 
 
@@ -170,9 +162,8 @@ async def open_database(
     `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
-    settings = SERVER_SETTINGS if role is None else {**SERVER_SETTINGS, "role": role}
-    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-    parameters = {"options": options, "application_name": "fe", "connect_timeout": "5"}
+    parameters = {"application_name": "fe", "connect_timeout": "5"}
+    prepare = partial(settle, settings=settings_of(role))
     kind = TrioDriver if driver == "trio" else CarriedDriver
-    async with kind.opened(dsn, max_size, patience, parameters, observe_wait) as opened:
-        yield Database(opened)
+    async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
+        yield Database(opened, role)

@@ -16,6 +16,10 @@ class RoleRefused(StoreError):
     """The login may not take a role that is needed, or the role is not as it should be; the message says what to do."""
 
 
+class SessionRefused(StoreError):
+    """What a session was told does not hold, as behind a pooler of transactions; the message says what to do."""
+
+
 class LeaseLost(StoreError):
     """The claim being booked is no longer ours: the row has a newer epoch, or is gone. Nothing was written."""
 
@@ -27,3 +31,8 @@ class NoNumber(StoreError):
         super().__init__(prefix, reason)
         self.prefix = prefix
         self.reason = reason
+
+
+def words(error: Exception) -> str:
+    """Put on one line what a failing link says: addresses, logins and reasons, never a password or a row."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -9,7 +9,9 @@ from pathlib import Path
 import psycopg
 import sqlparse
 
-from fe.store.errors import DatabaseUnavailable, RoleRefused, StoreError
+from fe.store.errors import DatabaseUnavailable, RoleRefused, StoreError, words
+from fe.store.room import see_that_there_is_room
+from fe.store.session import see_that_sessions_are_kept, settle_once
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
 FOLDER = Path(__file__).resolve().parent.parent / "sql"
@@ -90,8 +92,11 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
     """
     files = migrations()
     try:
-        # The owner is behind the wall, too: a statement on rows that it cannot see fails instead of passing them over.
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5, options="-c row_security=off") as conn:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            see_that_sessions_are_kept(conn, dsn)  # the lock is the session's
+            conn.execute("RESET ROLE")
+            # The owner is behind the wall, too: a statement on rows it cannot see fails instead of passing them over.
+            conn.execute("SET row_security = off")
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
             conn.execute(_BOOKS)
             todo = pending(_applied(conn), files)
@@ -123,21 +128,29 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(dsn: str, *roles: str) -> None:
+def verify(dsn: str, *roles: str, connections: int = 0) -> None:
     """Check at start that nothing is pending and that the login may take `roles`, as they should be.
 
-    Raises MigrationError, RoleRefused or DatabaseUnavailable with what to do.
+    Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
+    line's. Raises MigrationError, RoleRefused, SessionRefused, NoRoom or DatabaseUnavailable with what to do.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            see_that_sessions_are_kept(conn, dsn)
+            if connections:
+                see_that_there_is_room(conn, connections)
             for role in roles or (None,):
                 with conn.transaction():
                     if role is not None:
                         _take(conn, role)
                     _see_that_nothing_is_pending(conn)
+                settle_once(conn, role)
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
 
+
+#: What a server says whose connections are all taken: it has no SQLSTATE for whom it does not let in.
+_NO_SLOT = ("too many clients already", "remaining connection slots are reserved", "too many connections for")
 
 _STANDS_ABOVE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
@@ -175,5 +188,7 @@ def _applied(conn: psycopg.Connection) -> list[tuple[int, bytes]]:
 
 
 def _reason(error: psycopg.Error) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    said = words(error)
+    if any(full in said for full in _NO_SLOT):
+        return f"{said} (all its connections are taken: docs/operations.md keeps some for commands)"
+    return said

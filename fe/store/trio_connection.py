@@ -25,6 +25,9 @@ from fe.store.errors import StoreError
 
 RV = TypeVar("RV")
 
+#: What is done to each new connection before anybody uses it.
+Prepare = Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]
+
 #: How long a query that was cancelled may take to end, on the server and back, before its connection is given up.
 _CANCEL_SECONDS = 2.0
 
@@ -74,8 +77,8 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         self.lock = _Lock()  # type: ignore[assignment]  # psycopg types it as asyncio's
 
     @classmethod
-    async def open(cls, dsn: str, **parameters: Any) -> Self:
-        """Connect, in autocommit mode. Raises psycopg.OperationalError; cancellable."""
+    async def open(cls, dsn: str, prepare: Prepare, **parameters: Any) -> Self:
+        """Connect, in autocommit mode, and have `prepare` set it up. Raises psycopg.OperationalError; cancellable."""
         failure: psycopg.Error | None = None
         for attempt in await _attempts(conninfo_to_dict(dsn, **parameters)):
             try:
@@ -84,6 +87,11 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
                 failure = error
                 continue
             opened._autocommit = True
+            try:
+                await prepare(opened)
+            except BaseException:
+                opened.drop()
+                raise
             return opened
         raise failure or errors.OperationalError("no address to connect to")
 
@@ -223,9 +231,10 @@ async def _attempts(parameters: dict[str, Any]) -> list[dict[str, Any]]:
 class TrioPool:
     """At most `size` connections, opened when needed, the last used first."""
 
-    def __init__(self, dsn: str, size: int, patience: float, parameters: dict[str, Any]) -> None:
+    def __init__(self, dsn: str, size: int, patience: float, parameters: dict[str, Any], prepare: Prepare) -> None:
         self._dsn = dsn
         self._parameters = parameters
+        self._prepare = prepare
         self._patience = patience
         self._free = trio.CapacityLimiter(size)
         self._idle: list[tuple[TrioConnection, float]] = []
@@ -266,7 +275,7 @@ class TrioPool:
                 return kept, until
             kept.drop()
         with trio.move_on_after(self._patience):
-            opened = await TrioConnection.open(self._dsn, **self._parameters)
+            opened = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
             spread = random.uniform(0.8, 1.2)  # noqa: S311  (spreads the renewals; nothing secret hangs on it)
             return opened, now + _LIFETIME_SECONDS * spread
         raise errors.OperationalError("connecting took too long")
@@ -276,21 +285,34 @@ class TrioDriver:
     """Lends connections that Trio pumps."""
 
     def __init__(
-        self, dsn: str, parameters: dict[str, Any], pool: TrioPool, observe_wait: Callable[[float], None]
+        self,
+        dsn: str,
+        parameters: dict[str, Any],
+        prepare: Prepare,
+        pool: TrioPool,
+        observe_wait: Callable[[float], None],
     ) -> None:
         self._dsn = dsn
         self._parameters = parameters
+        self._prepare = prepare
         self._pool = pool
         self._observe_wait = observe_wait
 
     @classmethod
     @asynccontextmanager
     async def opened(
-        cls, dsn: str, size: int, patience: float, parameters: dict[str, Any], observe_wait: Callable[[float], None]
+        cls,
+        dsn: str,
+        size: int,
+        patience: float,
+        parameters: dict[str, Any],
+        prepare: Prepare,
+        observe_wait: Callable[[float], None],
     ) -> AsyncIterator[Self]:
-        """Open the pool for as long as the block runs. Raises UnknownPsycopg."""
+        """Open the pool for as long as the block runs; `prepare` sets up each connection. Raises UnknownPsycopg."""
         check_psycopg()
-        driver = cls(dsn, parameters, TrioPool(dsn, size, patience, parameters), observe_wait)
+        pool = TrioPool(dsn, size, patience, parameters, prepare)
+        driver = cls(dsn, parameters, prepare, pool, observe_wait)
         try:
             yield driver
         finally:
@@ -305,7 +327,7 @@ class TrioDriver:
 
     async def apart(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
         """Run `work` on a connection of its own."""
-        conn = await TrioConnection.open(self._dsn, **self._parameters)
+        conn = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
         try:
             return await work(conn)
         finally:

@@ -1,8 +1,9 @@
 """The second wall between tenants: each statement names its tenant to row-level security (sql/0008_roles.sql).
 
 The name is a setting of the transaction, never of the session: a connection goes back to the pool, and the next user
-must see nothing. A statement and the setting before it travel together, in one round trip: before the Sync that ends
-a pipeline they are one transaction.
+must see nothing. The role goes with it, so that the wall stands even where a pooler gives us a session in which another
+role is set. A statement and the settings before it travel together, in one round trip: before the Sync that ends a
+pipeline they are one transaction.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any, Self
 import psycopg
 from psycopg.rows import AsyncRowFactory
 
-_NAME_TENANT = "SELECT set_config('fe.tenant', %s, true)"
+_NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s, true)"
 
 
 class _WalledCursor(psycopg.AsyncCursor[Any]):
@@ -24,24 +25,25 @@ class _WalledCursor(psycopg.AsyncCursor[Any]):
         connection: psycopg.AsyncConnection[Any],
         *,
         row_factory: AsyncRowFactory[Any] | None = None,
+        role: str,
         tenant: str,
     ) -> None:
         super().__init__(connection, row_factory=row_factory or connection.row_factory)
-        self._tenant = tenant
+        self._named = (role, tenant)
 
     async def execute(self, query: Any, params: Any = None, **how: Any) -> Self:
         """Run a statement behind the wall, in a transaction of its own unless one is open."""
         async with self.connection.pipeline():
-            await psycopg.AsyncCursor(self.connection).execute(_NAME_TENANT, (self._tenant,))
+            await psycopg.AsyncCursor(self.connection).execute(_NAME_TENANT, self._named)
             await super().execute(query, params, **how)
         return self
 
 
 @contextmanager
-def behind_wall(conn: psycopg.AsyncConnection[Any], tenant_id: int) -> Iterator[None]:
-    """Let each statement of this connection's cursors see and write the rows of one tenant only."""
+def behind_wall(conn: psycopg.AsyncConnection[Any], tenant_id: int, role: str) -> Iterator[None]:
+    """Let each statement of this connection's cursors see and write, in this role, the rows of one tenant only."""
     plain = conn.cursor_factory
-    conn.cursor_factory = partial(_WalledCursor, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
+    conn.cursor_factory = partial(_WalledCursor, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.http import health
+from fe.store import readiness
 from fe.store.db import Database, open_database
 from fe.store.roles import FRONT
 from tests.http.front import Running, start_front
@@ -124,4 +125,4 @@ async def test_on_the_shape_of_the_release_before_there_is_nothing_to_write_to(f
     with plain(dsn) as conn:
         conn.execute("DROP FUNCTION probe_writing")
 
-    await front_db.run(health.readiness.probe_writing)
+    await front_db.run(readiness.probe_writing)

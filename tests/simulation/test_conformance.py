@@ -30,10 +30,11 @@ from psycopg.conninfo import make_conninfo
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
-from fe.store.db import SERVER_SETTINGS, Conn
+from fe.store.db import Conn
 from fe.store.errors import StoreError
 from fe.store.operators import Act
 from fe.store.outbox import Lane, Work
+from fe.store.session import SERVER_SETTINGS
 from fe.store.submissions import NewSubmission, SignedDocument
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant

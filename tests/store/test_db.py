@@ -231,13 +231,14 @@ async def test_a_lock_that_is_not_had_in_time_reads_as_unavailable(small: Databa
 )
 async def test_states_of_the_servers_condition_read_as_unavailable(small: Database, state: str) -> None:
     async def work(conn: Conn) -> None:
-        await conn.execute(f"DO $$ BEGIN RAISE 'told nobody' USING ERRCODE = '{state}'; END $$".encode())
+        told = f"RAISE 'no space left' USING ERRCODE = '{state}', DETAIL = 'Key (name)=(CANARY) already exists.'"
+        await conn.execute(f"DO $$ BEGIN {told}; END $$".encode())
 
     with pytest.raises(DatabaseUnavailable) as unavailable:
         await small.run(work)
 
-    assert state in str(unavailable.value)
-    assert "told" not in str(unavailable.value)
+    assert f"({state}): no space left" in str(unavailable.value)
+    assert "CANARY" not in str(unavailable.value)
 
 
 @pytest.mark.parametrize(
@@ -343,6 +344,32 @@ async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str, drive
     async with open_database(nowhere, patience=0.3, driver=driver) as db:
         with trio.fail_after(5), pytest.raises(DatabaseUnavailable):
             await db.run(backend)
+
+
+async def test_an_error_of_the_database_keeps_its_reason_and_tells_no_password(
+    dsn: str, driver: DriverName, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is logged is the error's text: a type alone tells nobody whether it is the network, a limit or the disk."""
+    nobody = make_conninfo(dsn, user="nobody_at_all", password="CANARY")
+    async with open_database(nobody, patience=0.5, driver=driver) as db:
+        with pytest.raises(DatabaseUnavailable) as refused:
+            await db.run(backend)
+        with trio.move_on_after(0.5):
+            await db.listen("channel", lambda _: None)
+
+    said = f"{refused.value} {caplog.text}"
+    assert 'role "nobody_at_all" does not exist' in said
+    assert "listening for channel stopped: OperationalError: connection failed" in caplog.text
+    assert "CANARY" not in said
+
+
+async def test_a_statement_that_takes_too_long_is_said_so(small: Database) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET LOCAL statement_timeout = 50")
+        await conn.execute("SELECT pg_sleep(5)")
+
+    with pytest.raises(DatabaseUnavailable, match=r"QueryCanceled \(57014\): .*statement timeout"):
+        await small.transact(work)
 
 
 @asynccontextmanager

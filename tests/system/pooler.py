@@ -1,0 +1,73 @@
+"""PgBouncer, Debian's own, in front of a test's server."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+_PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+needs_pgbouncer = pytest.mark.skipif(
+    _PROGRAM is None, reason="NOT PROVED HERE: how we do behind a pooler (apt-get install pgbouncer)"
+)
+
+
+@contextmanager
+def pgbouncer(dsn: str, mode: str, **settings: object) -> Iterator[str]:
+    """Run it in front of the server of `dsn`, all else as it comes; the DSN that goes through it."""
+    assert _PROGRAM is not None
+    where = conninfo_to_dict(dsn)
+    folder = Path(tempfile.mkdtemp(prefix="fe-pooler-"))
+    folder.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    users, config = folder / "users.txt", folder / "pgbouncer.ini"
+    users.write_text(f'"{where["user"]}" ""\n')
+    lines = {
+        "listen_addr": "127.0.0.1",
+        "listen_port": port,
+        "unix_socket_dir": "",
+        "auth_type": "trust",
+        "auth_file": users,
+        "pool_mode": mode,
+        **settings,
+    }
+    config.write_text(
+        f"[databases]\n* = host={where['host']} port={where.get('port', 5432)}\n[pgbouncer]\n"
+        + "".join(f"{name} = {value}\n" for name, value in lines.items())
+    )
+    # It refuses to run as root, and the socket of the server is for the user of the server.
+    user = pwd.getpwuid(Path(str(where["host"])).stat().st_uid).pw_name
+    as_user = ["-u", user] if os.geteuid() == 0 else []
+    through = make_conninfo(dsn, host="127.0.0.1", port=port, sslmode="disable", gssencmode="disable")
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen([_PROGRAM, *as_user, str(config)], stdout=log, stderr=log, cwd="/")
+    try:
+        _until_it_answers(process, port, folder / "log")
+        yield through
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+def _until_it_answers(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise psycopg.OperationalError(f"PgBouncer does not run: {log.read_text()}") from None
+            time.sleep(0.02)

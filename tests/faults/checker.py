@@ -17,6 +17,8 @@ from tests.faults.history import Arrival, Event, History, Outcome, Submission, b
 MOST_SENDS = 8
 #: How long after its revocation a key may still be served.
 REVOKED_WITHIN = 30.0
+#: How long after a blip of the database a front may go on refusing: seconds, on a machine that is busy.
+RETURNS_WITHIN = 15.0
 
 _ACCEPTED = ("Aceptado", "Aceptado Condicional")
 _DUPLICATE_CODES = (3, 1209)
@@ -304,6 +306,15 @@ def _nobody_elses(history: History) -> Found:
         yield "without clientRequestId", f"{nameless} submissions out of {unnamed} calls"
 
 
+def service_returns(history: History) -> Found:
+    """I11: once the database is back, every front serves again within seconds, though its clients never paused."""
+    for blip in history.blips:
+        if blip.served is None:
+            yield blip.front, f"it does not serve although the database is back: {blip.refused} calls refused"
+        elif blip.served - blip.back > RETURNS_WITHIN:
+            yield blip.front, f"it served {blip.served - blip.back:.1f} s after the database was back"
+
+
 def verdicts_agree(history: History) -> Found:
     """V: what we tell our client is what the authority decided about these very bytes."""
     decided: dict[str, list[Arrival]] = defaultdict(list)
@@ -368,5 +379,6 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I8": drained,
     "I9": revocation_works,
     "I10": said_once,
+    "I11": service_returns,
     "V": verdicts_agree,
 }

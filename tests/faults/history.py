@@ -27,7 +27,7 @@ class Call:
 
     started: float
     ended: float
-    op: str  # submit, ask, or use (a key that is revoked during the run)
+    op: str  # submit, ask, use (a key that is revoked during the run), or blip (calls that never pause)
     tenant_id: int
     environment: str
     outcome: Outcome
@@ -261,6 +261,18 @@ class Revocation:
 
 
 @dataclass(frozen=True)
+class Blip:
+    """How one front got over a blip of the database, under calls that never paused. Moments in the run's seconds."""
+
+    front: str
+    #: When the database was back; when the first call after that was served, if calls went on being served.
+    back: float
+    served: float | None
+    #: How many calls were refused with the database back.
+    refused: int
+
+
+@dataclass(frozen=True)
 class History:
     """All there is to judge a run by."""
 
@@ -268,6 +280,7 @@ class History:
     arrivals: Sequence[Arrival]
     database: Snapshot
     revocations: Sequence[Revocation] = ()
+    blips: Sequence[Blip] = ()
 
 
 def by_submission(rows: Iterable[Any]) -> dict[UUID, list[Any]]:

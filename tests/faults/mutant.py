@@ -18,6 +18,8 @@ from fe.actors.reconciler import Reconciler
 from fe.http import auth
 from fe.store import outbox, submissions, workers
 from fe.store.db import Conn
+from fe.store.errors import DatabaseUnavailable
+from fe.store.keys import ApiKey
 from fe.store.outbox import Work
 from fe.store.submissions import Accepted, Departure, NewSubmission
 
@@ -98,6 +100,20 @@ def remembers_keys_for_ever() -> None:
     auth.FRESH_FOR = auth.BELIEVED_FOR = 1e9
 
 
+def renews_the_hold() -> None:
+    """I11: a call that is turned away because the database did not answer a moment ago makes that moment now."""
+    ask = auth.KeyStates._ask
+
+    async def _ask(self: auth.KeyStates, api_key_id: str) -> ApiKey | None:
+        try:
+            return await ask(self, api_key_id)
+        except DatabaseUnavailable:
+            self._in_vain[api_key_id] = trio.current_time()
+            raise
+
+    auth.KeyStates._ask = _ask  # type: ignore[method-assign]
+
+
 def believes_every_duplicate() -> None:
     """V: a number that is used was used by somebody else."""
 
@@ -121,6 +137,7 @@ BUGS: dict[str, Callable[[], None]] = {
         fences_nothing,
         never_looks_after_the_dead,
         remembers_keys_for_ever,
+        renews_the_hold,
         believes_every_duplicate,
         as_it_is,
     )

@@ -62,6 +62,7 @@ MUTANTS: dict[str, Mutant] = {
     "lets-names-be-used-twice": Mutant(
         "I10", edit=("accept_submission", "IF NOT FOUND THEN", "IF false THEN"), quick=True
     ),
+    "renews-the-hold": Mutant("I11", "renews-the-hold", seconds=1, per_second=2.0),
     "believes-every-duplicate": Mutant(
         "V",
         "believes-every-duplicate",
@@ -99,6 +100,7 @@ def hunt(name: str, seed: int) -> Caught:
         program=("-m", "tests.faults.mutant", mutant.bug),
         drain=mutant.drain,
         prepare=_editor(mutant),
+        blip=mutant.invariant == "I11",
         faults=mutant.faults,
         keep=False,
     )

@@ -72,6 +72,7 @@ DECK: Mapping[str, int] = {
     "postgres stops at once": 1,
     "postgres crashes": 1,
     "postgres loses a session": 1,
+    "postgres is away": 1,
     "cut actors": 2,
     "cut http": 1,
     "cut at actors": 6,
@@ -199,7 +200,7 @@ class Nemesis:
             await self._strike_part(verb, role, part, chance)
         elif strike.kind.startswith("postgres"):
             self._note("postgres", strike.kind)
-            await self._strike_postgres(strike.kind, strike.turn)
+            await self._strike_postgres(strike.kind, strike.turn, chance)
         elif strike.kind == "slow network":
             names = sorted(self._rig.proxies)
             name = names[strike.turn % len(names)]
@@ -235,7 +236,7 @@ class Nemesis:
                 assert proxy is not None
                 await proxy.black_hole(chance.choice([0.5, 2.0, 6.0]), then_cut=chance.random() < 0.5)
 
-    async def _strike_postgres(self, kind: str, turn: int) -> None:
+    async def _strike_postgres(self, kind: str, turn: int, chance: random.Random) -> None:
         postgres = self._rig.postgres
         async with self._postgres_lock:
             if kind == "postgres loses a session":
@@ -244,6 +245,8 @@ class Nemesis:
             # Never left without a server, whatever becomes of us meanwhile.
             with trio.CancelScope(shield=True):
                 await postgres.end(signal.SIGKILL if kind == "postgres crashes" else signal.SIGQUIT)
+                if kind == "postgres is away":
+                    await trio.sleep(chance.uniform(1.3, 5.0))
                 await postgres.start()
 
     async def _strike_authority(self, kind: str, chance: random.Random) -> None:

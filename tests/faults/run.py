@@ -1,5 +1,6 @@
 """One run: set the scene, let clients work and the nemesis strike, let everything come to rest, and judge."""
 
+import random
 import shutil
 import sys
 import tempfile
@@ -17,9 +18,10 @@ from fe.store import keys
 from fe.store.db import open_database
 from fe.store.errors import DatabaseUnavailable
 from tests.cli.running import environment
+from tests.faults.blip import blip
 from tests.faults.checker import Violation, check
 from tests.faults.clients import Clients, Door
-from tests.faults.history import ClientJournal, History, Revocation, read_arrivals, read_snapshot
+from tests.faults.history import Blip, ClientJournal, History, Revocation, read_arrivals, read_snapshot
 from tests.faults.nemesis import DECK, Nemesis, draw
 from tests.faults.parts import Tell
 from tests.faults.report import Happening, Report, report_of
@@ -64,6 +66,8 @@ class Order:
     prepare: Callable[[str], None] = lambda dsn: None
     #: Faults that the authority is told at the beginning.
     faults: Sequence[Mapping[str, object]] = UNLUCKY
+    #: Whether the database goes away once more in the end, under calls that do not pause.
+    blip: bool = True
     #: Whether a run with violations keeps its folder.
     keep: bool = True
 
@@ -107,6 +111,7 @@ async def _run(order: Order, folder: Path) -> Ended:
         doors = [Door(url, client) for url in scene.urls]
         clients = Clients(list(scene.accounts), doors, journal, scene.issuers, order.seed)
         began = trio.current_time() - clients.now
+        unseen = scene.accounts[-1].keys.pop()
         nemesis = Nemesis(scene.rig, order.seed, points=order.points)
         await nemesis.begin(order.mood, order.faults)
         revocations: list[Revocation] = []
@@ -120,11 +125,15 @@ async def _run(order: Order, folder: Path) -> Ended:
             drained_after = await _drain(scene, clients, order.drain, tell)
             tell("run", "drained" if drained_after is not None else "not drained")
             replayed = await _replay_dead_letters(scene, tell)
+            blips: Sequence[Blip] = []
+            if order.blip:
+                chance = random.Random(f"{order.seed}/blip")
+                blips = await blip(scene.rig.postgres, clients, scene.accounts[-1], unseen, chance, tell)
             working.cancel_scope.cancel()
             nursery.cancel_scope.cancel()
         database = await trio.to_thread.run_sync(read_snapshot, scene.dsn)
     journal.close()
-    history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations)
+    history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations, blips)
     violations = await trio.to_thread.run_sync(check, history)
     happenings = [replace(each, at=round(each.at - began, 3)) for each in happenings]
     report = report_of(order.seed, order.seconds, scene, history, happenings, drained_after, replayed)

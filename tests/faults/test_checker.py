@@ -13,6 +13,7 @@ from fe.flows.evidence import link_hash
 from tests.faults.checker import check
 from tests.faults.history import (
     Arrival,
+    Blip,
     Call,
     DeadLetter,
     Due,
@@ -152,6 +153,7 @@ ORDERLY = History(
         sequences=[Sequence_(TENANT, ENVIRONMENT, "E31", 1, 100, 3)],
     ),
     revocations=[Revocation("fak_000000000001", 30.0)],
+    blips=[Blip("http-1", back=70.0, served=71.2, refused=9)],
 )
 
 
@@ -306,6 +308,18 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
             events=retold(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado")),
         ),
         "rejected here, and the authority accepted it",
+    ),
+    (
+        "a front that never serves again",
+        "I11",
+        lambda history: replace(history, blips=[Blip("http-1", back=70.0, served=None, refused=190)]),
+        "190 calls refused",
+    ),
+    (
+        "a front that takes its time",
+        "I11",
+        lambda history: replace(history, blips=[*history.blips, Blip("http-2", back=70.0, served=95.0, refused=200)]),
+        "25.0 s after the database was back",
     ),
     (
         "accepted out of thin air",

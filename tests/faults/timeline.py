@@ -12,7 +12,10 @@ _INK, _FAINT, _BAR = "#1f2933", "#cbd2d9", "#9fb3c8"
 
 #: What a mark stands for, in the order of the legend: colour, and the words that a happening's text begins with.
 _MARKS = {
-    "killed": ("#c81e1e", ("kill -9", "died at", "postgres crashes", "postgres stops", "postgres loses")),
+    "killed": (
+        "#c81e1e",
+        ("kill -9", "died at", "postgres crashes", "postgres stops", "postgres loses", "postgres is"),
+    ),
     "stopped in order": ("#d97706", ("SIGTERM", "ended by itself")),
     "cut, black hole or slow network": ("#7e3af2", ("cut", "black hole", "slow network")),
     "answers gone wrong": ("#0e7490", ("authority is",)),

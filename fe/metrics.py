@@ -151,7 +151,7 @@ class Metrics:
         self.database_connections = Gauge("fe_database_connections", "Connections to the server", registry=own)
         self.database_connections_most = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
         self.oldest_transaction = Gauge(
-            "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of our role", registry=own
+            "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of any client", registry=own
         )
         self.clock_ahead = Gauge(
             "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", registry=own

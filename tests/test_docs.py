@@ -20,6 +20,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 GENERATED = {ROOT / "docs" / "conformance.md"}
 
 _OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
+_PRODUCTION = (
+    "tests/cli/test_operations_page.py::test_production_is_set_up_and_issues_its_first_receipts_as_the_page_says"
+)
 
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
@@ -28,6 +31,9 @@ ELSEWHERE = {
     "fe run": "tests/cli/test_run.py::test_every_role_ends_well_at_sigterm",
     "fe migrate": "tests/cli/test_failures.py::test_a_database_without_the_tables_is_code_1_and_says_what_to_do",
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
+    "fe certificate list": _PRODUCTION,
+    "fe sequence list": _PRODUCTION,
+    "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",

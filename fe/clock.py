@@ -1,4 +1,7 @@
-"""The one clock. Passed in everywhere, so that a test or a simulation decides what time it is."""
+"""The time of day. Passed in everywhere, so that a test or a simulation decides what time it is.
+
+What is due is decided by the database's clock, and durations are measured on the monotonic one.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

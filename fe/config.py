@@ -1,4 +1,4 @@
-"""Settings: the only reader of the environment. Every one is `FE_` and its name; docs/configuration.md lists them."""
+"""Settings: read from the environment here alone. Every one is `FE_` and its name; docs/configuration.md lists them."""
 
 import os
 import secrets

@@ -95,7 +95,8 @@ class Wakeups:
         event.set()
 
     def _heard(self, payload: str) -> None:
-        # Runs inside the asyncio loop, which trio-asyncio keeps on this very thread: setting a Trio event is safe here.
+        # Called on this very thread by either driver, from a Trio task or from the asyncio loop that Trio carries: in
+        # both it is safe to set a Trio event.
         if payload == self._probe_word:
             self._probe_heard.set()
             return

@@ -29,13 +29,14 @@ import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.actors.rescuer import APART, BEAT_SECONDS, SILENCE
+from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.ecf.states import Stage
 from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
 from fe.store import throttle
-from fe.store.db import open_database
+from fe.store.db import SERVER_SETTINGS, open_database
 from fe.store.embedded import start_embedded
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
@@ -278,6 +279,21 @@ def test_how_soon_the_work_of_a_dead_process_goes_on_is_what_the_page_says() -> 
     assert f"after {SILENCE.seconds} seconds of silence, look for such every {BEAT_SECONDS:.0f}," in page
     assert APART.seconds == 60
     assert "spread over one more minute" in page
+
+
+def test_the_figures_of_the_runbooks_are_those_of_the_code() -> None:
+    database, wakeups, lockouts = (" ".join(runbook(name).split()) for name in WITH_LOGINS)
+
+    assert f"our statements end after {SERVER_SETTINGS['statement_timeout'].removesuffix('s')} s" in database
+    idle = SERVER_SETTINGS["idle_in_transaction_session_timeout"].removesuffix("s")
+    assert f"idle transactions after {idle} s" in database
+    polled = Settings.model_fields["poll_seconds"].default
+    assert polled / 2 == 1
+    assert "by a second on average" in wakeups
+    assert throttle.WINDOW.total_seconds() == 60
+    assert {5: "five a minute"}[throttle.KEY_LIMIT] in lockouts
+    assert {30: "thirty from one address"}[throttle.ADDRESS_LIMIT] in lockouts
+    assert f"for {throttle.LOCKOUT.seconds // 60} minutes" in lockouts
 
 
 #: Runbooks that say with which login each of their statements is run.

@@ -247,6 +247,17 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
     assert not (machine.folder / ".fe").exists()
 
 
+def test_secrets_that_are_there_are_not_overwritten(machine: Machine) -> None:
+    files = blocks_of(machine.text, "sh")[0]
+    machine.run(files)
+    made = {path: path.read_bytes() for path in machine.folder.glob("*.env")}
+
+    again = subprocess.run(["sh", "-c", files], cwd=machine.folder, capture_output=True, text=True, timeout=60)
+
+    assert again.returncode != 0
+    assert {path: path.read_bytes() for path in machine.folder.glob("*.env")} == made
+
+
 def test_each_file_has_what_its_reader_needs_and_no_other_secret(machine: Machine) -> None:
     machine.run(blocks_of(machine.text, "sh")[0])
 

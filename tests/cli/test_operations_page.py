@@ -38,6 +38,7 @@ from fe.http.app import PREFIX
 from fe.store import throttle
 from fe.store.db import SERVER_SETTINGS, open_database
 from fe.store.embedded import start_embedded
+from fe.store.migrate import migrate
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, make_submission
@@ -106,7 +107,7 @@ class Machine:
             env={**plain, "PATH": path},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=200,
         )
         assert ended.returncode == 0, block + ended.stdout + ended.stderr
         return ended
@@ -183,11 +184,12 @@ def until_serving(process: "subprocess.Popen[str]", processes: int) -> None:
         said += line
 
 
+@pytest.mark.timeout(300)
 async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_says(
     machine: Machine, start: Start
 ) -> None:
     simulator = await start(summary_port=0)
-    files, migrate, *tenant = blocks_of(machine.text, "sh")
+    files, shape, *tenant = blocks_of(machine.text, "sh")
     (machine.folder / "signer.p12").write_bytes(to_p12(credential_of_today(), "of the signer"))
     (machine.folder / "passphrase").write_text("of the signer\n", encoding="utf-8")
 
@@ -197,7 +199,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
     for name in ("actors.env", "operator.env"):
         with (machine.folder / name).open("a", encoding="utf-8") as file:
             file.write(hosts)
-    assert "applied 0001_tenants" in (await trio.to_thread.run_sync(machine.run, migrate)).stdout
+    assert "applied 0001_tenants" in (await trio.to_thread.run_sync(machine.run, shape)).stdout
     said = "".join([(await trio.to_thread.run_sync(machine.run, block)).stdout for block in tenant])
     (key_id,) = re.findall(r"^apiKeyId +(fak_\w+)$", said, re.MULTILINE)
     (secret,) = re.findall(r"^apiSecret +([0-9a-f]{64})$", said, re.MULTILINE)
@@ -215,7 +217,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
         for process in started:
             await trio.to_thread.run_sync(until_serving, process, 2)
         clash = machine.start(actors, FE_METRICS_BIND=moved["front"])
-        _, why = await trio.to_thread.run_sync(partial(clash.communicate, timeout=60))
+        _, why = await trio.to_thread.run_sync(partial(clash.communicate, timeout=120))
         assert clash.returncode == 3
         assert why.startswith(f"fe: FE_METRICS_BIND: cannot listen on {moved['front']}: ")
         # ops/runbooks/wakeups-unheard.md: three for each front, two for each process with actors.
@@ -231,7 +233,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
             for receipt in (invoice(1), consumer_invoice(1)):
                 taken = await client.post("/invoices", json={"format": "structured", "payload": receipt})
                 assert taken.status_code == 202, taken.text
-                with trio.fail_after(60):
+                with trio.fail_after(120):
                     status = "queued"
                     while status in ("queued", "En Proceso"):
                         asked = await client.get(f"/invoices/{taken.json()['taxLogId']}", params={"wait": 20})
@@ -241,7 +243,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
         for process in started:
             process.send_signal(signal.SIGTERM)
         for process in started:
-            await trio.to_thread.run_sync(partial(process.communicate, timeout=60))
+            await trio.to_thread.run_sync(partial(process.communicate, timeout=120))
     assert [process.returncode for process in started] == [0, 0]
     # Production makes nothing up: no secrets of development, no Postgres of its own.
     assert not (machine.folder / ".fe").exists()
@@ -313,10 +315,10 @@ WITH_LOGINS = ("database", "wakeups-unheard", "login-lockouts")
 ADMINISTRATOR = "an_administrator"
 
 
+@pytest.mark.timeout(300)
 async def test_statements_and_commands_of_runbooks_work_with_the_logins_they_name(machine: Machine) -> None:
-    files, migrate, *_ = blocks_of(machine.text, "sh")
-    machine.run(files)
-    machine.run(migrate)
+    machine.run(blocks_of(machine.text, "sh")[0])
+    migrate(machine.address_of("fe_owner"))
     machine.ask("postgres", f"CREATE ROLE {ADMINISTRATOR} LOGIN IN ROLE pg_signal_backend, pg_read_all_stats")
     now = datetime.now(UTC)
     async with open_database(machine.address_of("postgres")) as db:

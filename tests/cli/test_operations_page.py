@@ -36,9 +36,10 @@ from fe.ecf.states import Stage
 from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
 from fe.store import throttle
-from fe.store.db import SERVER_SETTINGS, open_database
+from fe.store.db import open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
+from fe.store.session import SERVER_SETTINGS
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, make_submission

@@ -33,13 +33,13 @@ from uuid import UUID
 
 import trio
 
-from fe.actors.booking import Booking
-from fe.actors.loop import Plan, Tools, run_stage
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.states import Stage
 from fe.metrics import Metrics
+from fe.queue.executor import Plan, Tools, run_stage
+from fe.queue.outcome import Booking
 from fe.store import outbox
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded

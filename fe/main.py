@@ -15,15 +15,11 @@ import structlog
 import trio
 
 from fe import __version__, kill_points
-from fe.actors.circuits import Circuits
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Tools, run_stage
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
-from fe.actors.rescuer import watch_over
 from fe.actors.stages import stages
 from fe.actors.stock import StockTaker
-from fe.actors.supervisor import keep_running
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
@@ -34,6 +30,10 @@ from fe.http.server import serve_http
 from fe.log import configure_logging
 from fe.metrics import Metrics, serve_metrics
 from fe.processes import Listeners, run_processes
+from fe.queue.circuit_breaker import Circuits
+from fe.queue.executor import Tools, run_stage
+from fe.queue.leases import watch_over
+from fe.queue.supervisor import keep_running
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify

@@ -4,12 +4,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from fe.actors.booking import AT_ONCE, Booking, End
-from fe.actors.schedule import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
 from fe.clock import Clock
 from fe.ecf.states import Estado, NumberFate, Stage, Status
+from fe.queue.outcome import AT_ONCE, Booking, End
+from fe.queue.retry import FIRST_LOOK
 from fe.store import outbox
 from fe.store.outbox import Work
 

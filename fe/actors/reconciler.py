@@ -11,16 +11,16 @@ from datetime import timedelta
 from functools import partial
 
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import TryLater
-from fe.actors.schedule import MAX_ATTEMPTS, Gap, retry_gap
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError
 from fe.clock import Clock
 from fe.ecf.catalogue import Root
 from fe.ecf.states import Estado, Stage
+from fe.queue.executor import TryLater
+from fe.queue.outcome import AT_ONCE, Booking
+from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store import outbox, submissions
 from fe.store.db import Database
 from fe.store.outbox import Work

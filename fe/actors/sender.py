@@ -6,15 +6,15 @@ from datetime import timedelta
 
 from fe import kill_points
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
 from fe.ecf.states import Estado
+from fe.queue.executor import TryLater
+from fe.queue.outcome import AT_ONCE, Booking
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work

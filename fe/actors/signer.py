@@ -7,7 +7,6 @@ from typing import Any
 import trio
 
 from fe.actors import outcomes
-from fe.actors.booking import Booking
 from fe.actors.credentials import CannotOpen, Credentials
 from fe.clock import Clock
 from fe.ecf.problems import Problem
@@ -15,6 +14,7 @@ from fe.ecf.states import NumberFate, Stage
 from fe.flows.selection import NoCertificate, choose_certificate
 from fe.flows.signing import CannotIssue, QrHosts, make_signed
 from fe.metrics import Metrics
+from fe.queue.outcome import Booking
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work

@@ -4,9 +4,7 @@ import random
 from datetime import timedelta
 
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan, Tools
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap, retry_gap, scaled
 from fe.actors.sender import Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
@@ -15,6 +13,8 @@ from fe.config import Settings
 from fe.ecf.catalogue import Host
 from fe.ecf.states import Stage
 from fe.flows.signing import QrHosts
+from fe.queue.executor import Plan, Tools
+from fe.queue.retry import DOUBT_FOR, FOLLOW_FOR, poll_gap, retry_gap, scaled
 
 _NO_HOST = ("",)
 _ANY_HOST = (Host.ECF, Host.FC)

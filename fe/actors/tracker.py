@@ -6,15 +6,15 @@ from datetime import timedelta
 from functools import partial
 
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials
-from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import FOLLOW_FOR, Gap, poll_gap
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.clock import Clock
 from fe.ecf.states import Estado, Stage
+from fe.queue.executor import TryLater
+from fe.queue.outcome import AT_ONCE, Booking
+from fe.queue.retry import FOLLOW_FOR, Gap, poll_gap
 from fe.store import outbox, submissions
 from fe.store.db import Database
 from fe.store.outbox import Work

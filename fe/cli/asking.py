@@ -9,7 +9,6 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import CannotOpen, Credentials
-from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
@@ -18,6 +17,7 @@ from fe.config import ConfigError, Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Stage, Status
 from fe.flows.replay import can_be_asked
+from fe.queue.executor import TryLater
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter
 from fe.store.outbox import Lane, Work

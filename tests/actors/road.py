@@ -8,19 +8,19 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.ecf.states import Stage
+from fe.queue.executor import Plan
+from fe.queue.retry import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.store.db import Database
 from tests.actors.authority import ScriptedAuthority, as_authority
-from tests.actors.stage import make_plan, step
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import LEASE, make_submission, make_tenant, rows, submission, waiting
+from tests.queue.stage import make_plan, step
 
 
 @dataclass

@@ -7,9 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from fe.actors import loop
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan
 from fe.actors.signer import SignerPool
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
@@ -20,13 +18,15 @@ from fe.ecf.states import Stage
 from fe.flows.json_text import write_canonical_json
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
+from fe.queue import executor as loop
+from fe.queue.executor import Plan
 from fe.store import submissions, tenants
 from fe.store.db import Database
 from fe.vault import Vault
-from tests.actors.stage import make_plan, make_tools, step
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
 from tests.factories.tenants import make_submission, make_tenant, rows, story, submission, take, waiting
+from tests.queue.stage import make_plan, make_tools, step
 
 
 def sale(**head: Any) -> bytes:

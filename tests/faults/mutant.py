@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 import trio
 
-from fe.actors.booking import Booking
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
+from fe.queue.outcome import Booking
 from fe.store import outbox, submissions, workers
 from fe.store.db import Conn
 from fe.store.outbox import Work

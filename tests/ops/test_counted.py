@@ -9,18 +9,18 @@ import pytest
 import trio
 
 from fe.actors import stock
-from fe.actors.booking import Booking, End
 from fe.actors.observers import watch_outbox
 from fe.actors.stock import StockTaker
 from fe.clock import clock_ahead, system_clock
 from fe.ecf.states import NumberFate, Stage, Status
 from fe.metrics import Metrics, show
+from fe.queue.outcome import Booking, End
 from fe.store import outbox
 from fe.store.db import Conn, Database, DriverName, open_database
 from fe.store.outbox import Work
-from tests.actors.stage import finish, make_plan, make_tools, running
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
+from tests.queue.stage import finish, make_plan, make_tools, running
 
 NOW = datetime.now(UTC)
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fe.actors.booking import Booking
 from fe.actors.credentials import Opened
 from fe.actors.reconciler import Reconciler
+from fe.queue.outcome import Booking
 from fe.store.outbox import Work
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer

@@ -14,19 +14,19 @@ import psycopg
 import trio
 
 from fe.actors import outcomes
-from fe.actors.booking import Booking
-from fe.actors.circuits import Circuits
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import Plan, Tools, run_stage
 from fe.actors.reconciler import Reconciler
-from fe.actors.rescuer import watch_over
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Service
 from fe.ecf.states import NumberFate, Stage
 from fe.metrics import Metrics
+from fe.queue.circuit_breaker import Circuits
+from fe.queue.executor import Plan, Tools, run_stage
+from fe.queue.leases import watch_over
+from fe.queue.outcome import Booking
+from fe.queue.retry import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.store import submissions
 from fe.store.db import Conn, Database
 from fe.store.outbox import Work

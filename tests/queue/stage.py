@@ -10,12 +10,12 @@ from uuid import UUID
 
 import trio
 
-from fe.actors import loop
-from fe.actors.booking import Booking
-from fe.actors.loop import Plan, Tools
 from fe.clock import system_clock
 from fe.ecf.states import NumberFate, Stage
 from fe.metrics import Metrics
+from fe.queue import executor as loop
+from fe.queue.executor import Plan, Tools
+from fe.queue.outcome import Booking
 from fe.store import outbox
 from fe.store.db import Database
 from fe.store.outbox import Work

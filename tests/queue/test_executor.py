@@ -8,18 +8,17 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors import loop
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import CannotOpen
-from fe.actors.loop import Handler, TryLater
-from fe.actors.schedule import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.clock import system_clock
 from fe.ecf.states import Stage
+from fe.queue import executor as loop
+from fe.queue.executor import Handler, TryLater
+from fe.queue.outcome import AT_ONCE, Booking
+from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.store import submissions
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable, LeaseLost
 from fe.store.outbox import Work
-from tests.actors.stage import done, drain, finish, make_plan, make_tools, raising, running, step
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -35,6 +34,7 @@ from tests.factories.tenants import (
     take,
     waiting,
 )
+from tests.queue.stage import done, drain, finish, make_plan, make_tools, raising, running, step
 from tests.store.race import plain
 
 

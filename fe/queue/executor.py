@@ -14,14 +14,14 @@ import structlog
 import trio
 
 from fe import kill_points
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import CannotOpen
-from fe.actors.schedule import MAX_ATTEMPTS, retry_gap
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import moment_of
 from fe.ecf.states import Stage, Status
 from fe.metrics import Metrics
+from fe.queue.outcome import AT_ONCE, Booking
+from fe.queue.retry import MAX_ATTEMPTS, retry_gap
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable, LeaseLost

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trio
 
-from fe.actors.circuits import FAILURES_TO_OPEN, Circuits
 from fe.actors.maintenance import honour_maintenance
 from fe.authority.client import Window
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
 from fe.metrics import Metrics
+from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
 from fe.store import circuits as stored
 from fe.store.db import Database
 from fe.store.outbox import Lane

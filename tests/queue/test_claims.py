@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors import loop
-from fe.actors.booking import Booking
-from fe.actors.loop import Hand
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Stage
+from fe.queue import executor as loop
+from fe.queue.executor import Hand
+from fe.queue.outcome import Booking
 from fe.store.db import Database
 from fe.store.outbox import Lane, Turn, Work
-from tests.actors.stage import done, finish, make_plan, make_tools, running
 from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.queue.stage import done, finish, make_plan, make_tools, running
 
 FILL = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)

@@ -24,8 +24,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,17 +38,20 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.states import Stage
 from fe.metrics import Metrics
-from fe.queue.executor import Plan, Tools, run_stage
-from fe.queue.outcome import Booking
+from fe.queue.executor import run_stage
+from fe.queue.outcome import End, Outcome, Park, Retry
+from fe.queue.stage import Kind, StageConfig, Tools
 from fe.store import outbox
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded
+from fe.store.errors import LeaseLost
 from fe.store.migrate import migrate
 from fe.store.outbox import Lane, Work
 from fe.store.wakeups import Wakeups
 
 CLAIMERS = 4
 BATCH = 500
+SLOTS = 64
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
 _FEWER = {"ours, actor": 20, "procrastinate": 50}
 LANE = Lane(Environment.ECF)
@@ -63,6 +66,35 @@ _ONE = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
     VALUES (%s, %s, 'sign', 'ecf', clock_timestamp())
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Done(End):
+    """There was nothing to do, and it is done."""
+
+    name: str = "done"
+
+
+async def _done(conn: Conn, work: Work, _: Done, at: datetime) -> None:
+    if not await outbox.complete(conn, work.tenant_id, [work]):
+        raise LeaseLost
+
+
+async def _retry(conn: Conn, work: Work, outcome: Retry, at: datetime) -> None:
+    await outbox.retry(conn, work, at=at, after=outcome.after, error=outcome.reason, counts=outcome.counts)
+
+
+async def _park(conn: Conn, work: Work, outcome: Park, at: datetime) -> None:
+    await outbox.dead_letter(conn, work, at=at, error=outcome.reason)
+
+
+async def _all_done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[bool]:
+    completed = await outbox.complete(conn, TENANT, [work for work, _ in items])
+    return [work.subject in completed for work, _ in items]
+
+
+#: No-op jobs as a kind of work.
+NO_OP = Kind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
 
 
 async def make_tenant(conn: Conn) -> None:
@@ -111,22 +143,18 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
     )
 
 
-def noop_plan(done: trio.Event, jobs: int, at: dict[UUID, float]) -> Plan:
+def noop_stage(done: trio.Event, jobs: int, at: dict[UUID, float]) -> StageConfig[Work]:
     count = 0
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         nonlocal count
         at[work.subject] = time.perf_counter()
         count += 1
         if count == jobs:
             done.set()
-        return Booking("done", partial(_complete_one, work=work))
+        return Done()
 
-    return Plan(Stage.SIGN, handle, 64, ("",), 30.0)
-
-
-async def _complete_one(conn: Conn, work: Work) -> None:
-    await outbox.complete(conn, work.tenant_id, [work])
+    return StageConfig(Stage.SIGN, NO_OP, handle, SLOTS, [LANE], 30.0)
 
 
 async def actor(dsn: str, jobs: int) -> float:
@@ -137,7 +165,7 @@ async def actor(dsn: str, jobs: int) -> float:
         done, stopping, at = trio.Event(), trio.Event(), dict[UUID, float]()
         tools = tools_for(db, Wakeups(db))
         started = time.perf_counter()
-        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools, stopping)
+        nursery.start_soon(run_stage, noop_stage(done, jobs, at), tools, stopping)
         await done.wait()
         rate = jobs / (time.perf_counter() - started)
         stopping.set()
@@ -156,7 +184,7 @@ async def latency(dsn: str, jobs: int) -> list[float]:
         near, far = Wakeups(db), Wakeups(other)
         nursery.start_soon(near.run)
         nursery.start_soon(far.run)
-        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools_for(db, near), stopping)
+        nursery.start_soon(run_stage, noop_stage(done, jobs, at), tools_for(db, near), stopping)
         await trio.sleep(1)
         for _ in range(jobs):
             subject = new_id(datetime.now(UTC))

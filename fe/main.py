@@ -18,7 +18,7 @@ from fe import __version__, kill_points
 from fe.actors.credentials import Credentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
-from fe.actors.stages import stages
+from fe.actors.stages import authority_circuits, stages
 from fe.actors.stock import StockTaker
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
@@ -30,9 +30,9 @@ from fe.http.server import serve_http
 from fe.log import configure_logging
 from fe.metrics import Metrics, serve_metrics
 from fe.processes import Listeners, run_processes
-from fe.queue.circuit_breaker import Circuits
-from fe.queue.executor import Tools, run_stage
+from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
+from fe.queue.stage import Tools
 from fe.queue.supervisor import keep_running
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
@@ -170,7 +170,7 @@ async def run_actors(
         timeouts=Timeouts(answer=settings.authority_timeout),
         observe=observe,
     )
-    circuits = Circuits(db, authority.probe, metrics, scale=settings.time_scale)
+    circuits = authority_circuits(db, authority, metrics, scale=settings.time_scale)
     tools = Tools(
         db,
         wakeups,
@@ -181,7 +181,6 @@ async def run_actors(
         holder=holder,
         spread=_jitter(),
         gate=circuits.gate,
-        ended=verdicts.ring,
     )
     credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
     try:
@@ -196,9 +195,9 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for plan in stages(settings, tools, authority, credentials):
-                    run = partial(run_stage, plan, tools, stopping)
-                    actors.start_soon(_supervised, plan.stage, run, metrics, stopping)
+                for stage in stages(settings, tools, authority, credentials, verdicts.ring):
+                    run = partial(run_stage, stage, tools, stopping)
+                    actors.start_soon(_supervised, stage.name, run, metrics, stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

@@ -15,7 +15,7 @@ import trio
 
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
-from fe.queue.outcome import Booking
+from fe.queue.outcome import Outcome
 from fe.store import outbox, submissions, workers
 from fe.store.db import Conn
 from fe.store.outbox import Work
@@ -101,7 +101,7 @@ def remembers_keys_for_ever() -> None:
 def believes_every_duplicate() -> None:
     """V: a number that is used was used by somebody else."""
 
-    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Booking) -> Booking:
+    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Outcome) -> Outcome:
         return otherwise
 
     Reconciler.judge_duplicate = judge_duplicate  # type: ignore[method-assign]

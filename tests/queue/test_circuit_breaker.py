@@ -29,16 +29,16 @@ class Prober:
 
     def __init__(self, *answers: str | None) -> None:
         self.answers = list(answers)
-        self.asked: list[tuple[Environment, Host]] = []
+        self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, environment: Environment, host: Host) -> str | None:
+    async def __call__(self, environment: str, host: str) -> str | None:
         self.asked.append((environment, host))
         return self.answers.pop(0) if self.answers else None
 
 
 @asynccontextmanager
 async def running(db: Database, prober: Prober) -> AsyncIterator[Circuits]:
-    circuits = Circuits(db, prober, Metrics(), scale=SCALE)
+    circuits = Circuits(db, prober, Metrics(), hosts=(Host.ECF, Host.FC), scale=SCALE)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(circuits.run)
         yield circuits

@@ -1,5 +1,7 @@
 """/healthz and /readyz, outside the API's prefix and without authorization: for whoever keeps the process running."""
 
+from collections.abc import Collection
+
 import trio
 
 from fe.http.errors import RETRY_WHEN_DOWN
@@ -15,8 +17,10 @@ _PATIENCE = 3.0
 class Health:
     """Says whether this process lives, and whether it can serve."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, stages_in_trouble: Collection[str] = ()) -> None:
+        """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are."""
         self._db = db
+        self._stages_in_trouble = stages_in_trouble
         self._files = migrations()
 
     async def live(self, call: Call) -> Reply:
@@ -24,7 +28,10 @@ class Health:
         return Reply(200, {"status": "ok"})
 
     async def ready(self, call: Call) -> Reply:
-        """Answer 200 when the database answers and has exactly this release's migrations, else 503 and why."""
+        """Answer 200 when the database answers and has exactly this release's migrations, else 503 and why.
+
+        A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
+        """
         try:
             with trio.fail_after(_PATIENCE):
                 await self._db.run(readiness.check, self._files)
@@ -32,6 +39,8 @@ class Health:
             return _not_ready("the database does not answer")
         except MigrationError as error:
             return _not_ready(str(error))
+        if self._stages_in_trouble:
+            return Reply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
         return Reply(200, {"status": "ready"})
 
 

@@ -22,14 +22,16 @@ MOST = 500
 WRITE_SECONDS = 10.0
 
 
-class _Entry(Generic[T, R]):
-    __slots__ = ("answered", "error", "item", "result", "withdrawn")
+#: Told what became of an item: its result; or what writing it alone raised; or DatabaseUnavailable.
+Answer = Callable[[T, R | Exception], None]
 
-    def __init__(self, item: T) -> None:
+
+class _Entry(Generic[T, R]):
+    __slots__ = ("answer", "item", "withdrawn")
+
+    def __init__(self, item: T, answer: Answer[T, R]) -> None:
         self.item = item
-        self.answered = trio.Event()
-        self.result: R | None = None
-        self.error: Exception | None = None
+        self.answer = answer
         self.withdrawn = False
 
 
@@ -52,7 +54,14 @@ class Batcher(Generic[T, R]):
         self._most = most
         self._seconds = seconds
         self._waiting: deque[_Entry[T, R]] = deque()
+        self._under_way: list[_Entry[T, R]] = []
         self._handed_in = trio.Event()
+        self._idle = trio.Event()
+        self._idle.set()
+
+    def hand_in(self, item: T, answer: Answer[T, R]) -> None:
+        """Have the item written. `answer` is called once, from the writing task; it must neither wait nor raise."""
+        self._put(_Entry(item, answer))
 
     async def put(self, item: T) -> R:
         """Have the item written and return its result, or raise what writing it alone raised, or DatabaseUnavailable.
@@ -60,24 +69,31 @@ class Batcher(Generic[T, R]):
         Cancelled while it waits for its batch to begin, it is withdrawn; after that it is written with the batch, which
         goes on as if nothing had happened.
         """
-        entry: _Entry[T, R] = _Entry(item)
-        self._waiting.append(entry)
-        self._handed_in.set()
+        answered = trio.Event()
+        said: list[R | Exception] = []
+
+        def answer(_: T, result: R | Exception) -> None:
+            said.append(result)
+            answered.set()
+
+        entry: _Entry[T, R] = _Entry(item, answer)
+        self._put(entry)
         try:
-            await entry.answered.wait()
+            await answered.wait()
         except trio.Cancelled:
             entry.withdrawn = True
             raise
-        if entry.error is not None:
-            raise entry.error
-        return entry.result  # type: ignore[return-value]  # no error, so `write` gave it; R may be optional
+        (result,) = said
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Write, while the block runs, what is handed in.
+        """Write, while the block runs, what is handed in; at its end, what was handed in before.
 
-        A cancellation from outside does not reach the writing: whoever hands something in, shielded, while everything
-        comes to an end, gets it written. A write under way when the block ends is given up.
+        A cancellation from outside does not reach the writing: what is handed in while everything comes to an end gets
+        written. What has not been written so many seconds after the block is given up, and hears DatabaseUnavailable.
         """
         scope = trio.CancelScope(shield=True)
         async with trio.open_nursery() as nursery:
@@ -85,15 +101,27 @@ class Batcher(Generic[T, R]):
             try:
                 yield
             finally:
+                with trio.move_on_after(self._seconds, shield=True):
+                    await self._idle.wait()
                 scope.cancel()
+        for entry in [*self._under_way, *self._waiting]:
+            entry.answer(entry.item, DatabaseUnavailable("everything came to an end before it was written"))
+
+    def _put(self, entry: _Entry[T, R]) -> None:
+        self._waiting.append(entry)
+        self._handed_in.set()
+        if self._idle.is_set():
+            self._idle = trio.Event()
 
     async def _run(self, scope: trio.CancelScope) -> None:
         with scope:
             while True:
                 await self._handed_in.wait()
                 self._handed_in = trio.Event()
-                while batch := self._next():
-                    await self._write_some(batch)
+                while self._waiting:
+                    self._under_way = self._next()
+                    await self._write_some(self._under_way.copy())
+                self._idle.set()
 
     def _next(self) -> list[_Entry[T, R]]:
         batch: list[_Entry[T, R]] = []
@@ -104,23 +132,21 @@ class Batcher(Generic[T, R]):
         return batch
 
     async def _write_some(self, batch: Sequence[_Entry[T, R]]) -> None:
+        if not batch:
+            return
         try:
             with trio.fail_after(self._seconds):
-                results = await self._write([entry.item for entry in batch])
+                results: Sequence[R | Exception] = await self._write([entry.item for entry in batch])
         except (DatabaseUnavailable, trio.TooSlowError) as error:
-            for entry in batch:
-                # Each its own: a traceback grows with everyone who raises it.
-                entry.error = DatabaseUnavailable(str(error) or "the write took too long")
-                entry.answered.set()
+            # Each its own: a traceback grows with everyone who raises it.
+            results = [DatabaseUnavailable(str(error) or "the write took too long") for _ in batch]
         except Exception as error:
-            if len(batch) == 1:
-                batch[0].error = error
-                batch[0].answered.set()
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                await self._write_some(batch[:middle])
+                await self._write_some(batch[middle:])
                 return
-            middle = len(batch) // 2
-            await self._write_some(batch[:middle])
-            await self._write_some(batch[middle:])
-        else:
-            for entry, result in zip(batch, results, strict=True):
-                entry.result = result
-                entry.answered.set()
+            results = [error]
+        for entry, result in zip(batch, results, strict=True):
+            self._under_way.remove(entry)
+            entry.answer(entry.item, result)

@@ -8,10 +8,12 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Generic
 
 import structlog
 import trio
+from prometheus_client import Counter
 
 from fe import kill_points
 from fe.queue.batcher import Batcher
@@ -57,8 +59,16 @@ class Executor(Generic[W]):
         self._cursors: dict[Lane, int] = dict.fromkeys(stage.lanes, 0)
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf
-        self._trouble = Trouble(stage.name, lambda begun: tools.metrics.in_trouble(stage.name, begun))
+        self._trouble = Trouble(
+            stage.name,
+            stage.rows_to_trouble,
+            stage.probe_seconds,
+            lambda is_so: tools.metrics.in_trouble(stage.name, is_so),
+        )
         self._batchers: dict[type[Outcome], Batcher[tuple[W, Outcome], bool]] = {}
+        # Finding a series by its labels takes longer than counting.
+        self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
+        self._steps: dict[str, Counter] = {}
 
     async def run(self, stopping: trio.Event) -> None:
         """As `run_stage` says."""
@@ -129,21 +139,32 @@ class Executor(Generic[W]):
     # --- One row ------------------------------------------------------------------------------------------------------
 
     async def _carry(self, work: W) -> None:
-        """Try one claimed row and write down what came of it, whatever happens to the try."""
-        stage, started = self._stage, trio.current_time()
-        with structlog.contextvars.bound_contextvars(
-            submission=str(work.subject), stage=stage.name, attempt=work.attempt
-        ):
-            try:
-                outcome: Outcome | None = None
+        """Try one claimed row and have written down what came of it, whatever happens to the try."""
+        started = trio.current_time()
+        # This task's own, so there is nobody to give them back to.
+        structlog.contextvars.bind_contextvars(**self._told_of(work))
+        outcome: Outcome | None = None
+        try:
+            outcome = await self.attempt(work)
+        finally:
+            # Also reached when the scope was cancelled: then the row goes back without counting.
+            outcome = self._given_up(work) if outcome is None else outcome
+            batcher = self._batchers.get(type(outcome))
+            if batcher is not None:
+                batcher.hand_in((work, outcome), partial(self._answered, started))
+            else:
                 try:
-                    outcome = await self.attempt(work)
+                    await self.book(work, outcome)
                 finally:
-                    # Also reached when the scope was cancelled: then the row goes back without counting.
-                    await self.book(work, self._given_up(work) if outcome is None else outcome)
-            finally:
-                self._in_hand.give_back(work)
-                self._tools.metrics.step_seconds.labels(stage.name).observe(trio.current_time() - started)
+                    self._ended(work, started)
+
+    def _ended(self, work: W, started: float) -> None:
+        self._in_hand.give_back(work)
+        self._step_seconds.observe(trio.current_time() - started)
+
+    def _told_of(self, work: W) -> dict[str, object]:
+        """What every line of the log says about a try."""
+        return {"submission": str(work.subject), "stage": self._stage.name, "attempt": work.attempt}
 
     async def attempt(self, work: W) -> Outcome:
         """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""
@@ -154,8 +175,10 @@ class Executor(Generic[W]):
         if work.deaths >= MAX_ATTEMPTS:
             return self._put_aside(f"{work.deaths} workers in a row died over it")
         try:
-            with trio.fail_after(stage.budget):
+            with trio.CancelScope(deadline=trio.current_time() + stage.budget) as budget:
                 outcome = await stage.handle(work)
+            if budget.cancelled_caught:
+                raise trio.TooSlowError
         except LeaseLost:
             return _NoLonger()
         except TryLater as later:
@@ -211,30 +234,46 @@ class Executor(Generic[W]):
 
         What cannot be written leaves the row to its lease.
         """
-        stage, tools, booked = self._stage, self._tools, ""
+        trouble: Exception | None = None
         with trio.move_on_after(_WRITE_SECONDS, shield=True) as deadline:
             try:
-                outcome = await self._write(work, outcome)
-                booked = outcome.name
-                kill_points.reached("booked")
-            except LeaseLost:
-                booked = "lease lost"
-                tools.metrics.leases_lost.labels(stage.name).inc()
-                _log.warning("the lease was lost, nothing was booked", outcome=outcome.name)
-            except DatabaseUnavailable as error:
-                booked = "not booked"
-                _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=error)
+                outcome = await self._tools.db.run(self._write, work, outcome)
             except Exception as error:
-                booked = "not booked"
-                _log.exception("booking failed; the lease decides", outcome=outcome.name, error=error)
+                trouble = error
         if deadline.cancelled_caught:
-            booked = "not booked"
-            _log.warning("booking took too long; the lease decides", outcome=outcome.name)
-        tools.metrics.steps.labels(stage.name, booked).inc()
-        if booked == outcome.name:
-            self._wake(outcome)
-            stage.kind.written(work, outcome)
+            trouble = trio.TooSlowError()
+        return self._note(work, outcome, trouble)
+
+    def _note(self, work: W, outcome: Outcome, trouble: Exception | None) -> str:
+        """Take note of what was written, or why it was not, and tell whoever it concerns."""
+        stage = self._stage
+        match trouble:
+            case None:
+                kill_points.reached("booked")
+                self._wake(outcome)
+                stage.kind.written(work, outcome)
+                booked = outcome.name
+            case LeaseLost():
+                booked = "lease lost"
+                self._tools.metrics.leases_lost.labels(stage.name).inc()
+                _log.warning("the lease was lost, nothing was booked", outcome=outcome.name)
+            case DatabaseUnavailable():
+                booked = "not booked"
+                _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=trouble)
+            case trio.TooSlowError():
+                booked = "not booked"
+                _log.warning("booking took too long; the lease decides", outcome=outcome.name)
+            case _:
+                booked = "not booked"
+                _log.error("booking failed; the lease decides", outcome=outcome.name, error=trouble, exc_info=trouble)
+        self._count(booked)
         return booked
+
+    def _count(self, booked: str) -> None:
+        counter = self._steps.get(booked)
+        if counter is None:
+            counter = self._steps[booked] = self._tools.metrics.steps.labels(self._stage.name, booked)
+        counter.inc()
 
     def _wake(self, outcome: Outcome) -> None:
         match outcome:
@@ -243,23 +282,25 @@ class Executor(Generic[W]):
             case Retry(after=after):
                 self._tools.wakeups.ring_in(after, self._stage.name)
 
-    async def _write(self, work: W, outcome: Outcome) -> Outcome:
-        """Write the outcome and return it; or what is written instead. Raises LeaseLost, DatabaseUnavailable, ..."""
+    async def _write(self, conn: Conn, work: W, outcome: Outcome) -> Outcome:
+        """Write the outcome and return it, or what is written instead. Raises what its writer raises."""
         if isinstance(outcome, _NoLonger):
             raise LeaseLost
-        batcher = self._batchers.get(type(outcome))
-        if batcher is None:
-            return await self._tools.db.run(self._write_alone, work, outcome)
-        if not await batcher.put((work, outcome)):
-            raise LeaseLost
-        return outcome
-
-    async def _write_alone(self, conn: Conn, work: W, outcome: Outcome) -> Outcome:
         kind = self._stage.kind
         if isinstance(outcome, InDoubt) and outcome.otherwise is not None and not await kind.is_open(conn, work):
             outcome = outcome.otherwise
         await kind.writers[type(outcome)](conn, work, outcome, self._tools.clock())
         return outcome
+
+    def _answered(self, started: float, item: tuple[W, Outcome], result: bool | Exception) -> None:
+        """An outcome that was handed in has been written with others, or not."""
+        work, outcome = item
+        if result is True:
+            self._note(work, outcome, None)
+        else:
+            with structlog.contextvars.bound_contextvars(**self._told_of(work)):
+                self._note(work, outcome, result if isinstance(result, Exception) else LeaseLost())
+        self._ended(work, started)
 
     @asynccontextmanager
     async def _batching(self) -> AsyncIterator[None]:

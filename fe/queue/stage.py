@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fe.clock import Clock
 from fe.metrics import Metrics
-from fe.queue.outcome import BatchWriter, Outcome, Writer
+from fe.queue.outcome import BatchWriter, InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.db import Conn, Database
 from fe.store.wakeups import Wakeups
@@ -137,6 +137,13 @@ class Kind(Generic[W]):
     #: Told of every outcome, after its commit. It must not wait, nor raise.
     written: Callable[[W, Outcome], None] = _nobody
 
+    def __post_init__(self) -> None:
+        """Look whether what the engine itself comes to can be written. Raises ValueError."""
+        missing = [outcome.__name__ for outcome in (Retry, Park) if outcome not in self.writers]
+        missing += [outcome.__name__ for outcome in self.batches if outcome not in self.writers]
+        if missing:
+            raise ValueError(f"no writer for {', '.join(missing)}")
+
 
 @dataclass(frozen=True, slots=True)
 class StageConfig(Generic[W]):
@@ -158,6 +165,15 @@ class StageConfig(Generic[W]):
     patience: timedelta = timedelta(0)
     #: Where a try may take effect elsewhere: the stage that finds out, when one ends without an answer, whether it did.
     doubts_go_to: str | None = None
+    #: After unexpected errors over so many different rows in a row the fault is not theirs: see trouble.py.
+    rows_to_trouble: int = 5
+    #: How long between two tries while in trouble.
+    probe_seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Look whether a doubt could be written, if there may be one. Raises ValueError."""
+        if self.doubts_go_to is not None and InDoubt not in self.kind.writers:
+            raise ValueError(f"stage {self.name} may leave doubts, and there is no writer for InDoubt")
 
     def reserve(self) -> int:
         """How many slots neither one tenant nor a lane that does not take all may have: the last quarter."""

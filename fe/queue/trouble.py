@@ -13,19 +13,21 @@ import trio
 
 _log = structlog.get_logger(__name__)
 
-#: So many different rows, one after the other with none that worked out in between. A single bad row is no trouble of
-#: the stage, however often it is tried: it becomes a dead letter.
-ROWS_TO_TROUBLE = 5
-
-#: How long between two tries while in trouble.
-PROBE_SECONDS = 5.0
-
 
 class Trouble:
-    """What one process knows of one stage. `told` hears of its beginning (True) and its end (False)."""
+    """What one process knows of one stage. `told` hears of its beginning (True) and its end (False).
 
-    def __init__(self, stage: str, told: Callable[[bool], None] = lambda _: None) -> None:
+    It begins with the failure of `rows` different rows with none in between that worked out. A single bad row is no
+    trouble of the stage, however often it is tried: it becomes a dead letter. While it lasts a row is tried every
+    `probe_seconds`.
+    """
+
+    def __init__(
+        self, stage: str, rows: int, probe_seconds: float, told: Callable[[bool], None] = lambda _: None
+    ) -> None:
         self._stage = stage
+        self._rows = rows
+        self._probe_seconds = probe_seconds
         self._told = told
         self._failed: set[UUID] = set()
         self._next_probe = 0.0
@@ -36,9 +38,9 @@ class Trouble:
     def failed(self, subject: UUID, error: str) -> None:
         """Take note of a try that ended in an error that nobody foresaw."""
         self._failed.add(subject)
-        if not self.has_begun and len(self._failed) >= ROWS_TO_TROUBLE:
+        if not self.has_begun and len(self._failed) >= self._rows:
             self.has_begun, self.over = True, trio.Event()
-            self._next_probe = trio.current_time() + PROBE_SECONDS
+            self._next_probe = trio.current_time() + self._probe_seconds
             self._told(True)
             _log.error("the stage is in trouble: nothing it tries works out", stage=self._stage, last_error=error)
 
@@ -62,4 +64,4 @@ class Trouble:
 
     def probing(self) -> None:
         """A row is being tried: the next one not before another while."""
-        self._next_probe = trio.current_time() + PROBE_SECONDS
+        self._next_probe = trio.current_time() + self._probe_seconds

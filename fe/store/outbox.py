@@ -246,7 +246,8 @@ async def claim(
         },
         binary=True,
     )
-    return [Work(Stage(stage), lane, *row) for row in await cursor.fetchall()]
+    of = Stage(stage)
+    return [Work(of, lane, *row) for row in await cursor.fetchall()]
 
 
 async def book(conn: Conn, call: LiteralString, work: Work, **values: Any) -> None:

@@ -80,7 +80,8 @@ class Executor(Generic[W]):
                 tools.metrics.turned(stage.name)
                 rung, freed = tools.wakeups.bell(stage.name), in_hand.freed
                 if not self._may_try():
-                    await self._first_of(self._trouble.over, freed, stopping, at_most=self._trouble.seconds_to_probe())
+                    probe_in = math.inf if in_hand.count() else self._trouble.seconds_to_probe()
+                    await self._first_of(self._trouble.over, freed, stopping, at_most=probe_in)
                     continue
                 found = await self._claim()
                 if found.works:
@@ -94,7 +95,8 @@ class Executor(Generic[W]):
                     # There was no room for all that is due; what becomes due now may yet find a slot that was kept for
                     # it. A moment's patience makes one claim of several freed slots.
                     await self._first_of(freed, stopping, *([rung] if in_hand.free else []))
-                    await trio.sleep(_GATHER_SECONDS)
+                    if in_hand.free < stage.slots // 2:
+                        await trio.sleep(_GATHER_SECONDS)
                 else:
                     await self._first_of(rung, stopping)
 

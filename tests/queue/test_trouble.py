@@ -145,6 +145,38 @@ async def test_a_send_that_may_have_gone_out_is_asked_about_in_trouble_as_ever(d
     assert len(await rows(db, "SELECT 1 FROM outbox WHERE stage = 'reconcile'")) == 8
 
 
+async def test_a_try_that_takes_long_in_trouble_is_waited_for_in_peace(db: Database) -> None:
+    """The next probe is due long before it ends, and is not asked for again and again."""
+    tenant, tools = await make_tenant(db), make_tools(db, poll_seconds=60)
+    for _ in range(8):
+        await make_submission(db, tenant)
+    turns, hanging, never = 0, trio.Event(), trio.Event()
+    bell = tools.wakeups.bell
+
+    def counted(stage: str) -> trio.Event:
+        nonlocal turns
+        turns += 1
+        return bell(stage)
+
+    tools.wakeups.bell = counted  # type: ignore[method-assign]  # counts how often the loop turns
+
+    async def handle(work: Work) -> Outcome:
+        if in_trouble(tools.metrics):
+            hanging.set()
+            await never.wait()
+        raise LookupError
+
+    stage = quick(handle, slots=5, probe_seconds=0.001)
+    async with running(stage, tools):
+        with trio.fail_after(20):
+            await hanging.wait()
+        before = turns
+        tools.wakeups.ring(Stage.SIGN)
+        await trio.sleep(0.2)
+        assert turns - before <= 3
+        never.set()
+
+
 async def test_what_counts_is_the_rows_that_fail_in_a_row_and_not_how_often_one_does(db: Database) -> None:
     tenant = await make_tenant(db)
     subjects = [await make_submission(db, tenant) for _ in range(5)]

@@ -236,39 +236,39 @@ class Executor(Generic[W]):
 
         What cannot be written leaves the row to its lease.
         """
-        trouble: Exception | None = None
+        if isinstance(outcome, _NoLonger):
+            return self._note(work, outcome, LeaseLost())
+        failure: Exception | None = None
         with trio.move_on_after(_WRITE_SECONDS, shield=True) as deadline:
             try:
                 outcome = await self._tools.db.run(self._write, work, outcome)
             except Exception as error:
-                trouble = error
+                failure = error
         if deadline.cancelled_caught:
-            trouble = trio.TooSlowError()
-        return self._note(work, outcome, trouble)
+            failure = trio.TooSlowError()
+        return self._note(work, outcome, failure)
 
-    def _note(self, work: W, outcome: Outcome, trouble: Exception | None) -> str:
+    def _note(self, work: W, outcome: Outcome, failure: Exception | None) -> str:
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
-        stage = self._stage
-        match trouble:
+        stage, booked = self._stage, "not booked"
+        match failure:
             case None:
-                kill_points.reached("booked")
-                self._wake(outcome)
-                stage.kind.written(work, outcome)
                 booked = outcome.name
+                kill_points.reached("booked")
             case LeaseLost():
                 booked = "lease lost"
                 self._tools.metrics.leases_lost.labels(stage.name).inc()
                 _log.warning("the lease was lost, nothing was booked", outcome=outcome.name)
             case DatabaseUnavailable():
-                booked = "not booked"
-                _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=trouble)
+                _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=failure)
             case trio.TooSlowError():
-                booked = "not booked"
                 _log.warning("booking took too long; the lease decides", outcome=outcome.name)
             case _:
-                booked = "not booked"
-                _log.error("booking failed; the lease decides", outcome=outcome.name, error=trouble, exc_info=trouble)
+                _log.error("booking failed; the lease decides", outcome=outcome.name, error=failure, exc_info=failure)
         self._count(booked)
+        if failure is None:
+            self._wake(outcome)
+            stage.kind.written(work, outcome)
         return booked
 
     def _count(self, booked: str) -> None:
@@ -286,8 +286,6 @@ class Executor(Generic[W]):
 
     async def _write(self, conn: Conn, work: W, outcome: Outcome) -> Outcome:
         """Write the outcome and return it, or what is written instead. Raises what its writer raises."""
-        if isinstance(outcome, _NoLonger):
-            raise LeaseLost
         kind = self._stage.kind
         if isinstance(outcome, InDoubt) and outcome.otherwise is not None and not await kind.is_open(conn, work):
             outcome = outcome.otherwise

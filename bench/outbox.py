@@ -5,9 +5,9 @@
 All on one embedded Postgres, one after the other, each in a database of its own, in rounds; of each the median round is
 told, and the lowest and highest:
 
-* ours, batches: four tasks claim 500 rows and complete them, again and again, until 100,000 preloaded rows are gone.
-  This is what the outbox itself can carry (graphile-worker's local queue holds 500, too).
-* ours, actor: the same rows through the loop that the service runs: a task, a deadline, a log context, a booking each.
+* ours: 100,000 preloaded rows through the executor that the service runs (fe/queue): for each job a task, a deadline, a
+  log context and an outcome of its own; outcomes are written together, as many as come up while one write is under way.
+* ours, alone: the same, but every outcome is written by itself, as those of submissions are.
 * pgqueuer, procrastinate, graphile-worker: their own workers with a no-op job, tuned as their documentation says.
 * latency: a job every 20 ms; from before the call that puts it in to the start of its handler, woken by NOTIFY.
 
@@ -24,8 +24,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,24 +33,27 @@ from uuid import UUID
 
 import trio
 
-from fe.actors.booking import Booking
-from fe.actors.loop import Plan, Tools, run_stage
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.states import Stage
 from fe.metrics import Metrics
+from fe.queue.executor import run_stage
+from fe.queue.outcome import End, Outcome, Park, Retry
+from fe.queue.stage import Kind, StageConfig, Tools
 from fe.store import outbox
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded
+from fe.store.errors import LeaseLost
 from fe.store.migrate import migrate
 from fe.store.outbox import Lane, Work
 from fe.store.wakeups import Wakeups
 
-CLAIMERS = 4
-BATCH = 500
+#: As many as graphile-worker's local queue holds; and what the service has with its defaults.
+SLOTS = 500
+SLOTS_ALONE = 64
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
-_FEWER = {"ours, actor": 20, "procrastinate": 50}
+_FEWER = {"ours, alone": 20, "procrastinate": 50}
 LANE = Lane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 TENANT = 1
@@ -65,6 +68,36 @@ _ONE = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Done(End):
+    """There was nothing to do, and it is done."""
+
+    name: str = "done"
+
+
+async def _done(conn: Conn, work: Work, _: Done, at: datetime) -> None:
+    if not await outbox.complete(conn, work.tenant_id, [work]):
+        raise LeaseLost
+
+
+async def _retry(conn: Conn, work: Work, outcome: Retry, at: datetime) -> None:
+    await outbox.retry(conn, work, at=at, after=outcome.after, error=outcome.reason, counts=outcome.counts)
+
+
+async def _park(conn: Conn, work: Work, outcome: Park, at: datetime) -> None:
+    await outbox.dead_letter(conn, work, at=at, error=outcome.reason)
+
+
+async def _all_done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[bool]:
+    completed = await outbox.complete(conn, TENANT, [work for work, _ in items])
+    return [work.subject in completed for work, _ in items]
+
+
+#: No-op jobs as a kind of work; and the same without a way to write many outcomes at once.
+NO_OP = Kind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
+ALONE = Kind(outbox, NO_OP.writers)
+
+
 async def make_tenant(conn: Conn) -> None:
     await conn.execute("INSERT INTO tenants (tenant_id, name, issuer) VALUES (%s, 'bench', '{}')", (TENANT,))
 
@@ -72,30 +105,6 @@ async def make_tenant(conn: Conn) -> None:
 async def preload(conn: Conn, jobs: int) -> None:
     await conn.execute(_PRELOAD, {"tenant": TENANT, "jobs": jobs})
     await conn.execute("ANALYZE outbox")
-
-
-async def batches(dsn: str, jobs: int) -> float:
-    """No-op jobs a second, claimed and completed in batches."""
-    async with open_database(dsn, max_size=CLAIMERS) as db:
-        await db.run(make_tenant)
-        await db.run(preload, jobs)
-        done = 0
-        started = time.perf_counter()
-
-        async def claimer(name: str) -> None:
-            nonlocal done
-            while True:
-                works = await db.run(outbox.claim, Stage.SIGN, LANE, [TENANT], [BATCH], lease=LEASE, holder=name)
-                if not works:
-                    return
-                completed = await db.run(outbox.complete, TENANT, works)
-                done += len(completed)
-
-        async with trio.open_nursery() as nursery:
-            for number in range(CLAIMERS):
-                nursery.start_soon(claimer, f"bench-{number}")
-        assert done == jobs, f"a job was lost or done twice: {done} of {jobs}"
-        return jobs / (time.perf_counter() - started)
 
 
 def tools_for(db: Database, wakeups: Wakeups) -> Tools:
@@ -111,37 +120,44 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
     )
 
 
-def noop_plan(done: trio.Event, jobs: int, at: dict[UUID, float]) -> Plan:
+def noop_stage(
+    done: trio.Event, jobs: int, at: dict[UUID, float], kind: Kind[Work] = NO_OP, slots: int = SLOTS
+) -> StageConfig[Work]:
     count = 0
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         nonlocal count
         at[work.subject] = time.perf_counter()
         count += 1
         if count == jobs:
             done.set()
-        return Booking("done", partial(_complete_one, work=work))
+        return Done()
 
-    return Plan(Stage.SIGN, handle, 64, ("",), 30.0)
-
-
-async def _complete_one(conn: Conn, work: Work) -> None:
-    await outbox.complete(conn, work.tenant_id, [work])
+    return StageConfig(Stage.SIGN, kind, handle, slots, [LANE], 30.0)
 
 
-async def actor(dsn: str, jobs: int) -> float:
-    """No-op jobs a second through the loop of the service."""
-    async with open_database(dsn) as db, trio.open_nursery() as nursery:
+async def throughput(dsn: str, jobs: int, kind: Kind[Work], slots: int) -> float:
+    """No-op jobs a second through the executor of the service, until the last outcome is committed."""
+    async with open_database(dsn) as db:
         await db.run(make_tenant)
         await db.run(preload, jobs)
         done, stopping, at = trio.Event(), trio.Event(), dict[UUID, float]()
-        tools = tools_for(db, Wakeups(db))
+        stage, tools = noop_stage(done, jobs, at, kind, slots), tools_for(db, Wakeups(db))
         started = time.perf_counter()
-        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools, stopping)
-        await done.wait()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run_stage, stage, tools, stopping)
+            await done.wait()
+            stopping.set()
         rate = jobs / (time.perf_counter() - started)
-        stopping.set()
+        assert len(at) == jobs, f"a job was lost or done twice: {len(at)} of {jobs}"
+        assert await db.run(_left) == 0
         return rate
+
+
+async def _left(conn: Conn) -> int:
+    cursor = await conn.execute("SELECT count(*) FROM outbox WHERE tenant_id = %s", (TENANT,))
+    (left,) = await cursor.fetchall()
+    return int(left[0])
 
 
 async def latency(dsn: str, jobs: int) -> list[float]:
@@ -156,7 +172,7 @@ async def latency(dsn: str, jobs: int) -> list[float]:
         near, far = Wakeups(db), Wakeups(other)
         nursery.start_soon(near.run)
         nursery.start_soon(far.run)
-        nursery.start_soon(run_stage, noop_plan(done, jobs, at), tools_for(db, near), stopping)
+        nursery.start_soon(run_stage, noop_stage(done, jobs, at), tools_for(db, near), stopping)
         await trio.sleep(1)
         for _ in range(jobs):
             subject = new_id(datetime.now(UTC))
@@ -242,7 +258,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
     arguments = parser.parse_args()
     peers = install_peers(arguments.peers) if arguments.peers else {}
-    rates: dict[str, list[float]] = {name: [] for name in ("ours, batches", "ours, actor", *peers)}
+    rates: dict[str, list[float]] = {name: [] for name in ("ours", "ours, alone", *peers)}
     delays: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         databases = Databases(start_embedded(Path(folder) / "postgres", keep=False))
@@ -267,9 +283,9 @@ def one_round(
     delays: dict[str, list[float]],
 ) -> None:
     """Everything once, so that what a while is good or bad for is so for all."""
-    rates["ours, batches"].append(trio.run(batches, databases.fresh(ours=True), arguments.jobs))
-    few = arguments.jobs // _FEWER["ours, actor"]
-    rates["ours, actor"].append(trio.run(actor, databases.fresh(ours=True), few))
+    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, NO_OP, SLOTS))
+    few = arguments.jobs // _FEWER["ours, alone"]
+    rates["ours, alone"].append(trio.run(throughput, databases.fresh(ours=True), few, ALONE, SLOTS_ALONE))
     delays["ours"] += trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs)
     for name, command in peers.items():
         jobs = arguments.jobs // _FEWER.get(name, 1)

@@ -15,15 +15,11 @@ import structlog
 import trio
 
 from fe import __version__, kill_points
-from fe.actors.circuits import Circuits
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Tools, run_stage
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
-from fe.actors.rescuer import watch_over
-from fe.actors.stages import stages
+from fe.actors.stages import authority_circuits, stages
 from fe.actors.stock import StockTaker
-from fe.actors.supervisor import keep_running
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
@@ -34,6 +30,10 @@ from fe.http.server import serve_http
 from fe.log import configure_logging
 from fe.metrics import Metrics, serve_metrics
 from fe.processes import Listeners, run_processes
+from fe.queue.executor import run_stage
+from fe.queue.leases import watch_over
+from fe.queue.stage import Tools
+from fe.queue.supervisor import keep_running
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify
@@ -175,7 +175,7 @@ async def run_actors(
         timeouts=Timeouts(answer=settings.authority_timeout),
         observe=observe,
     )
-    circuits = Circuits(db, authority.probe, metrics, scale=settings.time_scale)
+    circuits = authority_circuits(db, authority, metrics, scale=settings.time_scale)
     tools = Tools(
         db,
         wakeups,
@@ -186,7 +186,6 @@ async def run_actors(
         holder=holder,
         spread=_jitter(),
         gate=circuits.gate,
-        ended=verdicts.ring,
     )
     credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
     try:
@@ -201,9 +200,9 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for plan in stages(settings, tools, authority, credentials):
-                    run = partial(run_stage, plan, tools, stopping)
-                    actors.start_soon(_supervised, plan.stage, run, metrics, stopping)
+                for stage in stages(settings, tools, authority, credentials, verdicts.ring):
+                    run = partial(run_stage, stage, tools, stopping)
+                    actors.start_soon(_supervised, stage.name, run, metrics, stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

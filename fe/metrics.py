@@ -179,7 +179,15 @@ class Metrics:
         self.in_hand_age = Gauge(
             "fe_in_hand_oldest_seconds", "How long the oldest of them has been worked on", ("stage",), registry=own
         )
+        self.stage_in_trouble = Gauge(
+            "fe_stage_in_trouble",
+            "1 while all that a stage tries fails in ways nobody foresaw",
+            ("stage",),
+            registry=own,
+        )
         self._turned: dict[str, float] = {}
+        #: The stages of this process that are in trouble now.
+        self.stages_in_trouble: set[str] = set()
 
     def _begin_at_nought(self) -> None:
         """A counter that appears with its first event shows no increase at that event, and the alert stays silent."""
@@ -208,6 +216,11 @@ class Metrics:
         self._turned[actor] = time.monotonic()
         if not known:
             self.actor_silent.labels(actor).set_function(lambda: time.monotonic() - self._turned[actor])
+
+    def in_trouble(self, stage: str, is_so: bool) -> None:
+        """Say whether a stage is in trouble: see fe/queue/trouble.py."""
+        (self.stages_in_trouble.add if is_so else self.stages_in_trouble.discard)(stage)
+        self.stage_in_trouble.labels(stage).set(is_so)
 
     def watch_hand(self, stage: str, slots: int, count: Callable[[], int], oldest: Callable[[], float]) -> None:
         """Export what an actor has in hand whenever it is asked for: `oldest` in seconds, 0 when nothing is in hand.

@@ -1,1 +1,1 @@
-"""Supervised actors that carry submissions from stage to stage: claim, work with no transaction open, book."""
+"""Who moves submissions: a handler for each stage, and how what they come to is written. The engine is fe/queue."""

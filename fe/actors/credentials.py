@@ -8,6 +8,7 @@ import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.seal import Signer
+from fe.queue.outcome import TryLater
 from fe.store import certificates
 from fe.store.certificates import SealedCertificate
 from fe.store.db import Database
@@ -18,8 +19,11 @@ KEEP_SECONDS = 60.0
 _KEEP_AT_MOST = 512
 
 
-class CannotOpen(Exception):
-    """The certificate cannot be used to sign; the message tells the tenant what to do. Permanent."""
+class CannotOpen(TryLater):
+    """The certificate cannot be used to sign; the message tells the tenant what to do.
+
+    To the signer that is the end. What is signed already needs it to talk to the authority, and waits for another.
+    """
 
 
 @dataclass(frozen=True, slots=True)

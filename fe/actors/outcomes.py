@@ -1,23 +1,94 @@
-"""What the authority's answers mean for a submission, as bookings."""
+"""What the authority's answers mean for a submission: its outcomes, as data. writers.py says how each is written."""
 
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
-from fe.actors.booking import AT_ONCE, Booking, End
-from fe.actors.schedule import FIRST_LOOK
+from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
-from fe.clock import Clock
 from fe.ecf.states import Estado, NumberFate, Stage, Status
-from fe.store import outbox
-from fe.store.outbox import Work
+from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt
+from fe.store.submissions import SignedDocument
 
 _STATUS = {
     Estado.ACCEPTED: Status.ACCEPTED,
     Estado.CONDITIONAL: Status.CONDITIONAL,
     Estado.REJECTED: Status.REJECTED,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed(Advance):
+    """The document exists, and is to be sent."""
+
+    document: SignedDocument
+    to: str = Stage.SEND
+    name: str = "signed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received(Advance):
+    """The authority has it under this trackId, and will judge it."""
+
+    track_id: str
+    reply: dict[str, Any]
+    to: str = Stage.TRACK
+    after: timedelta = FIRST_LOOK
+    name: str = "received"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted(Advance):
+    """A trackId was found by asking: the document had arrived."""
+
+    track_id: str
+    to: str = Stage.TRACK
+    name: str = "adopted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processing(Advance):
+    """The authority is still at it: ask again."""
+
+    response: dict[str, Any]
+    to: str = Stage.TRACK
+    name: str = "En Proceso"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotKnownThere(Advance):
+    """The authority was asked and does not know it: the same bytes may go out again."""
+
+    reason: str
+    to: str = Stage.SEND
+    name: str = "not known there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(End):
+    """The authority's last word."""
+
+    status: Status
+    track_id: str | None
+    response: dict[str, Any]
+    fate: NumberFate
+    #: The two digits of the type of its e-NCF, where they are known.
+    ecf_type: str = "unknown"
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # read only, as it is of all outcomes
+        """The status."""
+        return self.status.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(End):
+    """A permanent failure, on our side or by outright refusal: status `error`."""
+
+    response: dict[str, Any]
+    fate: NumberFate
+    name: str = "error"
 
 
 def response_of(verdict: Verdict) -> dict[str, Any]:
@@ -44,54 +115,28 @@ def fate_of(verdict: Verdict) -> NumberFate:
     return NumberFate.UNKNOWN if verdict.number_used is None else NumberFate.REUSABLE
 
 
-def final(work: Work, verdict: Verdict, *, clock: Clock, track_id: str | None = None) -> Booking:
-    """Book the authority's last word."""
-    status = _STATUS[verdict.estado]
-    return Booking(
-        status.value,
-        partial(
-            outbox.verdict,
-            work=work,
-            at=clock(),
-            status=status,
-            track_id=track_id or verdict.track_id,
-            response=response_of(verdict),
-            fate=fate_of(verdict),
-        ),
-        end=End(status, verdict.e_ncf[1:3]) if verdict.e_ncf else End(status),
+def final(verdict: Verdict, *, track_id: str | None = None) -> Judged:
+    """The authority's last word."""
+    return Judged(
+        status=_STATUS[verdict.estado],
+        track_id=track_id or verdict.track_id,
+        response=response_of(verdict),
+        fate=fate_of(verdict),
+        ecf_type=verdict.e_ncf[1:3] if verdict.e_ncf else "unknown",
     )
 
 
-def received(work: Work, receipt: Receipt, *, clock: Clock) -> Booking:
-    """Book that the authority has it and will judge it."""
-    return Booking(
-        "received",
-        partial(outbox.received, work=work, at=clock(), track_id=receipt.track_id, after=FIRST_LOOK, reply=receipt.raw),
-        Stage.TRACK,
-        FIRST_LOOK,
-    )
+def received(receipt: Receipt) -> Received:
+    """The authority has it and will judge it."""
+    return Received(track_id=receipt.track_id, reply=receipt.raw)
 
 
-def adopted(work: Work, track_id: str, *, clock: Clock) -> Booking:
-    """Book a trackId that was found by asking: the document had arrived."""
-    reply = {"adopted": True}
-    write = partial(outbox.received, work=work, at=clock(), track_id=track_id, after=AT_ONCE, reply=reply)
-    return Booking("adopted", write, Stage.TRACK)
-
-
-def refused(work: Work, refusal: Refused, *, clock: Clock) -> Booking:
-    """Book an outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
+def refused(refusal: Refused) -> Failed:
+    """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
     response = failure_response(refusal.reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
-    return failed(work, response, NumberFate.USED if refusal.duplicate else NumberFate.REUSABLE, clock=clock)
+    return Failed(response=response, fate=NumberFate.USED if refusal.duplicate else NumberFate.REUSABLE)
 
 
-def failed(work: Work, response: dict[str, Any], fate: NumberFate, *, clock: Clock) -> Booking:
-    """Book a permanent failure."""
-    write = partial(outbox.failure, work=work, at=clock(), response=response, fate=fate)
-    return Booking("error", write, end=End(Status.ERROR))
-
-
-def in_doubt(work: Work, reason: str, *, clock: Clock, after: timedelta) -> Booking:
-    """Book that nobody knows: the authority is asked before anything is sent again."""
-    write = partial(outbox.doubt, work=work, at=clock(), after=after, error=reason)
-    return Booking("outcome unknown", write, Stage.RECONCILE, after)
+def in_doubt(reason: str, *, after: timedelta = AT_ONCE) -> InDoubt:
+    """Nobody knows: the authority is asked before anything is sent again."""
+    return InDoubt(to=Stage.RECONCILE, reason=reason, after=after)

@@ -8,20 +8,18 @@ signature's value.
 import random
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import TryLater
-from fe.actors.schedule import MAX_ATTEMPTS, Gap, retry_gap
+from fe.actors.outcomes import Adopted, NotKnownThere
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError
-from fe.clock import Clock
 from fe.ecf.catalogue import Root
-from fe.ecf.states import Estado, Stage
-from fe.store import outbox, submissions
+from fe.ecf.states import Estado
+from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
+from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
+from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
 from fe.store.submissions import Question
@@ -38,28 +36,27 @@ class Reconciler:
     db: Database
     authority: Authority
     credentials: Credentials
-    clock: Clock
     spread: random.Random
     #: How long after a send that came to nothing the next one is made.
     gap: Gap = retry_gap
 
-    async def reconcile(self, work: Work) -> Booking:
+    async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
         question = await self.db.run(submissions.question, work)
         opened = await self.credentials.get(work.tenant_id, question.certificate_id)
         try:
             if question.is_summary:
-                booking = await self._summary(work, question, opened)
+                outcome = await self._summary(work, question, opened)
             elif Root(question.root) is Root.ECF:
-                booking = await self._document(work, question, opened)
+                outcome = await self._document(work, question, opened)
             else:
                 # Approvals and voidings cannot be asked for, and saying the same twice changes nothing (PROTOCOL.md 6).
-                booking = None
+                outcome = None
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
-        return booking or self._resend(work, question)
+        return outcome or self._resend(question)
 
-    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
+    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         """Decide what "number already used" means: that our own first send was accepted, or that it is somebody else's.
 
         Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
@@ -72,7 +69,7 @@ class Reconciler:
             known = await self._known(work, question, opened)
             ours = _if_ours(known, question)
             if ours is not None and ours.estado in _ACCEPTED:
-                return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
+                return outcomes.final(ours, track_id=question.track_id)
             if await self._is_somebody_elses(work, question, opened, known):
                 return otherwise
         except AuthorityError as trouble:
@@ -80,8 +77,8 @@ class Reconciler:
         raise TryLater(_WHOSE)
 
     async def judge_adopted(
-        self, work: Work, question: Question, opened: Opened, verdict: Verdict, otherwise: Booking
-    ) -> Booking:
+        self, work: Work, question: Question, opened: Opened, verdict: Verdict, otherwise: Outcome
+    ) -> Outcome:
         """Return `otherwise`, the verdict under a trackId that was found by number, if it is about our document.
 
         Raises TryLater while that does not show, and when it is about somebody else's.
@@ -94,7 +91,7 @@ class Reconciler:
             raise TryLater(_WHOSE)
         return otherwise
 
-    async def _summary(self, work: Work, question: Question, opened: Opened) -> Booking | None:
+    async def _summary(self, work: Work, question: Question, opened: Opened) -> Outcome | None:
         verdict = await self._known(work, question, opened)
         if verdict is None or verdict.try_again:
             return None
@@ -102,15 +99,15 @@ class Reconciler:
             raise TryLater("the authority is still at it", timedelta(seconds=2))
         if verdict.duplicate and not await self._is_somebody_elses(work, question, opened, None):
             raise TryLater(_WHOSE)
-        return outcomes.final(work, verdict, clock=self.clock)
+        return outcomes.final(verdict)
 
-    async def _document(self, work: Work, question: Question, opened: Opened) -> Booking | None:
+    async def _document(self, work: Work, question: Question, opened: Opened) -> Outcome | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
         known = await self._known(work, question, opened)
         ours = _if_ours(known, question)
         if ours is not None and ours.estado in _ACCEPTED:
-            return outcomes.final(work, ours, clock=self.clock, track_id=question.track_id)
+            return outcomes.final(ours, track_id=question.track_id)
         tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
         candidates = [track.track_id for track in tracks if track.track_id not in question.foreign_track_ids]
         rejected: Verdict | None = None
@@ -118,14 +115,14 @@ class Reconciler:
         for track_id in reversed(candidates):
             verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=question.e_ncf)
             if verdict.estado is Estado.PROCESSING:
-                return outcomes.adopted(work, track_id, clock=self.clock)
+                return Adopted(track_id=track_id)
             if verdict.estado in _ACCEPTED or verdict.duplicate:
                 is_used = True
             elif verdict.estado is Estado.REJECTED and not verdict.try_again:
                 # Of several the one that used the number up: calling a used number free would be the worse mistake.
                 rejected = verdict if rejected is None or verdict.number_used else rejected
         if rejected is not None and ours is not None and (rejected.number_used or not is_used):
-            return outcomes.final(work, rejected, clock=self.clock, track_id=rejected.track_id)
+            return outcomes.final(rejected, track_id=rejected.track_id)
         if is_used and not await self._is_somebody_elses(work, question, opened, known):
             # Sending again what may be accepted is the last thing to do.
             raise TryLater(_WHOSE)
@@ -164,14 +161,13 @@ class Reconciler:
             security_code=code,
         )
 
-    def _resend(self, work: Work, question: Question) -> Booking:
+    def _resend(self, question: Question) -> Outcome:
         if question.sends >= MAX_ATTEMPTS:
             reason = f"sent {question.sends} times, and the authority still does not know it"
-            return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
+            return Park(reason)
         reason = "the authority does not know it"
         after = self.gap(question.sends, self.spread) if question.sends else AT_ONCE
-        write = partial(outbox.resend, work=work, at=self.clock(), after=after, reason=reason)
-        return Booking("not known there", write, Stage.SEND, after)
+        return NotKnownThere(reason=reason, after=after)
 
 
 def _if_ours(known: Verdict | None, question: Question) -> Verdict | None:

@@ -6,15 +6,14 @@ from datetime import timedelta
 
 from fe import kill_points
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import TryLater
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
 from fe.ecf.states import Estado
+from fe.queue.outcome import Outcome, TryLater
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
@@ -44,7 +43,7 @@ class Sender:
     lease: timedelta
     clock: Clock
 
-    async def send(self, work: Work) -> Booking:
+    async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
 
         Cancelled before that, nothing was sent; after it the loop books a doubt, because only the authority knows.
@@ -62,11 +61,11 @@ class Sender:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
             kill_points.reached("answered")
         except InDoubt:
-            return outcomes.in_doubt(work, "an earlier send was never resolved", clock=self.clock, after=AT_ONCE)
+            return outcomes.in_doubt("an earlier send was never resolved")
         except Unavailable as outage:
             raise TryLater(outage.reason, outage.retry_after) from outage
         except OutcomeUnknown as doubt:
-            return outcomes.in_doubt(work, doubt.reason, clock=self.clock, after=doubt.retry_after or _ASK_AFTER)
+            return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or _ASK_AFTER)
         except Refused as refusal:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
@@ -77,33 +76,33 @@ class Sender:
             return Service.SUMMARY_RECEPTION
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
 
-    async def _answered(self, work: Work, opened: Opened, answer: Receipt | Verdict) -> Booking:
+    async def _answered(self, work: Work, opened: Opened, answer: Receipt | Verdict) -> Outcome:
         if isinstance(answer, Receipt):
-            return outcomes.received(work, answer, clock=self.clock)
+            return outcomes.received(answer)
         if answer.duplicate:
-            return await self._judge_duplicate(work, opened, outcomes.final(work, answer, clock=self.clock))
+            return await self._judge_duplicate(work, opened, outcomes.final(answer))
         if answer.try_again:
             reason = "the authority could not validate and asks to try again"
-            return outcomes.in_doubt(work, reason, clock=self.clock, after=_ASK_AFTER)
+            return outcomes.in_doubt(reason, after=_ASK_AFTER)
         if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
-            return outcomes.in_doubt(work, f"answered {answer.estado}", clock=self.clock, after=_ASK_AFTER)
-        return outcomes.final(work, answer, clock=self.clock)
+            return outcomes.in_doubt(f"answered {answer.estado}", after=_ASK_AFTER)
+        return outcomes.final(answer)
 
-    async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Booking:
-        booking = outcomes.refused(work, refusal, clock=self.clock)
+    async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Outcome:
+        outcome = outcomes.refused(refusal)
         if refusal.duplicate:
-            return await self._judge_duplicate(work, opened, booking)
+            return await self._judge_duplicate(work, opened, outcome)
         question = await self.db.run(submissions.question, work)
         if question.sends > 1:
             # It was this request that was refused; what was sent before may have been accepted all the same.
-            return outcomes.in_doubt(work, refusal.reason, clock=self.clock, after=_ASK_AFTER)
-        return booking
+            return outcomes.in_doubt(refusal.reason, after=_ASK_AFTER)
+        return outcome
 
-    async def _judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
+    async def _judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         try:
             return await self.reconciler.judge_duplicate(work, opened, otherwise)
         except TryLater as later:
-            return outcomes.in_doubt(work, later.reason, clock=self.clock, after=later.after or _ASK_AFTER)
+            return outcomes.in_doubt(later.reason, after=later.after or _ASK_AFTER)
 
 
 #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).

@@ -6,15 +6,15 @@ from typing import Any
 
 import trio
 
-from fe.actors import outcomes
-from fe.actors.booking import Booking
 from fe.actors.credentials import CannotOpen, Credentials
+from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
 from fe.ecf.problems import Problem
-from fe.ecf.states import NumberFate, Stage
+from fe.ecf.states import NumberFate
 from fe.flows.selection import NoCertificate, choose_certificate
 from fe.flows.signing import CannotIssue, QrHosts, make_signed
 from fe.metrics import Metrics
+from fe.queue.outcome import Outcome
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
@@ -34,7 +34,7 @@ class SignerPool:
     clock: Clock
     metrics: Metrics
 
-    async def sign(self, work: Work) -> Booking:
+    async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
         sheet = await self.db.run(submissions.signing_sheet, work)
         now = self.clock()
@@ -45,14 +45,14 @@ class SignerPool:
             with self.metrics.sign_seconds.time():
                 document = await trio.to_thread.run_sync(make, limiter=self.limiter)
         except CannotIssue as error:
-            return self._fail(work, str(error), problems=[show_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
+            return _fail(str(error), problems=[show_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
         except (NoCertificate, CannotOpen) as error:
-            return self._fail(work, str(error))
-        return Booking("signed", partial(submissions.signed, work=work, document=document, at=self.clock()), Stage.SEND)
+            return _fail(str(error))
+        return Signed(document=document)
 
-    def _fail(self, work: Work, error: str, **more: Any) -> Booking:
-        response = outcomes.failure_response(error, **more)
-        return outcomes.failed(work, response, NumberFate.REUSABLE, clock=self.clock)
+
+def _fail(error: str, **more: Any) -> Outcome:
+    return Failed(response=failure_response(error, **more), fate=NumberFate.REUSABLE)
 
 
 def show_problem(problem: Problem) -> dict[str, object]:

@@ -1,58 +1,102 @@
 """Which actors there are: the stages of the outbox and who handles each."""
 
 import random
+from collections.abc import Callable
 from datetime import timedelta
+from uuid import UUID
 
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan, Tools
+from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap, retry_gap, scaled
 from fe.actors.sender import Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
+from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
-from fe.ecf.catalogue import Host
+from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import Stage
 from fe.flows.signing import QrHosts
-
-_NO_HOST = ("",)
-_ANY_HOST = (Host.ECF, Host.FC)
+from fe.metrics import Metrics
+from fe.queue.circuit_breaker import Circuits
+from fe.queue.retry import poll_gap, retry_gap, scaled
+from fe.queue.stage import StageConfig, Tools
+from fe.store.db import Database
+from fe.store.outbox import Lane, Work
 
 #: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
 #: much before its lease does.
 _SLACK = timedelta(seconds=15)
 
 
-def stages(settings: Settings, tools: Tools, authority: Authority, credentials: Credentials) -> list[Plan]:
-    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
+def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
+    """A circuit for each of the authority's hosts that documents wait for; the status service is not one of them."""
+
+    async def probe(environment: str, host: str) -> str | None:
+        return await authority.probe(Environment(environment), Host(host))
+
+    return Circuits(db, probe, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
+
+
+#: In the order of service: production first.
+_ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
+
+
+def lanes(*hosts: str) -> list[Lane]:
+    """The lanes of a stage that works with these hosts of the authority, in the order of service."""
+    return [Lane(environment, host) for environment in _ORDER for host in hosts]
+
+
+def stages(
+    settings: Settings,
+    tools: Tools,
+    authority: Authority,
+    credentials: Credentials,
+    ended: Callable[[UUID], None] = lambda _: None,
+) -> list[StageConfig[Work]]:
+    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in.
+
+    `ended` is told of each submission that has ended."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
-    reconciler = Reconciler(db, authority, credentials, clock, spread, retry)
+    reconciler = Reconciler(db, authority, credentials, spread, retry)
     sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
-    tracker = Tracker(db, authority, credentials, reconciler, clock, spread, poll, FOLLOW_FOR * scale)
+    tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+    kind = submission_kind(tools.metrics, clock, ended)
+    either = lanes(Host.ECF, Host.FC)
     return [
-        Plan(Stage.SIGN, signer.sign, settings.sign_slots * 4, _NO_HOST, budget, retry),
-        Plan(Stage.SEND, sender.send, settings.send_slots, _ANY_HOST, budget, retry, may_have_acted=True),
-        Plan(
+        StageConfig(Stage.SIGN, kind, signer.sign, settings.sign_slots * 4, lanes(""), budget, retry),
+        StageConfig(
+            Stage.SEND,
+            kind,
+            sender.send,
+            settings.send_slots,
+            either,
+            budget,
+            retry,
+            doubts_go_to=Stage.RECONCILE,
+        ),
+        StageConfig(
             Stage.TRACK,
+            kind,
             tracker.track,
             settings.track_slots,
-            (Host.ECF,),
+            lanes(Host.ECF),
             budget,
             gap=poll,
             max_attempts=None,
             patience=FOLLOW_FOR * scale,
         ),
-        Plan(
+        StageConfig(
             Stage.RECONCILE,
+            kind,
             reconciler.reconcile,
             settings.track_slots,
-            _ANY_HOST,
+            either,
             budget,
             gap=poll,
             max_attempts=None,

@@ -3,19 +3,18 @@
 import random
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from fe.actors import outcomes
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import Credentials
-from fe.actors.loop import TryLater
+from fe.actors.outcomes import Processing
+from fe.actors.patience import FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import FOLLOW_FOR, Gap, poll_gap
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
-from fe.clock import Clock
-from fe.ecf.states import Estado, Stage
-from fe.store import outbox, submissions
+from fe.ecf.states import Estado
+from fe.queue.outcome import Outcome, Park, TryLater
+from fe.queue.retry import Gap, poll_gap
+from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
 
@@ -31,13 +30,12 @@ class Tracker:
     authority: Authority
     credentials: Credentials
     reconciler: Reconciler
-    clock: Clock
     spread: random.Random
     gap: Gap = poll_gap
     #: How long a document is followed while the authority says En Proceso.
     patience: timedelta = FOLLOW_FOR
 
-    async def track(self, work: Work) -> Booking:
+    async def track(self, work: Work) -> Outcome:
         """Ask once about one document."""
         question = await self.db.run(submissions.question, work)
         assert question.track_id is not None, "a document is followed by its trackId"
@@ -47,34 +45,32 @@ class Tracker:
         except ForeignAnswer as foreign:
             if work.attempt >= _FOREIGN_ANSWERS:
                 # The trackId that reception gave us is somebody else's: find ours by number.
-                return outcomes.in_doubt(work, foreign.reason, clock=self.clock, after=AT_ONCE)
+                return outcomes.in_doubt(foreign.reason)
             raise TryLater(foreign.reason, foreign.retry_after) from foreign
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
             case Estado.PROCESSING if work.waited >= self.patience:
                 reason = "the authority still says En Proceso, and was asked for long enough"
-                return Booking("dead letter", partial(outbox.dead_letter, work=work, at=self.clock(), error=reason))
+                return Park(reason)
             case Estado.PROCESSING:
                 gap = self.gap(work.attempt, self.spread)
-                response = outcomes.response_of(verdict)
-                write = partial(outbox.processing, work=work, at=self.clock(), after=gap, response=response)
-                return Booking("En Proceso", write, Stage.TRACK, gap)
+                return Processing(response=outcomes.response_of(verdict), after=gap)
             case Estado.NOT_FOUND:
                 reason = "the authority does not know the trackId"
-                return outcomes.in_doubt(work, reason, clock=self.clock, after=AT_ONCE)
+                return outcomes.in_doubt(reason)
             case Estado.REJECTED if verdict.try_again:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"
-                return outcomes.in_doubt(work, reason, clock=self.clock, after=self.gap(1, self.spread))
-        booking = outcomes.final(work, verdict, clock=self.clock, track_id=question.track_id)
+                return outcomes.in_doubt(reason, after=self.gap(1, self.spread))
+        outcome = outcomes.final(verdict, track_id=question.track_id)
         try:
             if verdict.duplicate:
-                return await self.reconciler.judge_duplicate(work, opened, booking)
+                return await self.reconciler.judge_duplicate(work, opened, outcome)
             if question.is_adopted:
-                return await self.reconciler.judge_adopted(work, question, opened, verdict, booking)
+                return await self.reconciler.judge_adopted(work, question, opened, verdict, outcome)
         except TryLater as later:
             # This verdict is out: what is left to find out is what became of our document.
             after = later.after or self.gap(1, self.spread)
-            return outcomes.in_doubt(work, later.reason, clock=self.clock, after=after)
-        return booking
+            return outcomes.in_doubt(later.reason, after=after)
+        return outcome

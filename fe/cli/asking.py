@@ -9,15 +9,16 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import CannotOpen, Credentials
-from fe.actors.loop import TryLater
+from fe.actors.outcomes import Adopted, Judged
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage, Status
+from fe.ecf.states import Stage
 from fe.flows.replay import can_be_asked
+from fe.queue.outcome import TryLater
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter
 from fe.store.outbox import Lane, Work
@@ -25,8 +26,6 @@ from fe.vault import Vault
 
 #: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
 _AT_ONCE = 4
-
-_VERDICTS = (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ async def ask_about(
     authority = Authority(
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
-    reconciler = Reconciler(db, authority, credentials, clock, random.Random())  # noqa: S311  (jitter of what is not booked)
+    reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
     words: dict[UUID, Word] = {}
     turns = trio.CapacityLimiter(_AT_ONCE)
 
@@ -85,13 +84,15 @@ async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
         last_error=letter.error,
     )
     try:
-        booking = await reconciler.reconcile(work)
-    except TryLater as later:
-        return Word(None, f"no answer: {later.reason}")
+        outcome = await reconciler.reconcile(work)
     except CannotOpen as closed:
         return Word(None, f"not asked: {closed}")
-    if booking.outcome in _VERDICTS:
-        return Word(True, f"knows it: {booking.outcome}")
-    if booking.outcome == "adopted":
-        return Word(True, "knows it, and has not judged it yet")
-    return Word(False, "does not know it")
+    except TryLater as later:
+        return Word(None, f"no answer: {later.reason}")
+    match outcome:
+        case Judged(status=status):
+            return Word(True, f"knows it: {status}")
+        case Adopted():
+            return Word(True, "knows it, and has not judged it yet")
+        case _:
+            return Word(False, "does not know it")

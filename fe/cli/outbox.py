@@ -6,8 +6,7 @@ from uuid import UUID
 
 import click
 
-from fe.actors.rescuer import SILENCE
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, MAX_ATTEMPTS
+from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.cli.failures import Failure
 from fe.cli.letters import deed, environment_choice, filters, find, given
 from fe.cli.replay import replay
@@ -17,6 +16,8 @@ from fe.ecf.ids import new_id
 from fe.flows import provision
 from fe.flows.replay import act_on_each
 from fe.flows.waiting import Answer, Limits, explain
+from fe.queue.leases import SILENCE
+from fe.queue.retry import MAX_ATTEMPTS
 from fe.store import circuits, dead_letters, operators, pauses, submissions, waiting
 from fe.store import outbox as rows
 from fe.store.db import Conn, Database

@@ -111,7 +111,7 @@ class Front:
         self.routes = every_route(
             PREFIX,
             Docs(),
-            Health(db, self._states),
+            Health(db, self._states, deps.metrics.stages_in_trouble),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
             Ncf(db, clock),

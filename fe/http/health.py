@@ -1,6 +1,7 @@
 """/healthz and /readyz, outside the API's prefix and without authorization: for whoever keeps the process running."""
 
 import math
+from collections.abc import Collection
 
 import trio
 
@@ -24,9 +25,11 @@ _NOBODYS_KEY = "readiness"
 class Health:
     """Says whether this process lives, and whether it can serve."""
 
-    def __init__(self, db: Database, states: KeyStates) -> None:
+    def __init__(self, db: Database, states: KeyStates, stages_in_trouble: Collection[str] = ()) -> None:
+        """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are."""
         self._db = db
         self._states = states
+        self._stages_in_trouble = stages_in_trouble
         self._files = migrations()
         self._looking = trio.Lock()
         self._looked_at = -math.inf
@@ -37,14 +40,21 @@ class Health:
         return Reply(200, {"status": "ok"})
 
     async def ready(self, call: Call) -> Reply:
-        """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503."""
+        """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503.
+
+        A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
+        """
         async with self._looking:
             if trio.current_time() - self._looked_at >= KEPT_FOR:
                 # Whoever asked may leave; the others wait for the outcome, and it counts for the pace of looks.
                 with trio.CancelScope(shield=True):
                     self._lacks = await self._look()
                 self._looked_at = trio.current_time()
-        return Reply(200, {"status": "ready"}) if self._lacks is None else _not_ready(self._lacks)
+        if self._lacks is not None:
+            return _not_ready(self._lacks)
+        if self._stages_in_trouble:
+            return Reply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
+        return Reply(200, {"status": "ready"})
 
     async def _look(self) -> str | None:
         """Do once what requests do; None when all of it works, or what does not."""

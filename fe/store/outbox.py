@@ -22,6 +22,16 @@ class Lane:
     environment: Environment
     host: str = ""
 
+    @property
+    def group(self) -> str:
+        """A tenant's work in one environment does not use up its share in another."""
+        return self.environment
+
+    @property
+    def takes_all(self) -> bool:
+        """The test environments take what production leaves, and never the last quarter of the slots."""
+        return self.environment is Environment.ECF
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -65,7 +75,7 @@ _FLOORS = """
 _NO_LANE = ("none", "")
 
 
-async def floors_of(conn: Conn, stage: Stage, lanes: Sequence[Lane]) -> dict[Lane, datetime]:
+async def floors_of(conn: Conn, stage: str, lanes: Sequence[Lane]) -> dict[Lane, datetime]:
     """Tell, for each lane, a moment before which no row of it is due, now or later.
 
     While an old snapshot is held open (a backup, a forgotten session) nothing that died since can be cleaned away, and
@@ -150,7 +160,7 @@ _DUE_TENANTS = """
 
 async def due_tenants(
     conn: Conn,
-    stage: Stage,
+    stage: str,
     lanes: Sequence[tuple[Lane, int]],
     limit: int,
     *,
@@ -206,7 +216,7 @@ _CLAIM = """
 
 async def claim(
     conn: Conn,
-    stage: Stage,
+    stage: str,
     lane: Lane,
     scope: Sequence[int],
     shares: Sequence[int],
@@ -236,7 +246,8 @@ async def claim(
         },
         binary=True,
     )
-    return [Work(stage, lane, *row) for row in await cursor.fetchall()]
+    of = Stage(stage)
+    return [Work(of, lane, *row) for row in await cursor.fetchall()]
 
 
 async def book(conn: Conn, call: LiteralString, work: Work, **values: Any) -> None:

@@ -8,6 +8,7 @@ would serialise commits). A hint may be lost; polling gives correctness.
 import heapq
 import math
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
@@ -15,7 +16,6 @@ from datetime import timedelta
 import structlog
 import trio
 
-from fe.ecf.states import Stage
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable
 
@@ -34,25 +34,25 @@ class Wakeups:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._events = {stage: trio.Event() for stage in Stage}
-        self._to_tell: set[Stage] = set()
+        self._events: defaultdict[str, trio.Event] = defaultdict(trio.Event)
+        self._to_tell: set[str] = set()
         self._something_to_tell = trio.Event()
-        self._later: list[tuple[float, Stage]] = []
-        self._awaited: set[tuple[float, Stage]] = set()
+        self._later: list[tuple[float, str]] = []
+        self._awaited: set[tuple[float, str]] = set()
         self._sooner = trio.Event()
         self._probe_word = ""
         self._probe_heard = trio.Event()
         #: Whether notifications arrive; None until that is known.
         self.heard: bool | None = None
 
-    def ring(self, *stages: Stage) -> None:
+    def ring(self, *stages: str) -> None:
         """Say that these stages have due work. Call it after the commit."""
         for stage in stages:
             self._wake(stage)
             self._to_tell.add(stage)
         self._something_to_tell.set()
 
-    def ring_in(self, delay: timedelta, *stages: Stage) -> None:
+    def ring_in(self, delay: timedelta, *stages: str) -> None:
         """Ring here when `delay` has passed; at once, and everywhere, when there is none.
 
         Rings of the same moment are one. Forgotten if we end before: the poll remembers.
@@ -78,7 +78,7 @@ class Wakeups:
                 self._awaited.discard(passed)
                 self._wake(passed[1])
 
-    def bell(self, stage: Stage) -> trio.Event:
+    def bell(self, stage: str) -> trio.Event:
         """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
         return self._events[stage]
 
@@ -90,7 +90,7 @@ class Wakeups:
             nursery.start_soon(self._keep_time)
             await self._tell()
 
-    def _wake(self, stage: Stage) -> None:
+    def _wake(self, stage: str) -> None:
         event, self._events[stage] = self._events[stage], trio.Event()
         event.set()
 
@@ -101,8 +101,8 @@ class Wakeups:
             self._probe_heard.set()
             return
         for name in payload.split(","):
-            if name in Stage.__members__.values():
-                self._wake(Stage(name))
+            if name in self._events:
+                self._wake(name)
 
     async def _probe(self) -> None:
         """Find out whether a notification sent over the pool reaches us: a pooler in between may swallow them all."""

@@ -44,6 +44,13 @@ PROCESSES = Dashboard(
                 core=True,
             ),
             Panel(
+                "Stages in trouble",
+                "1 while everything that a stage tries fails unexpectedly. Its rows are held back and lose no attempt.",
+                {"{{stage}} {{instance}}": f"fe_stage_in_trouble{{{INSTANCE}}}"},
+                limits=(1, 1),
+                core=True,
+            ),
+            Panel(
                 "Actors restarted",
                 "After a crash. Five within a minute end the process.",
                 {"{{actor}}": f"sum by (actor) (increase(fe_actor_restarts_total{{{INSTANCE}}}[$__rate_interval]))"},

@@ -8,19 +8,21 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan
+from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.ecf.states import Stage
+from fe.queue.retry import poll_gap
+from fe.queue.stage import StageConfig
 from fe.store.db import Database
+from fe.store.outbox import Work
 from tests.actors.authority import ScriptedAuthority, as_authority
-from tests.actors.stage import make_plan, step
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import LEASE, make_submission, make_tenant, rows, submission, waiting
+from tests.queue.stage import make_stage, step
 
 
 @dataclass
@@ -31,7 +33,7 @@ class Road:
     authority: ScriptedAuthority
     tenant: int
     certificate: UUID
-    plans: dict[Stage, Plan]
+    plans: dict[Stage, StageConfig[Work]]
 
     async def make(self, stage: Stage, **more: Any) -> UUID:
         return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
@@ -57,9 +59,9 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
     authority = ScriptedAuthority(**script)
     client = as_authority(authority)
     credentials = Credentials(db, VAULT, trio.CapacityLimiter(2))
-    reconciler = Reconciler(db, client, credentials, system_clock, random.Random(1))
+    reconciler = Reconciler(db, client, credentials, random.Random(1))
     sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock)
-    tracker = Tracker(db, client, credentials, reconciler, system_clock, random.Random(1))
+    tracker = Tracker(db, client, credentials, reconciler, random.Random(1))
     tenant = await make_tenant(db)
     return Road(
         db,
@@ -67,9 +69,9 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
         tenant,
         await make_certificate(db, tenant),
         {
-            Stage.SEND: make_plan(sender.send, Stage.SEND, may_have_acted=True),
-            Stage.TRACK: make_plan(tracker.track, Stage.TRACK, gap=poll_gap, max_attempts=None, patience=FOLLOW_FOR),
-            Stage.RECONCILE: make_plan(
+            Stage.SEND: make_stage(sender.send, Stage.SEND, doubts_go_to=Stage.RECONCILE),
+            Stage.TRACK: make_stage(tracker.track, Stage.TRACK, gap=poll_gap, max_attempts=None, patience=FOLLOW_FOR),
+            Stage.RECONCILE: make_stage(
                 reconciler.reconcile, Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=DOUBT_FOR
             ),
         },

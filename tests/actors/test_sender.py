@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 import trio
 
-from fe.actors import loop
 from fe.authority.client import Message
 from fe.authority.errors import NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.states import Estado, Stage
+from fe.queue import executor as loop
 from fe.store import outbox
 from fe.store.db import Database
 from tests.actors.authority import (
@@ -23,9 +23,9 @@ from tests.actors.authority import (
     verdict,
 )
 from tests.actors.road import make_road
-from tests.actors.stage import make_plan, make_tools, step
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, rows, sends_of, story, submission, take, waiting
+from tests.queue.stage import make_stage, make_tools, step
 
 DUPLICATE_AT_THE_DOOR = Refused(
     "authority rejected with status 400", status=400, messages=(Message("1209", "ya utilizada"),), raw={"a": 1}
@@ -227,7 +227,7 @@ async def test_nothing_is_sent_once_the_lease_is_lost(db: Database) -> None:
             await take(db, subject)  # a peer, while we waited for the token
             return await road.plans[Stage.SEND].handle(work)
 
-    booked = await step(db, make_plan(Slow(), Stage.SEND, may_have_acted=True), subject)  # type: ignore[arg-type]
+    booked = await step(db, make_stage(Slow(), Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)  # type: ignore[arg-type]
 
     assert booked == "lease lost"
     assert road.authority.sent == []

@@ -7,9 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from fe.actors import loop
 from fe.actors.credentials import Credentials
-from fe.actors.loop import Plan
 from fe.actors.signer import SignerPool
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
@@ -20,13 +18,16 @@ from fe.ecf.states import Stage
 from fe.flows.json_text import write_canonical_json
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
+from fe.queue.executor import Executor, run_stage
+from fe.queue.stage import StageConfig
 from fe.store import submissions, tenants
 from fe.store.db import Database
+from fe.store.outbox import Work
 from fe.vault import Vault
-from tests.actors.stage import make_plan, make_tools, step
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
 from tests.factories.tenants import make_submission, make_tenant, rows, story, submission, take, waiting
+from tests.queue.stage import make_stage, make_tools, step
 
 
 def sale(**head: Any) -> bytes:
@@ -36,7 +37,7 @@ def sale(**head: Any) -> bytes:
     return write_canonical_json(given)
 
 
-def make_signer(db: Database, vault: Vault = VAULT) -> Plan:
+def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
         db,
@@ -46,7 +47,7 @@ def make_signer(db: Database, vault: Vault = VAULT) -> Plan:
         system_clock,
         Metrics(),
     )
-    return make_plan(pool.sign)
+    return make_stage(pool.sign)
 
 
 async def make_user(db: Database, tenant: int, email: str, override: dict[str, Any] | None = None) -> UUID:
@@ -204,7 +205,7 @@ async def test_a_signer_stopped_in_the_middle_has_done_nothing(db: Database) -> 
 
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(loop.run_stage, make_signer(db), make_tools(db), trio.Event())
+            nursery.start_soon(run_stage, make_signer(db), make_tools(db), trio.Event())
             while not await rows(db, "SELECT 1 FROM outbox WHERE holder IS NOT NULL"):
                 pass
             nursery.cancel_scope.cancel()
@@ -223,13 +224,13 @@ async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> 
     tenant = await make_tenant(db)
     await make_certificate(db, tenant)
     subject = await make_submission(db, tenant, original=sale())
-    plan, tools = make_signer(db), make_tools(db)
-    slow = await take(db, subject)
-    late = await loop.attempt(plan, tools, slow)
+    stage = make_signer(db)
+    executor, slow = Executor(stage, make_tools(db)), await take(db, subject)
+    late = await executor.attempt(slow)
 
-    assert await step(db, plan, subject) == "signed"
+    assert await step(db, stage, subject) == "signed"
     _, kept = await db.run(submissions.xml, tenant, subject)
 
-    assert await loop.book(plan, tools, slow, late) == "lease lost"
+    assert await executor.book(slow, late) == "lease lost"
     assert await db.run(submissions.xml, tenant, subject) == ("signed", kept)
     assert (await waiting(db, subject))["stage"] == Stage.SEND

@@ -28,13 +28,13 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from fe.actors.rescuer import APART, BEAT_SECONDS, SILENCE
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.ecf.states import Stage
 from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
+from fe.queue.leases import APART, BEAT_SECONDS, SILENCE
 from fe.store import throttle
 from fe.store.db import open_database
 from fe.store.embedded import start_embedded

@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 import trio
 
-from fe.actors.booking import Booking
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
+from fe.queue.outcome import Outcome
 from fe.store import outbox, submissions, workers
 from fe.store.db import Conn
 from fe.store.errors import DatabaseUnavailable
@@ -117,7 +117,7 @@ def renews_the_hold() -> None:
 def believes_every_duplicate() -> None:
     """V: a number that is used was used by somebody else."""
 
-    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Booking) -> Booking:
+    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Outcome) -> Outcome:
         return otherwise
 
     Reconciler.judge_duplicate = judge_duplicate  # type: ignore[method-assign]

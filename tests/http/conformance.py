@@ -63,7 +63,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("Received e-CF summary (webhook)", ""): "not served yet: reception and webhooks",
     ("Digital certificate and users", ""): "tests/flows (certificate selection), tests/cli (certificates, users)",
     ("Submission status", "The authority additionally can answer"): "tests/actors (tracker, reconciler)",
-    ("Submission status", "| queued | worker | transient failure"): "tests/actors (retry schedule, dead letters)",
+    ("Submission status", "| queued | worker | transient failure"): "tests/queue (retry schedule, dead letters)",
     ("Received e-CF", ""): "not served yet: reception and webhooks",
     ("GET /billing/current-period", "The subtotal is reconciled"): "metering",
     ("GET /billing/current-period", "The amount is added"): "outside the API",
@@ -81,7 +81,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
         "Asynchronous worker errors (after a 202)",
         "",
     ): "tests/actors (signer, sender), tests/flows (certificate selection)",
-    ("Limits", "| Transient worker retries"): "tests/actors (retry schedule)",
+    ("Limits", "| Transient worker retries"): "tests/queue (retry schedule)",
     ("Versioning", ""): "the routes themselves: every path below /api/v1/fe",
 }
 

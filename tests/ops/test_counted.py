@@ -3,24 +3,25 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import pytest
 import trio
 
 from fe.actors import stock
-from fe.actors.booking import Booking, End
 from fe.actors.observers import watch_outbox
+from fe.actors.outcomes import Judged
 from fe.actors.stock import StockTaker
+from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
 from fe.ecf.states import NumberFate, Stage, Status
 from fe.metrics import Metrics, show
+from fe.queue.outcome import Outcome
 from fe.store import outbox
 from fe.store.db import Conn, Database, DriverName, open_database
 from fe.store.outbox import Work
-from tests.actors.stage import finish, make_plan, make_tools, running
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
+from tests.queue.stage import finish, make_stage, make_tools, running
 
 NOW = datetime.now(UTC)
 
@@ -211,15 +212,13 @@ async def test_what_is_in_hand_is_shown_with_its_age_and_its_end(db: Database) -
     entered, leave = trio.Event(), trio.Event()
     await make_submission(db, await make_tenant(db), at=system_clock() - timedelta(seconds=90))
 
-    async def accepted(work: Work) -> Booking:
+    async def accepted(work: Work) -> Outcome:
         entered.set()
         await leave.wait()
-        write = partial(
-            outbox.failure, work=work, at=system_clock(), response={"status": "error"}, fate=NumberFate.USED
-        )
-        return Booking("Aceptado", write, end=End(Status.ACCEPTED, "31"))
+        return Judged(status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED, ecf_type="31")
 
-    async with running(make_plan(accepted), make_tools(db, metrics=metrics)):
+    stage = make_stage(accepted, kind=submission_kind(metrics, system_clock))
+    async with running(stage, make_tools(db, metrics=metrics)):
         await entered.wait()
         assert value(metrics, "fe_in_hand", stage="sign") == 1
         assert value(metrics, "fe_slots", stage="sign") == 4
@@ -240,11 +239,11 @@ async def test_a_step_that_ends_nothing_counts_no_end(db: Database) -> None:
     finished = trio.Event()
     await make_submission(db, await make_tenant(db), at=NOW)
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         finished.set()
         return finish(work)
 
-    async with running(make_plan(handle), make_tools(db, metrics=metrics)):
+    async with running(make_stage(handle), make_tools(db, metrics=metrics)):
         await finished.wait()
 
     assert value(metrics, "fe_steps_total", stage="sign", outcome="done") == 1

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fe.actors.booking import Booking
 from fe.actors.credentials import Opened
 from fe.actors.reconciler import Reconciler
+from fe.queue.outcome import Outcome
 from fe.store.outbox import Work
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer
@@ -141,7 +141,7 @@ class _WriteFirst(Steps):
 class _BelieveDuplicates(Reconciler):
     """A number that is used is somebody else's, without asking whose."""
 
-    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Booking) -> Booking:
+    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         return otherwise
 
 

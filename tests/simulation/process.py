@@ -13,21 +13,24 @@ from uuid import UUID
 import psycopg
 import trio
 
-from fe.actors import outcomes
-from fe.actors.booking import Booking
-from fe.actors.circuits import Circuits
 from fe.actors.credentials import Credentials, Opened
-from fe.actors.loop import Plan, Tools, run_stage
+from fe.actors.outcomes import Failed, Signed, failure_response
+from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
-from fe.actors.rescuer import watch_over
-from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.actors.sender import Sender
+from fe.actors.stages import authority_circuits, lanes
 from fe.actors.tracker import Tracker
+from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Service
 from fe.ecf.states import NumberFate, Stage
 from fe.metrics import Metrics
-from fe.store import submissions
+from fe.queue.circuit_breaker import Circuits
+from fe.queue.executor import run_stage
+from fe.queue.leases import watch_over
+from fe.queue.outcome import Outcome
+from fe.queue.retry import poll_gap
+from fe.queue.stage import StageConfig, Tools
 from fe.store.db import Conn, Database
 from fe.store.outbox import Work
 from fe.store.submissions import SignedDocument
@@ -238,25 +241,25 @@ class Process:
         try:
             with self._scope:
                 async with trio.open_nursery() as watch:
-                    tools, plans = self._built(watch)
+                    tools, stages = self._built(watch)
                     watch.start_soon(partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name))
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)
                     async with trio.open_nursery() as actors:
-                        for plan in plans:
-                            actors.start_soon(run_stage, plan, tools, self._stopping)
+                        for stage in stages:
+                            actors.start_soon(run_stage, stage, tools, self._stopping)
                     watch.cancel_scope.cancel()
         except* Killed:
             pass
         self._ground.note(f"{self.name} ended")
 
-    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[Plan]]:
+    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[StageConfig[Work]]]:
         """As fe/actors/stages.py builds them, with a signer that makes no RSA and a certificate that opens nothing."""
         ground, spread = self._ground, self._spread
         db = Database(self)
         authority = cast(Authority, Wire(ground.office, random.Random(spread.random()), self, ground.network))
         credentials = cast(Credentials, _Credentials())
-        self._circuits = Circuits(db, authority.probe, ground.metrics, scale=_CIRCUITS_SCALE)
+        self._circuits = authority_circuits(db, authority, ground.metrics, scale=_CIRCUITS_SCALE)
         wakeups = cast(Wakeups, Bells(timers, ground, spread))
         tools = Tools(
             db,
@@ -269,18 +272,18 @@ class Process:
             spread=spread,
             gate=self._circuits.gate,
         )
-        reconciler = ground.reconciler(db, authority, credentials, self.clock, spread)
+        reconciler = ground.reconciler(db, authority, credentials, spread)
         sender = Sender(db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock)
-        tracker = Tracker(db, authority, credentials, reconciler, self.clock, spread)
-        both = (Host.ECF, Host.FC)
+        tracker = Tracker(db, authority, credentials, reconciler, spread)
+        kind, both = submission_kind(ground.metrics, self.clock), lanes(Host.ECF, Host.FC)
         return tools, [
-            Plan(Stage.SIGN, self._sign, _SLOTS, ("",), _BUDGET),
-            Plan(Stage.SEND, sender.send, _SLOTS, both, _BUDGET, may_have_acted=True),
-            Plan(Stage.TRACK, tracker.track, _SLOTS, (Host.ECF,), _BUDGET, poll_gap, None, FOLLOW_FOR),
-            Plan(Stage.RECONCILE, reconciler.reconcile, _SLOTS, both, _BUDGET, poll_gap, None, DOUBT_FOR),
+            StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET),
+            StageConfig(Stage.SEND, kind, sender.send, _SLOTS, both, _BUDGET, doubts_go_to=Stage.RECONCILE),
+            StageConfig(Stage.TRACK, kind, tracker.track, _SLOTS, lanes(Host.ECF), _BUDGET, poll_gap, None, FOLLOW_FOR),
+            StageConfig(Stage.RECONCILE, kind, reconciler.reconcile, _SLOTS, both, _BUDGET, poll_gap, None, DOUBT_FOR),
         ]
 
-    async def _sign(self, work: Work) -> Booking:
+    async def _sign(self, work: Work) -> Outcome:
         """Stand in for the signer: every signature makes other bytes, as a new FechaHoraFirma does."""
         paper = self._ground.papers[work.subject]
         await self.spend(self._spread.uniform(0.005, 0.05))
@@ -288,8 +291,7 @@ class Process:
             self.kill()
             raise Killed
         if paper.unfit:
-            response = outcomes.failure_response("it cannot be issued")
-            return outcomes.failed(work, response, NumberFate.REUSABLE, clock=self.clock)
+            return Failed(response=failure_response("it cannot be issued"), fate=NumberFate.REUSABLE)
         paper.times_signed += 1
         row = self._ground.statements.tables.submissions[work.tenant_id, work.subject]
         signed = signed_bytes(row.submission_id, row.issuer_rnc, row.e_ncf, paper.times_signed)
@@ -307,7 +309,7 @@ class Process:
             ncf_expiration=None,
             signed_at=self.clock(),
         )
-        return Booking("signed", partial(submissions.signed, work=work, document=document, at=self.clock()), Stage.SEND)
+        return Signed(document=document)
 
 
 def signed_bytes(subject: UUID, issuer: str | None, e_ncf: str | None, time: int) -> bytes:

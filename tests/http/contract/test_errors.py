@@ -235,6 +235,18 @@ async def test_not_ready_without_its_migrations(front: Running, db: Database) ->
     assert "fe migrate" in answer.json()["message"]
 
 
+async def test_readiness_names_the_stages_in_trouble_and_the_front_goes_on_taking_documents_in(front: Running) -> None:
+    url = f"http://127.0.0.1:{front.port}/readyz"
+    async with httpx.AsyncClient(trust_env=False) as client:
+        front.metrics.in_trouble("sign", True)
+        during = await client.get(url)
+        front.metrics.in_trouble("sign", False)
+        after = await client.get(url)
+
+    assert (during.status_code, during.json()) == (200, {"status": "ready", "stagesInTrouble": ["sign"]})
+    assert (after.status_code, after.json()) == (200, {"status": "ready"})
+
+
 # --- whatever comes in ----------------------------------------------------------------------------------------------
 
 _SETTINGS = settings(

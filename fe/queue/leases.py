@@ -1,11 +1,10 @@
-"""The rescuer: says that we live, and frees what silent workers held."""
+"""Leases end early for the dead: says that we live, and frees what silent workers held."""
 
 from datetime import timedelta
 
 import structlog
 import trio
 
-from fe.ecf.states import Stage
 from fe.metrics import Metrics
 from fe.store import workers
 from fe.store.db import Database
@@ -38,7 +37,7 @@ async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: s
                     metrics.rescued.labels(stage).inc()
                 if rescued:
                     _log.warning("rows of silent workers are due again", rows=len(rescued))
-                    wakeups.ring(*(Stage(stage) for stage in set(rescued)))
+                    wakeups.ring(*set(rescued))
             await trio.sleep(BEAT_SECONDS * scale)
     finally:
         with trio.move_on_after(2, shield=True):

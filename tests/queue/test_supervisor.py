@@ -8,8 +8,8 @@ import pytest
 import trio
 import trio.testing
 
-from fe.actors.supervisor import MAX_RESTARTS, WITHIN_SECONDS, KeepsFailing, keep_running
 from fe.metrics import Metrics
+from fe.queue.supervisor import MAX_RESTARTS, WITHIN_SECONDS, KeepsFailing, keep_running
 
 Run = Callable[[], Awaitable[None]]
 

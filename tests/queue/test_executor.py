@@ -8,18 +8,16 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors import loop
-from fe.actors.booking import AT_ONCE, Booking
 from fe.actors.credentials import CannotOpen
-from fe.actors.loop import Handler, TryLater
-from fe.actors.schedule import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.clock import system_clock
 from fe.ecf.states import Stage
+from fe.queue.executor import run_stage
+from fe.queue.outcome import Outcome, TryLater
+from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.store import submissions
 from fe.store.db import Conn, Database
 from fe.store.errors import DatabaseUnavailable, LeaseLost
 from fe.store.outbox import Work
-from tests.actors.stage import done, drain, finish, make_plan, make_tools, raising, running, step
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -35,6 +33,7 @@ from tests.factories.tenants import (
     take,
     waiting,
 )
+from tests.queue.stage import Handle, Scripted, done, drain, finish, make_stage, make_tools, raising, running, step
 from tests.store.race import plain
 
 
@@ -42,10 +41,10 @@ async def make_due(db: Database, stage: Stage = Stage.SIGN) -> UUID:
     return await make_submission(db, await make_tenant(db), stage=stage)
 
 
-def announcing(db: Database, then: Handler) -> Handler:
+def announcing(db: Database, then: Handle) -> Handle:
     """A sender that commits its intent, as the real one does at the last moment, and then does as told."""
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
         return await then(work)
 
@@ -77,7 +76,7 @@ async def test_a_failing_handler_leaves_a_row_to_try_again(
 ) -> None:
     subject = await make_due(db)
 
-    booked = await step(db, make_plan(raising(error)), subject)
+    booked = await step(db, make_stage(raising(error)), subject)
 
     assert booked == outcome
     left = await waiting(db, subject)
@@ -90,11 +89,11 @@ async def test_a_failing_handler_leaves_a_row_to_try_again(
 async def test_a_handler_that_lost_its_lease_books_nothing(db: Database) -> None:
     subject = await make_due(db)
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         await take(db, subject)  # a peer
         raise LeaseLost
 
-    booked = await step(db, make_plan(handle), subject)
+    booked = await step(db, make_stage(handle), subject)
 
     assert booked == "lease lost"
     left = await waiting(db, subject)
@@ -103,16 +102,16 @@ async def test_a_handler_that_lost_its_lease_books_nothing(db: Database) -> None
 
 async def test_retries_follow_the_schedule_and_the_eighth_failure_is_a_dead_letter(db: Database) -> None:
     subject = await make_due(db)
-    plan, tools = make_plan(raising(TryLater("503"))), make_tools(db)
+    stage, tools = make_stage(raising(TryLater("503"))), make_tools(db)
     gaps = []
 
     for number in range(1, MAX_ATTEMPTS):
-        assert await step(db, plan, subject, tools) == "retry"
+        assert await step(db, stage, subject, tools) == "retry"
         left = await waiting(db, subject)
         base = 3.8 * 2 ** (number - 1)
         assert base * 0.9 - 0.5 <= left["due_in"] <= base * 1.1
         gaps.append(left["due_in"])
-    last = await step(db, plan, subject, tools)
+    last = await step(db, stage, subject, tools)
 
     assert last == "dead letter"
     assert 480 * 0.9 <= sum(gaps) <= 490 * 1.1
@@ -141,9 +140,9 @@ def test_polls_grow_from_two_seconds_to_a_minute() -> None:
 
 async def test_a_wait_that_was_asked_for_is_kept_when_it_is_longer_than_the_schedules(db: Database) -> None:
     subject = await make_due(db)
-    plan = make_plan(raising(TryLater("busy", timedelta(minutes=10))))
+    stage = make_stage(raising(TryLater("busy", timedelta(minutes=10))))
 
-    await step(db, plan, subject)
+    await step(db, stage, subject)
 
     assert 590 < (await waiting(db, subject))["due_in"] <= 600
 
@@ -151,43 +150,43 @@ async def test_a_wait_that_was_asked_for_is_kept_when_it_is_longer_than_the_sche
 async def test_a_shorter_wait_than_the_schedules_is_not_believed(db: Database) -> None:
     subject = await make_due(db)
 
-    await step(db, make_plan(raising(TryLater("busy", timedelta(0)))), subject)
+    await step(db, make_stage(raising(TryLater("busy", timedelta(0)))), subject)
 
     assert (await waiting(db, subject))["due_in"] > 3
 
 
 async def test_a_stage_with_patience_gives_up_after_its_time_and_not_before(db: Database) -> None:
     subject = await make_due(db, Stage.RECONCILE)
-    plan = make_plan(
+    stage = make_stage(
         raising(TryLater("503")), Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=timedelta(minutes=15)
     )
     for _ in range(20):
-        assert await step(db, plan, subject) == "retry"
+        assert await step(db, stage, subject) == "retry"
     await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
 
-    assert await step(db, plan, subject) == "dead letter"
+    assert await step(db, stage, subject) == "dead letter"
 
 
 async def test_how_long_a_row_has_waited_is_a_matter_of_the_databases_clock(db: Database) -> None:
     subject = await make_due(db, Stage.RECONCILE)
-    plan = make_plan(
+    stage = make_stage(
         raising(TryLater("503")), Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=timedelta(minutes=15)
     )
     fast = make_tools(db, clock=lambda: system_clock() + timedelta(days=2))
 
     for _ in range(12):
-        assert await step(db, plan, subject, fast) == "retry"
+        assert await step(db, stage, subject, fast) == "retry"
 
 
 async def test_a_try_is_ended_when_its_budget_is_over(db: Database) -> None:
     subject = await make_due(db)
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         await trio.sleep_forever()
         raise AssertionError
 
     with trio.fail_after(5):
-        booked = await step(db, make_plan(handle, budget=0.1), subject)
+        booked = await step(db, make_stage(handle, budget=0.1), subject)
 
     assert booked == "retry"
     assert (await waiting(db, subject))["last_error"] == "no result within 0.1 s"
@@ -201,9 +200,9 @@ async def test_a_try_is_ended_when_its_budget_is_over(db: Database) -> None:
 )
 async def test_a_send_that_ended_without_an_answer_leaves_a_doubt(db: Database, error: Exception) -> None:
     subject = await make_due(db, Stage.SEND)
-    plan = make_plan(announcing(db, raising(error)), Stage.SEND, may_have_acted=True)
+    stage = make_stage(announcing(db, raising(error)), Stage.SEND, doubts_go_to=Stage.RECONCILE)
 
-    booked = await step(db, plan, subject)
+    booked = await step(db, stage, subject)
 
     assert booked == "outcome unknown"
     assert (await waiting(db, subject))["stage"] == "reconcile"
@@ -217,7 +216,7 @@ async def test_a_send_that_ended_before_its_intent_leaves_no_doubt(
     """Nothing can have gone out, so there is nothing to ask about, and the number is not in question."""
     subject = await make_due(db, Stage.SEND)
 
-    await step(db, make_plan(raising(error), Stage.SEND, may_have_acted=True), subject)
+    await step(db, make_stage(raising(error), Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)
 
     left = await waiting(db, subject)
     assert (left["stage"], left["attempt"]) == ("send", counted)
@@ -228,9 +227,9 @@ async def test_a_send_that_ended_before_its_intent_leaves_no_doubt(
 async def test_a_sender_that_always_fails_before_its_intent_ends_as_a_dead_letter(db: Database) -> None:
     """And does not go round between sending and asking for ever."""
     subject = await make_due(db, Stage.SEND)
-    plan = make_plan(raising(ValueError("a bug")), Stage.SEND, may_have_acted=True)
+    stage = make_stage(raising(ValueError("a bug")), Stage.SEND, doubts_go_to=Stage.RECONCILE)
 
-    outcomes = [await step(db, plan, subject) for _ in range(MAX_ATTEMPTS)]
+    outcomes = [await step(db, stage, subject) for _ in range(MAX_ATTEMPTS)]
 
     assert outcomes[-1] == "dead letter"
     assert (await row(db, "SELECT stage, attempt, error FROM dead_letters")) == {
@@ -245,11 +244,11 @@ async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_b
 ) -> None:
     subject = await make_due(db, Stage.SEND)
     for _ in range(MAX_ATTEMPTS - 1):
-        await step(db, make_plan(raising(TryLater("503")), Stage.SEND, may_have_acted=True), subject)
+        await step(db, make_stage(raising(TryLater("503")), Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)
     work = await take(db, subject)
     await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
 
-    booked = await step(db, make_plan(done, Stage.SEND, may_have_acted=True), subject)
+    booked = await step(db, make_stage(done, Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)
 
     assert booked == "outcome unknown"
     assert (await waiting(db, subject))["stage"] == "reconcile"
@@ -261,10 +260,10 @@ async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db:
     for _ in range(deaths):
         await take(db, subject)
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         raise AssertionError("it was tried")
 
-    booked = await step(db, make_plan(handle, max_attempts=None), subject)
+    booked = await step(db, make_stage(handle, max_attempts=None), subject)
 
     assert booked == "dead letter"
     assert (await row(db, "SELECT deaths FROM dead_letters"))["deaths"] == deaths
@@ -275,7 +274,7 @@ async def test_seven_deaths_are_survived(db: Database) -> None:
     for _ in range(MAX_ATTEMPTS - 1):
         await take(db, subject)
 
-    assert (await step(db, make_plan(done, max_attempts=None), subject)) == "done"
+    assert (await step(db, make_stage(done, max_attempts=None), subject)) == "done"
 
 
 # --- The loop ----------------------------------------------------------------------------------------------------
@@ -287,7 +286,7 @@ async def test_all_that_is_due_is_worked_on_and_nothing_else(db: Database) -> No
         await make_submission(db, tenant)
     waiting_one = await make_submission(db, tenant, stage=Stage.SEND)
 
-    assert await drain(db, make_plan(done)) == ["done"] * 25
+    assert await drain(db, make_stage(done)) == ["done"] * 25
     assert [left["subject"] for left in await rows(db, "SELECT subject FROM outbox")] == [waiting_one]
 
 
@@ -297,7 +296,7 @@ async def test_a_crash_in_one_row_does_not_disturb_its_siblings(db: Database) ->
     bad = set(subjects[::2])
     all_in_hand, in_hand, ended = trio.Event(), 0, trio.Event()
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         nonlocal in_hand
         in_hand += 1
         if in_hand == len(subjects):
@@ -311,7 +310,7 @@ async def test_a_crash_in_one_row_does_not_disturb_its_siblings(db: Database) ->
             ended.set()
         return finish(work)
 
-    async with running(make_plan(handle, slots=12), make_tools(db)):
+    async with running(make_stage(handle, slots=12), make_tools(db)):
         await until(ended)
 
     assert {left["subject"] for left in await rows(db, "SELECT subject FROM outbox")} == bad
@@ -324,11 +323,11 @@ async def test_a_booking_that_fails_leaves_its_row_to_the_lease_and_the_others_a
     async def fail(conn: Conn) -> None:
         await conn.execute("SELECT 1 / 0")
 
-    async def handle(work: Work) -> Booking:
-        return Booking("never written", fail, Stage.SEND) if work.subject == bad else finish(work)
+    async def handle(work: Work) -> Outcome:
+        return Scripted(write=fail) if work.subject == bad else finish(work)
 
     tools = make_tools(db)
-    assert sorted(await drain(db, make_plan(handle), tools)) == ["done", "not booked"]
+    assert sorted(await drain(db, make_stage(handle), tools)) == ["done", "not booked"]
 
     left = await waiting(db, bad)
     assert (left["holder"], left["attempt"], left["stage"]) == ("this worker", 1, "sign")
@@ -345,7 +344,7 @@ async def test_a_stopped_loop_finishes_what_is_in_hand_and_claims_no_more(db: Da
         await make_submission(db, tenant)
     started, go_on, tried = trio.Event(), trio.Event(), 0
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         nonlocal tried
         tried += 1
         if tried == 3:
@@ -353,7 +352,7 @@ async def test_a_stopped_loop_finishes_what_is_in_hand_and_claims_no_more(db: Da
         await go_on.wait()
         return finish(work)
 
-    async with running(make_plan(handle, slots=3), make_tools(db)) as stopping:
+    async with running(make_stage(handle, slots=3), make_tools(db)) as stopping:
         await until(started)
         stopping.set()
         await trio.sleep(0.1)
@@ -364,23 +363,23 @@ async def test_a_stopped_loop_finishes_what_is_in_hand_and_claims_no_more(db: Da
     assert left == [{"attempt": 0, "holder": None}] * 3
 
 
-async def cancel_in_hand(db: Database, handle: Handler, stage: Stage, *, may_have_acted: bool) -> None:
+async def cancel_in_hand(db: Database, handle: Handle, stage: Stage, *, may_have_acted: bool) -> None:
     """Run the loop, and cancel it as soon as a try is in hand."""
     in_hand = trio.Event()
 
-    async def hang(work: Work) -> Booking:
+    async def hang(work: Work) -> Outcome:
         in_hand.set()
         await trio.sleep_forever()
         raise AssertionError
 
-    async def first(work: Work) -> Booking:
+    async def first(work: Work) -> Outcome:
         await handle(work)
         return await hang(work)
 
-    plan = make_plan(first, stage, may_have_acted=may_have_acted)
+    config = make_stage(first, stage, doubts_go_to=Stage.RECONCILE if may_have_acted else None)
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(loop.run_stage, plan, make_tools(db), trio.Event())
+            nursery.start_soon(run_stage, config, make_tools(db), trio.Event())
             await in_hand.wait()
             nursery.cancel_scope.cancel()
 
@@ -424,12 +423,12 @@ async def test_a_booking_is_written_though_the_loop_is_cancelled_meanwhile(db: D
         booking_now.set()
         await conn.execute("WITH nap AS MATERIALIZED (SELECT pg_sleep(0.3)) DELETE FROM outbox USING nap")
 
-    async def handle(work: Work) -> Booking:
-        return Booking("slow", write_slowly)
+    async def handle(work: Work) -> Outcome:
+        return Scripted(write=write_slowly)
 
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(loop.run_stage, make_plan(handle), make_tools(db), trio.Event())
+            nursery.start_soon(run_stage, make_stage(handle), make_tools(db), trio.Event())
             await booking_now.wait()
             nursery.cancel_scope.cancel()
 
@@ -444,10 +443,10 @@ async def test_a_booking_rings_the_stage_it_makes_due(db: Database) -> None:
     async def nothing(conn: Conn) -> None:
         pass
 
-    async def handle(work: Work) -> Booking:
-        return Booking("next", nothing, Stage.SEND, AT_ONCE)
+    async def handle(work: Work) -> Outcome:
+        return Scripted(write=nothing)
 
-    await step(db, make_plan(handle), subject, tools)
+    await step(db, make_stage(handle), subject, tools)
 
     assert bell.is_set()
 
@@ -456,12 +455,12 @@ async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn
     tenant = await make_tenant(db)
     handled = trio.Event()
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         handled.set()
         return finish(work)
 
     tools = make_tools(db, poll_seconds=0.05)
-    async with running(make_plan(handle), tools):
+    async with running(make_stage(handle), tools):
         await trio.sleep(0.2)
         with plain(dsn) as conn:
             conn.execute(

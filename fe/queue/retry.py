@@ -7,21 +7,11 @@ from datetime import timedelta
 #: How long to wait after the try of this number (from 1).
 Gap = Callable[[int, random.Random], timedelta]
 
-#: Tries of sending, asking in doubt included, before a document becomes an operator's matter.
+#: Tries before a row becomes an operator's matter.
 MAX_ATTEMPTS = 8
-
-#: How long an unknown outcome is asked about before it is an operator's matter.
-DOUBT_FOR = timedelta(minutes=15)
-
-#: How long a document is followed while the authority says En Proceso.
-FOLLOW_FOR = timedelta(hours=72)
 
 _FIRST_GAP = 3.8
 _JITTER = 0.10
-
-#: The authority's mean validation time is 200 ms (PROTOCOL.md section 4): asking once early spares most documents the
-#: two seconds that the regular schedule begins with.
-FIRST_LOOK = timedelta(milliseconds=500)
 _POLL_FROM = 2.0
 _POLL_GROWTH = 1.5
 _POLL_TO = 60.0

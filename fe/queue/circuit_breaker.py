@@ -1,23 +1,22 @@
-"""One circuit breaker per host and environment of the authority, shared by all processes.
+"""One circuit breaker per host and environment of those we call, shared by all processes.
 
 While a circuit is open nothing of its lane is claimed, so an outage burns no attempts; one process at a time probes
 with a question that changes nothing; and when the host is back the load returns little by little.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from datetime import timedelta
+from typing import Protocol
 
 import structlog
 import trio
 
-from fe.ecf.catalogue import Environment, Host
 from fe.metrics import Metrics
 from fe.store import circuits
 from fe.store.circuits import Circuit
 from fe.store.db import Database
 from fe.store.errors import DatabaseUnavailable
-from fe.store.outbox import Lane
 
 _log = structlog.get_logger(__name__)
 
@@ -35,14 +34,29 @@ _PROBE_SECONDS = 10.0
 _RAMP_SECONDS = 2.0
 
 #: Answers `None` when the host is there, else says what is wrong.
-Probe = Callable[[Environment, Host], Awaitable[str | None]]
+Probe = Callable[[str, str], Awaitable[str | None]]
+
+
+class Lane(Protocol):
+    """Rows of one host in one environment."""
+
+    @property
+    def environment(self) -> str:
+        """The environment."""
+
+    @property
+    def host(self) -> str:
+        """The host."""
 
 
 class Circuits:
     """What this process knows of the circuits. Give `note` to the client and `gate` to the loops; run `run`."""
 
-    def __init__(self, db: Database, probe: Probe, metrics: Metrics, *, scale: float = 1.0) -> None:
-        """Take what it works with; `scale` shortens every wait alike."""
+    def __init__(
+        self, db: Database, probe: Probe, metrics: Metrics, *, hosts: Container[str], scale: float = 1.0
+    ) -> None:
+        """Take what it works with. Only `hosts` have circuits; `scale` shortens every wait alike."""
+        self._hosts = hosts
         self._db = db
         self._scale = scale
         self._probe = probe
@@ -54,8 +68,8 @@ class Circuits:
 
     def note(self, environment: str, host: str, outcome: str) -> None:
         """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not."""
-        if host not in (Host.ECF, Host.FC):
-            return  # the status service: no document waits for it
+        if host not in self._hosts:
+            return
         if outcome in ("unavailable", "unknown"):
             self._failures[environment, host] += 1
             if self._failures[environment, host] >= self._enough(environment, host):
@@ -115,7 +129,7 @@ class Circuits:
             return
         trouble: str | None = f"no answer within {_PROBE_SECONDS:g} s"
         with trio.move_on_after(_PROBE_SECONDS):
-            trouble = await self._probe(Environment(row.environment), Host(row.host))
+            trouble = await self._probe(row.environment, row.host)
         if trouble is None:
             _log.info("a circuit closed", environment=row.environment, host=row.host)
             await self._db.run(circuits.close_circuit, row.environment, row.host)

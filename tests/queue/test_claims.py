@@ -8,15 +8,14 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors import loop
-from fe.actors.booking import Booking
-from fe.actors.loop import Hand
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Stage
+from fe.queue.claims import InHand, divide, find_and_claim
+from fe.queue.outcome import Outcome
 from fe.store.db import Database
 from fe.store.outbox import Lane, Turn, Work
-from tests.actors.stage import done, finish, make_plan, make_tools, running
 from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.queue.stage import done, finish, make_stage, make_tools, running
 
 FILL = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
@@ -40,7 +39,7 @@ class Holding:
         self.held = 0
         self.full, self.served = trio.Event(), trio.Event()
 
-    async def handle(self, work: Work) -> Booking:
+    async def handle(self, work: Work) -> Outcome:
         if self._wanted(work):
             self.served.set()
             return finish(work)
@@ -55,13 +54,13 @@ async def worked_off(db: Database, many: int, slots: int) -> list[UUID]:
     """Run the loop, which would poll in a minute only, until it has handled so many; their subjects."""
     finished, handled = trio.Event(), list[UUID]()
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         handled.append(work.subject)
         if len(handled) == many:
             finished.set()
         return finish(work)
 
-    async with running(make_plan(handle, slots=slots), make_tools(db, poll_seconds=60)):
+    async with running(make_stage(handle, slots=slots), make_tools(db, poll_seconds=60)):
         with trio.fail_after(15):
             await finished.wait()
     return handled
@@ -73,9 +72,9 @@ async def fill(db: Database, tenant: int, many: int, environment: Environment = 
 
 async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
     """So many claims in a row, each with all slots free."""
-    plan, tools = make_plan(done, slots=slots), make_tools(db)
-    cursors = dict.fromkeys(plan.lanes(), 0)
-    return [(await db.run(loop.find_and_claim, plan, tools, cursors, Hand(slots))).works for _ in range(rounds)]
+    stage, tools = make_stage(done, slots=slots), make_tools(db)
+    cursors = dict.fromkeys(stage.lanes, 0)
+    return [(await db.run(find_and_claim, stage, tools, cursors, InHand(slots))).works for _ in range(rounds)]
 
 
 @pytest.mark.parametrize("slots", [1, 16, 100])
@@ -103,16 +102,16 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
     big = [await make_tenant(db) for _ in range(20)]
     for tenant in big:
         await fill(db, tenant, 200)
-    plan, tools = make_plan(done, slots=4), make_tools(db)
-    cursors = dict.fromkeys(plan.lanes(), 0)
+    stage, tools = make_stage(done, slots=4), make_tools(db)
+    cursors = dict.fromkeys(stage.lanes, 0)
     for _ in range(7):
-        await db.run(loop.find_and_claim, plan, tools, cursors, Hand(4))
+        await db.run(find_and_claim, stage, tools, cursors, InHand(4))
     late = await make_tenant(db)
     await fill(db, late, 1)
 
     served = set()
     for _ in range(math.ceil(21 / 4)):
-        works = (await db.run(loop.find_and_claim, plan, tools, cursors, Hand(4))).works
+        works = (await db.run(find_and_claim, stage, tools, cursors, InHand(4))).works
         served |= {work.tenant_id for work in works}
 
     assert late in served
@@ -136,7 +135,7 @@ def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: 
     turns = [Turn(number, weight) for number, weight in enumerate(weights)]
     room = len(turns) + spare
 
-    shares = loop._shares(turns, room)
+    shares = divide(turns, room)
 
     assert sum(shares) == room
     assert min(shares) >= 1
@@ -168,18 +167,18 @@ async def test_without_production_work_tests_use_three_quarters(db: Database) ->
 async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) -> None:
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 50)
-    plan, tools = make_plan(done, slots=16), make_tools(db)
-    cursors, hand = dict.fromkeys(plan.lanes(), 0), Hand(16)
+    stage, tools = make_stage(done, slots=16), make_tools(db)
+    cursors, hand = dict.fromkeys(stage.lanes, 0), InHand(16)
 
-    first = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+    first = await db.run(find_and_claim, stage, tools, cursors, hand)
     for work in first.works:
         hand.take(work)
     await fill(db, other, 2)
-    second = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+    second = await db.run(find_and_claim, stage, tools, cursors, hand)
     for work in second.works:
         hand.take(work)
     hand.give_back(first.works[0])
-    third = await db.run(loop.find_and_claim, plan, tools, cursors, hand)
+    third = await db.run(find_and_claim, stage, tools, cursors, hand)
 
     assert Counter(work.tenant_id for work in first.works) == {busy: 12}
     assert Counter(work.tenant_id for work in second.works) == {other: 2}
@@ -193,7 +192,7 @@ async def test_a_tenant_finds_a_slot_at_once_while_the_authority_is_slow_with_an
     holding = Holding(lambda work: work.tenant_id == other, others=3)
 
     tools = make_tools(db, poll_seconds=60)
-    async with running(make_plan(holding.handle, slots=4, budget=30), tools):
+    async with running(make_stage(holding.handle, slots=4, budget=30), tools):
         await holding.full.wait()
         await trio.sleep(0.2)
         assert holding.held == 3
@@ -215,9 +214,9 @@ async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 50)
     await fill(db, other, 1)
-    plan, tools = make_plan(done, slots=16), make_tools(db)
+    stage, tools = make_stage(done, slots=16), make_tools(db)
 
-    found = await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), Hand(16))
+    found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InHand(16))
 
     assert Counter(work.tenant_id for work in found.works) == {busy: 8, other: 1}
     assert (found.full, found.room_for_more) == (False, True)
@@ -246,7 +245,7 @@ async def test_production_finds_its_reserved_slot_at_once_while_tests_hold_all_t
     holding = Holding(lambda work: work.environment is Environment.ECF, others=3)
 
     tools = make_tools(db, poll_seconds=60)
-    async with running(make_plan(holding.handle, slots=4, budget=30), tools):
+    async with running(make_stage(holding.handle, slots=4, budget=30), tools):
         await holding.full.wait()
         await trio.sleep(0.2)
         assert holding.held == 3
@@ -260,10 +259,10 @@ async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: D
     tenant = await make_tenant(db)
     await fill(db, tenant, 5)
     await fill(db, tenant, 5, Environment.TESTECF)
-    plan = make_plan(done, slots=16)
+    stage = make_stage(done, slots=16)
     tools = make_tools(db, gate=lambda lane, slots: 0 if lane == Lane(Environment.ECF) else slots)
 
-    works = (await db.run(loop.find_and_claim, plan, tools, dict.fromkeys(plan.lanes(), 0), Hand(16))).works
+    works = (await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InHand(16))).works
 
     assert {work.environment for work in works} == {Environment.TESTECF}
     assert await rows(db, "SELECT DISTINCT attempt FROM outbox WHERE environment = 'ecf'") == [{"attempt": 0}]
@@ -277,7 +276,7 @@ async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Data
     await fill(db, tenant, 60, Environment.TESTECF)
     in_hand, most, slow_done, finished = 0, 0, 0, trio.Event()
 
-    async def handle(work: Work) -> Booking:
+    async def handle(work: Work) -> Outcome:
         nonlocal in_hand, most, slow_done
         if work.environment is Environment.ECF:
             in_hand += 1
@@ -290,7 +289,7 @@ async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Data
         return finish(work)
 
     tools = make_tools(db, gate=lambda lane, slots: gate if lane.environment is Environment.ECF else slots)
-    async with running(make_plan(handle, slots=8), tools):
+    async with running(make_stage(handle, slots=8), tools):
         with trio.fail_after(20):
             await finished.wait()
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trio
 
-from fe.actors.circuits import FAILURES_TO_OPEN, Circuits
 from fe.actors.maintenance import honour_maintenance
 from fe.authority.client import Window
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
 from fe.metrics import Metrics
+from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
 from fe.store import circuits as stored
 from fe.store.db import Database
 from fe.store.outbox import Lane
@@ -29,16 +29,16 @@ class Prober:
 
     def __init__(self, *answers: str | None) -> None:
         self.answers = list(answers)
-        self.asked: list[tuple[Environment, Host]] = []
+        self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, environment: Environment, host: Host) -> str | None:
+    async def __call__(self, environment: str, host: str) -> str | None:
         self.asked.append((environment, host))
         return self.answers.pop(0) if self.answers else None
 
 
 @asynccontextmanager
 async def running(db: Database, prober: Prober) -> AsyncIterator[Circuits]:
-    circuits = Circuits(db, prober, Metrics(), scale=SCALE)
+    circuits = Circuits(db, prober, Metrics(), hosts=(Host.ECF, Host.FC), scale=SCALE)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(circuits.run)
         yield circuits

@@ -1,0 +1,13 @@
+"""How long the authority is waited for (interface.md, "Limits"; decisions.md, "Life of a submission")."""
+
+from datetime import timedelta
+
+#: How long an unknown outcome is asked about before it is an operator's matter.
+DOUBT_FOR = timedelta(minutes=15)
+
+#: How long a document is followed while the authority says En Proceso.
+FOLLOW_FOR = timedelta(hours=72)
+
+#: The authority's mean validation time is 200 ms (PROTOCOL.md section 4): asking once early spares most documents the
+#: two seconds that the regular schedule begins with.
+FIRST_LOOK = timedelta(milliseconds=500)

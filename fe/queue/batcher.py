@@ -1,0 +1,152 @@
+"""Group commit: what is handed in while one write is under way is written together by the next.
+
+There is no timer: the first item is written at once, alone, and under load the batches grow by themselves.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
+
+import trio
+
+from fe.store.errors import DatabaseUnavailable
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: So many items make a batch at most.
+MOST = 500
+
+#: A write may take this long; then its items have not been written, as far as anybody can tell.
+WRITE_SECONDS = 10.0
+
+
+#: Told what became of an item: its result; or what writing it alone raised; or DatabaseUnavailable.
+Answer = Callable[[T, R | Exception], None]
+
+
+class _Entry(Generic[T, R]):
+    __slots__ = ("answer", "item", "withdrawn")
+
+    def __init__(self, item: T, answer: Answer[T, R]) -> None:
+        self.item = item
+        self.answer = answer
+        self.withdrawn = False
+
+
+class Batcher(Generic[T, R]):
+    """Gathers items and has them written together by one task, in the order in which they came.
+
+    `write` takes some items and returns one result for each, all of them written or, when it raises, none. When it
+    raises, the halves are tried by themselves, and so on: a bad item ends up alone, and the others are written.
+    Only when the database is away is nothing tried again, and every item of the batch hears of it.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Sequence[T]], Awaitable[Sequence[R]]],
+        *,
+        most: int = MOST,
+        seconds: float = WRITE_SECONDS,
+    ) -> None:
+        self._write = write
+        self._most = most
+        self._seconds = seconds
+        self._waiting: deque[_Entry[T, R]] = deque()
+        self._under_way: list[_Entry[T, R]] = []
+        self._handed_in = trio.Event()
+        self._idle = trio.Event()
+        self._idle.set()
+
+    def hand_in(self, item: T, answer: Answer[T, R]) -> None:
+        """Have the item written. `answer` is called once, from the writing task; it must neither wait nor raise."""
+        self._put(_Entry(item, answer))
+
+    async def put(self, item: T) -> R:
+        """Have the item written and return its result, or raise what writing it alone raised, or DatabaseUnavailable.
+
+        Cancelled while it waits for its batch to begin, it is withdrawn; after that it is written with the batch, which
+        goes on as if nothing had happened.
+        """
+        answered = trio.Event()
+        said: list[R | Exception] = []
+
+        def answer(_: T, result: R | Exception) -> None:
+            said.append(result)
+            answered.set()
+
+        entry: _Entry[T, R] = _Entry(item, answer)
+        self._put(entry)
+        try:
+            await answered.wait()
+        except trio.Cancelled:
+            entry.withdrawn = True
+            raise
+        (result,) = said
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Write, while the block runs, what is handed in; at its end, what was handed in before.
+
+        A cancellation from outside does not reach the writing: what is handed in while everything comes to an end gets
+        written. What has not been written so many seconds after the block is given up, and hears DatabaseUnavailable.
+        """
+        scope = trio.CancelScope(shield=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._run, scope)
+            try:
+                yield
+            finally:
+                with trio.move_on_after(self._seconds, shield=True):
+                    await self._idle.wait()
+                scope.cancel()
+        for entry in [*self._under_way, *self._waiting]:
+            entry.answer(entry.item, DatabaseUnavailable("everything came to an end before it was written"))
+
+    def _put(self, entry: _Entry[T, R]) -> None:
+        self._waiting.append(entry)
+        self._handed_in.set()
+        if self._idle.is_set():
+            self._idle = trio.Event()
+
+    async def _run(self, scope: trio.CancelScope) -> None:
+        with scope:
+            while True:
+                await self._handed_in.wait()
+                self._handed_in = trio.Event()
+                while self._waiting:
+                    self._under_way = self._next()
+                    await self._write_some(self._under_way.copy())
+                self._idle.set()
+
+    def _next(self) -> list[_Entry[T, R]]:
+        batch: list[_Entry[T, R]] = []
+        while self._waiting and len(batch) < self._most:
+            entry = self._waiting.popleft()
+            if not entry.withdrawn:
+                batch.append(entry)
+        return batch
+
+    async def _write_some(self, batch: Sequence[_Entry[T, R]]) -> None:
+        if not batch:
+            return
+        try:
+            with trio.fail_after(self._seconds):
+                results: Sequence[R | Exception] = await self._write([entry.item for entry in batch])
+        except (DatabaseUnavailable, trio.TooSlowError) as error:
+            # Each its own: a traceback grows with everyone who raises it.
+            results = [DatabaseUnavailable(str(error) or "the write took too long") for _ in batch]
+        except Exception as error:
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                await self._write_some(batch[:middle])
+                await self._write_some(batch[middle:])
+                return
+            results = [error]
+        for entry, result in zip(batch, results, strict=True):
+            self._under_way.remove(entry)
+            entry.answer(entry.item, result)

@@ -1,0 +1,85 @@
+"""What a try came to, as data. A kind of work adds its own by deriving from these, and says how each is written."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from fe.store.db import Conn
+
+#: No time at all.
+AT_ONCE = timedelta(0)
+
+
+class Outcome:
+    """One of the five below."""
+
+    __slots__ = ()
+
+    #: What metrics and logs call it.
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance(Outcome):
+    """The work is due in stage `to` after `after`; that may be the stage it is in."""
+
+    to: str
+    after: timedelta = AT_ONCE
+    name: str = "advance"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry(Outcome):
+    """The same stage again, after `after`. With `counts` false nothing failed: the attempt is given back."""
+
+    reason: str
+    after: timedelta
+    counts: bool = True
+    name: str = "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Park(Outcome):
+    """No more tries: a dead letter, which is an operator's matter."""
+
+    reason: str
+    name: str = "dead letter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InDoubt(Outcome):
+    """Nobody knows whether it took effect elsewhere: stage `to` finds out, after `after`, before it is tried again."""
+
+    to: str
+    reason: str
+    after: timedelta = AT_ONCE
+    #: Written instead when it shows that nothing can have left us: then nothing is in doubt.
+    otherwise: Outcome | None = None
+    name: str = "outcome unknown"
+
+
+class End(Outcome):
+    """Nothing is left to do. What it ended with is a matter of the kind of work."""
+
+    __slots__ = ()
+
+
+class TryLater(Exception):
+    """Raised by a handler: it cannot succeed now. Try again by the schedule, or after `after` when that is longer."""
+
+    def __init__(self, reason: str, after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.after = after
+
+
+W = TypeVar("W")
+
+#: Writes one outcome of a claimed row; its last argument is the moment to put on record. Fenced by the epoch of the
+#: claim: raises LeaseLost, and has written nothing, when that has passed.
+Writer = Callable[[Conn, W, Any, datetime], Awaitable[None]]
+
+#: Writes many outcomes of one type in one transaction, all or none; says of each, in order, whether its claim was still
+#: ours. Where it was not, nothing was written for that one.
+BatchWriter = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[bool]]]

@@ -1,0 +1,211 @@
+"""What the engine is told: where a kind of work has its rows and how its outcomes are written; how a stage runs."""
+
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from fe.clock import Clock
+from fe.metrics import Metrics
+from fe.queue.outcome import BatchWriter, InDoubt, Outcome, Park, Retry, Writer
+from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
+from fe.store.db import Conn, Database
+from fe.store.wakeups import Wakeups
+
+#: What a lane set aside for later, and one tenant, leave to the others.
+_RESERVED_SHARE = 4
+
+
+class Lane(Protocol):
+    """Rows that stand or fall together. To the engine a key, but for two things."""
+
+    @property
+    def group(self) -> str:
+        """Lanes of one group count together when a tenant's share of the slots is looked at."""
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether its rows may take the last quarter of the slots, too."""
+
+    def __hash__(self) -> int: ...
+
+
+class Job(Protocol):
+    """A claimed row. `attempt` counts this try; `epoch` is the fencing token that every writer must show."""
+
+    @property
+    def lane(self) -> Lane:
+        """The lane it was claimed from."""
+
+    @property
+    def tenant_id(self) -> int:
+        """Whose it is."""
+
+    @property
+    def subject(self) -> UUID:
+        """What it is about."""
+
+    @property
+    def attempt(self) -> int:
+        """The number of this try, from 1."""
+
+    @property
+    def epoch(self) -> int:
+        """The fencing token: grows with every claim."""
+
+    @property
+    def deaths(self) -> int:
+        """How many workers in a row died over it."""
+
+    @property
+    def waited(self) -> timedelta:
+        """For how long it had been in this stage when it was claimed, by the database's clock."""
+
+    @property
+    def last_error(self) -> str | None:
+        """Why the try before failed."""
+
+
+class Turn(Protocol):
+    """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
+
+    @property
+    def tenant_id(self) -> int:
+        """The tenant."""
+
+    @property
+    def weight(self) -> int:
+        """At least 1."""
+
+
+W = TypeVar("W", bound=Job)
+W_co = TypeVar("W_co", bound=Job, covariant=True)
+
+
+class Source(Protocol[W_co]):
+    """Where the rows of a kind of work are claimed: three questions, each one round trip (see fe/store/outbox.py)."""
+
+    def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
+        """Tell, for each lane, a moment before which no row of it is due."""
+
+    def due_tenants(
+        self,
+        conn: Conn,
+        stage: str,
+        lanes: Sequence[tuple[Any, int]],
+        limit: int,
+        *,
+        floors: Mapping[Any, datetime],
+    ) -> Awaitable[Mapping[Any, Sequence[Turn]]]:
+        """Name, for each lane, up to `limit` tenants with work due, beginning past the one given with the lane."""
+
+    def claim(
+        self,
+        conn: Conn,
+        stage: str,
+        lane: Any,
+        scope: Sequence[int],
+        shares: Sequence[int],
+        *,
+        lease: timedelta,
+        holder: str,
+        floor: datetime,
+    ) -> Awaitable[Sequence[W_co]]:
+        """Lease due rows of the tenants in `scope`, of each at most its share; raise attempt and epoch of each."""
+
+
+async def _nothing_open(_: Conn, __: Job) -> bool:
+    return False
+
+
+def _nobody(_: Job, __: Outcome) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[W]):
+    """A kind of work: where its rows are, and its one table of how each outcome is written."""
+
+    source: Source[W]
+    writers: Mapping[type[Outcome], Writer[W]]
+    #: Outcomes that are written many at once; each has its writer above as well, for when it must be written alone.
+    batches: Mapping[type[Outcome], BatchWriter[W]] = field(default_factory=dict)
+    #: Whether something of it may have gone out of which nobody knows what became of it.
+    is_open: Callable[[Conn, W], Awaitable[bool]] = _nothing_open
+    #: Told of every outcome, after its commit. It must not wait, nor raise.
+    written: Callable[[W, Outcome], None] = _nobody
+
+    def __post_init__(self) -> None:
+        """Look whether what the engine itself comes to can be written. Raises ValueError."""
+        missing = [outcome.__name__ for outcome in (Retry, Park) if outcome not in self.writers]
+        missing += [outcome.__name__ for outcome in self.batches if outcome not in self.writers]
+        if missing:
+            raise ValueError(f"no writer for {', '.join(missing)}")
+
+
+@dataclass(frozen=True, slots=True)
+class StageConfig(Generic[W]):
+    """One stage: who handles its rows, how many at once, and what to make of a try that ended without a word."""
+
+    name: str
+    kind: Kind[W]
+    #: Makes one try of one row, with no transaction open, and says what it came to.
+    handle: Callable[[W], Awaitable[Outcome]]
+    slots: int
+    #: In the order of service.
+    lanes: Sequence[Lane]
+    #: Shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
+    budget: float
+    #: When to try again after the try of this number (from 1).
+    gap: Gap = retry_gap
+    #: After so many failed tries (None: after so long in this stage) the row is an operator's matter.
+    max_attempts: int | None = MAX_ATTEMPTS
+    patience: timedelta = timedelta(0)
+    #: Where a try may take effect elsewhere: the stage that finds out, when one ends without an answer, whether it did.
+    doubts_go_to: str | None = None
+    #: After unexpected errors over so many different rows in a row the fault is not theirs: see trouble.py.
+    rows_to_trouble: int = 5
+    #: How long between two tries while in trouble.
+    probe_seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Look whether a doubt could be written, if there may be one. Raises ValueError."""
+        if self.doubts_go_to is not None and InDoubt not in self.kind.writers:
+            raise ValueError(f"stage {self.name} may leave doubts, and there is no writer for InDoubt")
+
+    def reserve(self) -> int:
+        """How many slots neither one tenant nor a lane that does not take all may have: the last quarter."""
+        return self.slots // _RESERVED_SHARE
+
+    def slots_of_a_tenant(self) -> int:
+        """How many of its rows a tenant may have in hand: others find a slot free however slow its tries are."""
+        return max(1, self.slots - self.reserve())
+
+    def exhausted(self, work: W) -> bool:
+        """Tell whether this try, should it fail, was the last one."""
+        if self.max_attempts is not None:
+            return work.attempt >= self.max_attempts
+        # Both, because no tries are made while a lane's circuit is open, and that is nobody's failure.
+        return work.attempt >= MAX_ATTEMPTS and work.waited >= self.patience
+
+
+def _all_slots(_: Any, slots: int) -> int:
+    return slots
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What every stage's executor works with."""
+
+    db: Database
+    wakeups: Wakeups
+    clock: Clock
+    metrics: Metrics
+    lease: timedelta
+    poll_seconds: float
+    holder: str
+    spread: random.Random = field(default_factory=random.Random)
+    #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
+    gate: Callable[[Any, int], int] = _all_slots

@@ -47,7 +47,8 @@ ELSEWHERE = {
 #: Commands that no test can run: they are what runs the tests, they need what a test does not have, or they take long.
 BY_HAND = {
     "make test": "this is it",
-    "make check": "the second half of .ci/run",
+    "make debian": "runs the tests on another server; tests/test_servers.py starts one",
+    "make check": "the last part of .ci/run",
     "make lock": "needs uv and a package index",
     "make bench": "measures, for most of a minute",
     "make faults": "the fault suite has a run of its own",

@@ -149,7 +149,8 @@ _GATE = """
                        WHERE i.plan_id = p.plan_id AND i.turn <= p.canary AND i.released_at IS NULL) = 0 THEN 'canaries'
                 WHEN p.next_release_at > clock_timestamp() THEN 'early'
                 ELSE 'released' END,
-           greatest(0, extract(EPOCH FROM p.next_release_at - clock_timestamp()))::float8
+           -- Not simply the difference: before the first release that is infinite, which Postgres knows since 17.
+           greatest(0, extract(EPOCH FROM greatest(p.next_release_at, clock_timestamp()) - clock_timestamp()))::float8
       FROM replay_plans AS p
      WHERE p.plan_id = %(plan)s
 """

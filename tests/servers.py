@@ -66,11 +66,13 @@ def _start(programs: Path, folder: Path) -> str:
         shutil.chown(data, user)
         folder.chmod(0o755)
         told |= {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
-    make = [programs / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync"]
+    make = [str(programs / "initdb"), "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync"]
     subprocess.run(make, check=True, capture_output=True, **told)
     with (folder / "log").open("wb") as log:
-        command = [programs / "postgres", "-D", data, "-k", data, "-c", "listen_addresses="]
-        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, **told)
+        command = [str(programs / "postgres"), "-D", str(data), "-k", str(data), "-c", "listen_addresses="]
+        server: subprocess.Popen[bytes] = subprocess.Popen(
+            command, stdout=log, stderr=log, start_new_session=True, **told
+        )
     leash = Leash()
     leash.tie(server.pid)
     atexit.register(_stop, server, leash)

@@ -235,4 +235,4 @@ def test_ci_runs_the_tests_and_then_the_checks() -> None:
     script = ROOT / ".ci" / "run"
 
     assert os.access(script, os.X_OK)
-    assert re.findall(r"^make .*", script.read_text(), re.MULTILINE) == ["make test", "make check"]
+    assert re.findall(r"^make .*", script.read_text(), re.MULTILINE) == ["make test", "make debian", "make check"]

@@ -24,7 +24,7 @@ class Health:
         return Reply(200, {"status": "ok"})
 
     async def ready(self, call: Call) -> Reply:
-        """Answer 200 when the database answers and has exactly this release's migrations, else 503 and why."""
+        """Answer 200 when the database answers and has a shape that this release runs on, else 503 and why."""
         try:
             with trio.fail_after(_PATIENCE):
                 await self._db.run(readiness.check, self._files)

@@ -1,21 +1,18 @@
-"""Whether the database is there and in the shape this release needs."""
+"""Whether the database is there and in a shape that this release runs on."""
 
 from collections.abc import Sequence
 
-from psycopg import errors
-
+from fe.store import book
 from fe.store.db import Conn
-from fe.store.migrate import Migration, MigrationError, pending
-
-_APPLIED = "SELECT number, digest FROM schema_migrations ORDER BY number"
+from fe.store.migrate import OLDEST_SCHEMA, Migration, MigrationError, lacking
 
 
-async def check(conn: Conn, files: Sequence[Migration]) -> None:
-    """See that exactly `files` have been applied. Raises MigrationError saying what is missing."""
-    try:
-        cursor = await conn.execute(_APPLIED)
-    except errors.UndefinedTable:
-        raise MigrationError("the database is empty: run `fe migrate`") from None
-    todo = pending(await cursor.fetchall(), files)
-    if todo:
-        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
+async def check(conn: Conn, files: Sequence[Migration], *, oldest: int = OLDEST_SCHEMA) -> None:
+    """See that the release that ships `files` runs on what was applied: up to `oldest` at least, by it or a later one.
+
+    Raises MigrationError saying what is wrong.
+    """
+    applied = await book.read(conn)
+    if not applied:
+        raise MigrationError("the database is empty: run `fe migrate`")
+    lacking(applied, files, oldest=oldest)

@@ -225,7 +225,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
 
 async def test_not_ready_without_its_migrations(front: Running, db: Database) -> None:
     async def forget(conn: Conn) -> None:
-        await conn.execute("DELETE FROM schema_migrations WHERE number = 1")
+        await conn.execute("DELETE FROM applied_migrations WHERE number = 1")
 
     await db.run(forget)
     async with httpx.AsyncClient(trust_env=False) as client:

@@ -252,13 +252,14 @@ class Trouble:
 _TROUBLES = """
     SELECT i.subject, s.e_ncf, s.status = 'error' OR d.subject IS NOT NULL AS gave_up,
            i.turn <= p.canary AND NOT p.canaries_passed AS is_canary,
-           coalesce(d.error, o.last_error, s.response ->> 'error', '') AS error
+           coalesce(d.error, o.last_error, s.response ->> 'error', 'processes died over it: ' || o.deaths, '') AS error
       FROM replay_plans AS p
       JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
       JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
       LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
       LEFT JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.subject = i.subject
-     WHERE p.plan_id = %(plan)s AND (s.status = 'error' OR d.subject IS NOT NULL OR o.last_error IS NOT NULL)
+     WHERE p.plan_id = %(plan)s
+       AND (s.status = 'error' OR d.subject IS NOT NULL OR o.last_error IS NOT NULL OR o.deaths > 0)
      ORDER BY gave_up DESC, i.turn
      LIMIT 100
 """
@@ -314,7 +315,8 @@ _SEEN = """
             OR s.status = 'error'
             OR EXISTS (SELECT 1 FROM dead_letters AS d WHERE d.tenant_id = i.tenant_id AND d.subject = i.subject)
             OR EXISTS (SELECT 1 FROM outbox AS o
-                        WHERE o.tenant_id = i.tenant_id AND o.subject = i.subject AND o.last_error IS NOT NULL))
+                        WHERE o.tenant_id = i.tenant_id AND o.subject = i.subject
+                          AND (o.last_error IS NOT NULL OR o.deaths > 0)))
 """
 
 

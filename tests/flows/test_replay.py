@@ -401,6 +401,23 @@ async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(
     assert ended.progress.failed == []  # it is being tried again: the stop did not wait for its last try
 
 
+async def test_a_row_over_which_a_process_died_is_a_failure(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.0)
+    letters = await make_dead(db, 2)
+    plan = await make_plan(db, letters, canary=1)
+
+    async def die_over_it() -> None:
+        await until_going(db, letters[0][1])
+        await take(db, letters[0][1])
+        await take(db, letters[0][1])  # a claim that finds a holder has found a death
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(die_over_it)
+        ended = await run(db, plan)
+
+    assert ended.stopped == f"a canary fails: {letters[0][1]} E310000000000: processes died over it: 1"
+
+
 async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,11 +139,9 @@ async def run_plan(
     while True:
         stopped = await watch.look()
         if stopped is not None:
-            return Run(await db.run(replay_plans.progress, plan.plan_id), stopped)
-        if all_released:
-            progress = await db.run(replay_plans.progress, plan.plan_id)
-            if not wait or progress.open <= 0:
-                return Run(progress)
+            return Run(watch.progress, stopped)
+        if all_released and (not wait or watch.progress.open <= 0):
+            return Run(watch.progress)
         if all_released or watch.holds:
             await trio.sleep(LOOK_SECONDS)
             continue
@@ -158,6 +156,7 @@ async def run_plan(
             case "done":
                 await db.run(replay_plans.finish, plan.plan_id, clock())
                 all_released = True
+                watch.look_anew()
 
 
 class _Watch:
@@ -168,6 +167,8 @@ class _Watch:
         self._plan = plan
         self._tell = tell
         self._look_at = trio.current_time()
+        #: As it was at the last look.
+        self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
         #: Since when rows fail, and since when canaries are waited for.
         self._failing_since: float | None = None
         self._canaries_since: float | None = None
@@ -179,14 +180,20 @@ class _Watch:
     def awaits_canaries(self) -> None:
         """The canaries are out: nothing is released before they are through. They are looked at from now on."""
         if self._canaries_since is None:
-            self._canaries_since = self._look_at = trio.current_time()
+            self._canaries_since = trio.current_time()
+            self.look_anew()
+
+    def look_anew(self) -> None:
+        """Something has changed: the next look is due now."""
+        self._look_at = trio.current_time()
 
     async def look(self) -> str | None:
         """Say why the plan has to stop; None when it has not, or when the last look was a moment ago."""
         began = trio.current_time()
         if began < self._look_at:
             return None
-        self._tell(await self._db.run(replay_plans.progress, self._plan.plan_id))
+        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self._tell(self.progress)
         why = await self._failures() or await self._canaries()
         now = trio.current_time()
         self._look_at = now + max(LOOK_SECONDS, (now - began) * (1 / _LOOKING - 1))

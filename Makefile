@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup demo test faults check format bench lock clean
+.PHONY: help setup demo test debian faults check format bench lock clean
 .NOTPARALLEL:
 
 # ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
@@ -22,6 +22,13 @@ demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends 
 
 test: setup ## Run every test, as many at once as there are cores; ARGS goes to pytest
 	@$(BIN)/pytest -n auto --dist loadfile $(ARGS)
+
+debian: setup ## Run the tests of store, flows and command line on Debian's Postgres too, where it is installed
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile tests/store tests/flows tests/cli $(ARGS); \
+	else \
+		echo "SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql); only the embedded one was tried." >&2; \
+	fi
 
 faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CALLS choose which and how long
 	@$(BIN)/python -m tests.faults $(ARGS)

@@ -36,7 +36,7 @@ from fe.queue.stage import Tools
 from fe.queue.supervisor import keep_running
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
-from fe.store.migrate import verify
+from fe.store.migrate import OLDEST_SCHEMA, verify
 from fe.store.roles import FRONT, WORKER
 from fe.store.verdicts import Verdicts
 from fe.store.wakeups import Wakeups
@@ -77,7 +77,9 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     configure_logging(settings.log_level)
     kill_points.arm(settings.kill_point)
     dsn = database_dsn(settings)
-    verify(dsn, *database_roles(role), connections=processes * connections_of_process(settings, role))
+    connections = processes * connections_of_process(settings, role)
+    if missing := verify(dsn, *database_roles(role), oldest=OLDEST_SCHEMA, connections=connections):
+        _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)
 

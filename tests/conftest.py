@@ -14,21 +14,30 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from fe.store.db import Database, open_database
-from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
 from fe.store.roles import FRONT, WORKER
+from tests.servers import chosen, start_server
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On another server than the usual one, run what needs a server: the rest would only say the same again."""
+    if chosen() is None:
+        return
+    kept = [item for item in items if "postgres" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """DSN of a server of our own, which ends with the test run.
+    """DSN of a server of our own, which ends with the test run; FE_TEST_POSTGRES says which (tests/servers.py).
 
     Not under pytest's own temporary folder: as root the server runs as another user, and a second pytest that starts
     closes that folder to everybody else.
     """
     folder = Path(tempfile.mkdtemp(prefix="fe-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
-    dsn = start_embedded(folder / "data", keep=False)
+    dsn = start_server(folder)
     with psycopg.connect(dsn, autocommit=True) as conn:
         # Making a database a test would wait for the disk four times, and nothing here need outlive a power cut.
         conn.execute("ALTER SYSTEM SET fsync = off")

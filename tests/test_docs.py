@@ -53,7 +53,8 @@ ELSEWHERE = {
 #: Commands that no test can run: they are what runs the tests, they need what a test does not have, or they take long.
 BY_HAND = {
     "make test": "this is it",
-    "make check": "the first half of .ci/run",
+    "make debian": "runs the tests on another server; tests/test_servers.py starts one",
+    "make check": "the first part of .ci/run",
     "make lock": "needs uv and a package index",
     "make bench": "measures, for most of a minute",
     "make faults": "the fault suite has a run of its own",
@@ -240,4 +241,4 @@ def test_ci_runs_the_cheap_checks_before_the_tests() -> None:
     script = ROOT / ".ci" / "run"
 
     assert os.access(script, os.X_OK)
-    assert re.findall(r"^make .*", script.read_text(), re.MULTILINE) == ["make check", "make test"]
+    assert re.findall(r"^make .*", script.read_text(), re.MULTILINE) == ["make check", "make test", "make debian"]

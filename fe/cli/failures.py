@@ -12,6 +12,8 @@ from fe.store.embedded import NoEmbeddedServer
 from fe.store.errors import DatabaseUnavailable, StoreError
 
 OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
+#: Of a replay: it stopped before all rows were released; all were, and some failed again.
+STOPPED, FAILED_AGAIN = 6, 7
 #: What a shell reports of a program that an interrupt ended.
 INTERRUPTED = 130
 

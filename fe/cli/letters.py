@@ -48,11 +48,12 @@ def filters(command: F) -> F:
 
 def deed(command: F) -> F:
     """Add who and why: kept with every act."""
-    command = click.option("--reason", metavar="TEXT", callback=_reason, help="Why; kept on record.")(command)
+    command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
     return click.option("--by", "by_whom", default=_whoever, metavar="NAME", help="Who; you, by default.")(command)
 
 
-def _reason(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def words(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """What a person wrote: something, and no more than is kept."""
     if value is not None and not 1 <= len(value.strip()) <= LONGEST_REASON:
         raise click.BadParameter(f"should be 1 to {LONGEST_REASON} characters")
     return value
@@ -72,9 +73,8 @@ def given(reason: str | None) -> str:
     return reason
 
 
-async def find(
+async def chosen(
     db: Database,
-    limit: int,
     *,
     tenant_name: str | None,
     environment: str | None,
@@ -83,10 +83,10 @@ async def find(
     older_than: float | None,
     e_ncf: str | None,
     ids: tuple[UUID, ...],
-) -> list[DeadLetter]:
-    """Find the dead letters that are meant; says on stderr when there are more than `limit`."""
+) -> Filter:
+    """Tell what the options of `filters` choose."""
     tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
-    which = Filter(
+    return Filter(
         tenant_id=tenant.tenant_id if tenant else None,
         environment=environment,
         stage=stage,
@@ -95,7 +95,11 @@ async def find(
         e_ncf=e_ncf,
         subjects=ids or None,
     )
-    letters = await db.run(dead_letters.listed, which, limit + 1)
+
+
+async def find(db: Database, limit: int, **which: Any) -> list[DeadLetter]:
+    """Find the dead letters that are meant; says on stderr when there are more than `limit`."""
+    letters = await db.run(dead_letters.listed, await chosen(db, **which), limit + 1)
     if len(letters) > limit:
         click.echo(f"only the {limit} longest dead are taken: --limit raises that", err=True)
     return letters[:limit]

@@ -1,6 +1,7 @@
 """`fe outbox`: what waits, why, and what to do about what gave up."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,7 @@ import click
 
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.cli.failures import Failure
-from fe.cli.letters import deed, environment_choice, filters, find, given
+from fe.cli.letters import chosen, deed, environment_choice, filters, find, given, words
 from fe.cli.replay import replay
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
@@ -19,9 +20,11 @@ from fe.flows.waiting import Answer, Limits, explain
 from fe.queue.leases import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.store import circuits, dead_letters, operators, pauses, submissions, waiting
+from fe.store import in_doubt as doubts
 from fe.store import outbox as rows
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter
+from fe.store.in_doubt import Doubt
 from fe.store.operators import Act
 from fe.store.waiting import Waiting
 
@@ -50,6 +53,10 @@ def status(as_json: bool) -> None:
             "deadLetters": [
                 {"stage": stage, "environment": environment, "rows": count}
                 for stage, environment, count in await db.run(dead_letters.counted)
+            ],
+            "inDoubt": [
+                {"environment": environment, "host": host, "askedAbout": asked, "gaveUp": dead, "since": moment(since)}
+                for environment, host, asked, dead, since in await db.run(doubts.counted)
             ],
             "workers": [
                 {"process": one.holder, "inHand": one.holds, "silentSeconds": round(one.silent_for, 1)}
@@ -93,6 +100,7 @@ def status(as_json: bool) -> None:
 _HEADINGS = {
     "waiting": "nothing waits",
     "deadLetters": "no dead letters",
+    "inDoubt": "nothing is in doubt",
     "workers": "no process works",
     "paused": "nothing is paused",
     "leftAlone": "no host is left alone",
@@ -101,11 +109,27 @@ _HEADINGS = {
 
 @outbox.command("list")
 @filters
+@click.option(
+    "--in-doubt", is_flag=True, help="Those of which nobody knows whether the authority has them, dead letters or not."
+)
 @json_option
-def list_(as_json: bool, limit: int, **which: Any) -> None:
-    """List dead letters, the longest dead first."""
+def list_(in_doubt: bool, as_json: bool, limit: int, **which: Any) -> None:
+    """List dead letters, the longest dead first; or what is in doubt, the longest first."""
+    if in_doubt:
+        if which["stage"] is not None:
+            raise click.UsageError("--stage says nothing of what is in doubt: it is the authority that is asked")
+        found = with_database(settings_with_database(), lambda db: _doubts(db, limit, which))
+        show_all([_doubt(one) for one in found], as_json=as_json, none="nothing of that is in doubt")
+        return
     letters = with_database(settings_with_database(), lambda db: find(db, limit, **which))
     show_all([_row(letter) for letter in letters], as_json=as_json, none="there are no such dead letters")
+
+
+async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt]:
+    found = await db.run(doubts.listed, await chosen(db, **which), limit + 1)
+    if len(found) > limit:
+        click.echo(f"only the {limit} longest are shown: --limit raises that", err=True)
+    return found[:limit]
 
 
 @outbox.command("show")
@@ -165,10 +189,16 @@ async def _submission(db: Database, tax_log_id: UUID) -> Waiting:
 @outbox.command()
 @filters
 @click.option("--dry-run", is_flag=True, help="Say which rows are meant; do nothing.")
+@click.option("--note-for-client", "note", metavar="TEXT", callback=words, help="Shown to the client, with the error.")
 @deed
 @json_option
-def discard(dry_run: bool, by_whom: str, reason: str | None, as_json: bool, limit: int, **which: Any) -> None:
-    """Give dead letters up: their clients see `error`. It cannot be undone, so at least one filter has to be given."""
+def discard(
+    dry_run: bool, note: str | None, by_whom: str, reason: str | None, as_json: bool, limit: int, **which: Any
+) -> None:
+    """Give dead letters up: their clients see `error`. It cannot be undone, so at least one filter has to be given.
+
+    The reason is for our own records; what the client is to read goes in the note.
+    """
     if not any(which.values()):
         raise click.UsageError("say which ones: at least one filter, --id at best")
     because = None if dry_run else given(reason)
@@ -177,7 +207,8 @@ def discard(dry_run: bool, by_whom: str, reason: str | None, as_json: bool, limi
         letters = await find(db, limit, **which)
         if because is None:
             return [_row(letter) for letter in letters]
-        done = await act_on_each(db, letters, dead_letters.discard, by_whom, because, clock=system_clock)
+        give_up = partial(dead_letters.discard, note=note)
+        done = await act_on_each(db, letters, give_up, by_whom, because, clock=system_clock)
         return [{"taxLogId": str(subject), "numberFate": fate} for subject, fate in done.items() if fate]
 
     show_all(with_database(settings_with_database(), work), as_json=as_json, none="there are no such dead letters")
@@ -256,4 +287,19 @@ def _row(letter: DeadLetter) -> dict[str, Any]:
         "diedAt": moment(letter.died_at),
         "sends": letter.sends,
         "error": letter.error,
+    }
+
+
+def _doubt(one: Doubt) -> dict[str, Any]:
+    return {
+        "taxLogId": str(one.subject),
+        "tenant": one.tenant,
+        "environment": one.environment,
+        "host": one.host,
+        "eNCF": one.e_ncf,
+        "state": "gave up" if one.gave_up else "asked about",
+        "since": moment(one.since),
+        "openSends": one.open_sends,
+        "lastSentAt": moment(one.last_sent_at),
+        "error": one.error,
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from fe.cli.failures import Failure
+from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
 from fe.cli.letters import deed, filters, find, given
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
@@ -30,17 +30,23 @@ from fe.store.replay_plans import Plan, Progress
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="So many first; the rest when these came to a verdict.",
+    help="So many of each of the authority's hosts and environments first; the rest when these came to a verdict.",
 )
 @click.option(
     "--per-second", type=click.FloatRange(0.01, 1000), default=5.0, show_default=True, help="At most so many."
 )
 @click.option(
-    "--stop-on-failure/--go-on",
+    "--stop-on-failure/--no-stop",
     default=True,
     show_default=True,
-    help="When a released row fails again. With a --plan that stopped, --go-on passes over what failed.",
+    help="Stop when a released row fails and does not get on within seconds.",
 )
+@click.option(
+    "--go-on",
+    is_flag=True,
+    help="With a --plan that stopped: pass over what failed, and send canaries first again.",
+)
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait for the last verdict.")
 @deed
 @json_option
 def replay(
@@ -50,6 +56,8 @@ def replay(
     canary: int,
     per_second: float,
     stop_on_failure: bool,
+    go_on: bool,
+    wait: bool,
     by_whom: str,
     reason: str | None,
     as_json: bool,
@@ -59,10 +67,14 @@ def replay(
     """Set dead letters going again. What may have gone out is asked about first, and signed bytes are never remade.
 
     A plan that exists already is taken up where it stopped: the rows, the reason and the pace are those it began with.
+    Ends with 0 when every row has come to a verdict (with --no-wait: was released), 6 when it stopped before all were
+    released, 7 when all were and some failed again.
     """
     if dry_run:
         _look(settings_with_database(), limit, which, ask=ask, as_json=as_json)
         return
+    if go_on and plan_id is None:
+        raise click.UsageError("--go-on goes with the --plan that stopped")
     if ask:
         raise click.UsageError("--ask goes with --dry-run: a replay asks by itself where it has to")
 
@@ -70,6 +82,8 @@ def replay(
         name = plan_id or f"replay-{new_id(system_clock()).hex[:12]}"
         plan = await db.run(replay_plans.find, name)
         if plan is None:
+            if go_on:
+                raise Failure(f"there is no plan {name} yet: --go-on is for one that stopped")
             letters = await find(db, limit, **which)
             plan = await _write_down(
                 db,
@@ -83,9 +97,8 @@ def replay(
             )
         # Said at once: whoever interrupts us needs the name to go on.
         click.echo(f"plan {name}", err=True)
-        run = await replays.run_plan(
-            db, plan, by_whom, clock=system_clock, go_on=not stop_on_failure, tell=_Teller(quiet=as_json).tell
-        )
+        teller = _Teller(quiet=as_json)
+        run = await replays.run_plan(db, plan, by_whom, clock=system_clock, go_on=go_on, wait=wait, tell=teller.tell)
         return name, run
 
     name, run = with_database(settings_with_database(), work)
@@ -96,13 +109,20 @@ def replay(
             "released": run.progress.released,
             "skipped": run.progress.skipped,
             "ended": run.progress.ended,
+            "open": run.progress.open,
             "failedAgain": [str(subject) for subject in run.progress.failed],
             "stopped": run.stopped,
         },
         as_json=as_json,
     )
     if run.stopped is not None:
-        raise Failure(f"{run.stopped}; `fe outbox replay --plan {name}` goes on from here, --go-on passes over these")
+        raise Failure(
+            f"{run.stopped}; `fe outbox replay --plan {name}` goes on from here when that is mended, "
+            "--go-on passes over what failed",
+            STOPPED,
+        )
+    if run.progress.failed:
+        raise Failure(f"{len(run.progress.failed)} of the released rows failed again", FAILED_AGAIN)
 
 
 async def _write_down(

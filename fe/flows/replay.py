@@ -18,14 +18,19 @@ from fe.store import replay_plans
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter
 from fe.store.operators import Act
-from fe.store.replay_plans import Plan, Progress
+from fe.store.replay_plans import Plan, Progress, Trouble
 
-#: How long the canaries are watched before the rest is released, and how often.
+#: How long the canaries may take to come to their verdicts before the plan stops.
 CANARY_PATIENCE = 120.0
-_LOOK_SECONDS = 0.5
 
-#: How often a plan that runs is looked at as a whole: who follows it is told, and failures stop it.
-_TELL_SECONDS = 1.0
+#: A row that failed is tried again by itself. Nothing more is released meanwhile, and if it has not got on after so
+#: many seconds, which is three tries, the plan stops: the last of its eight tries would be eight minutes away.
+TROUBLE_PATIENCE = 15.0
+
+#: How often a plan that runs is looked at as a whole: who follows it is told, and failures hold or stop it.
+LOOK_SECONDS = 0.5
+#: A look at a large plan costs something: at most this part of the time is spent looking.
+_LOOKING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def _clock(moment: datetime | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How far a run of a plan came. `stopped` says why it ended before the plan's end; None: it did not."""
+    """How far a run of a plan came. `stopped` says which failure ended it; None: it came to the plan's end."""
 
     progress: Progress
     stopped: str | None = None
@@ -116,52 +121,117 @@ async def run_plan(
     *,
     clock: Clock,
     go_on: bool = False,
+    wait: bool = True,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
-    """Release the rows of a plan that are not released yet; return when all are, or when a failure stops it.
+    """Release the rows of a plan that are not released yet, and wait for their ends; or stop when rows fail.
 
     Each row is released in one transaction of its own, so a crash or a cancellation anywhere leaves a plan that the
     same call takes up again: no row is released twice, none is forgotten, and the pace is kept, however many run it.
-    `go_on` overrides what the plan says of failures and canaries, for an operator who has seen them.
+    What stopped it stops it again, until `go_on` says that an operator has seen that: the rows that failed are passed
+    over, canaries go first again, and failures after that stop it as before. Without `wait` it returns when all are
+    released; with it, when none is under way any more, which may take as long as the authority does.
     """
     if go_on:
-        await db.run(replay_plans.pass_canaries, plan.plan_id)
-    look_at = trio.current_time()
+        await db.transact(replay_plans.go_on, plan.plan_id)
+    watch = _Watch(db, plan, tell)
+    all_released = False
     while True:
-        if trio.current_time() >= look_at:
-            progress = await db.run(replay_plans.progress, plan.plan_id)
-            tell(progress)
-            if progress.failed and plan.stop_on_failure and not go_on:
-                return Run(progress, f"{len(progress.failed)} of the released rows failed again")
-            look_at = trio.current_time() + _TELL_SECONDS
+        stopped = await watch.look()
+        if stopped is not None:
+            return Run(watch.progress, stopped)
+        if all_released and (not wait or watch.progress.open <= 0):
+            return Run(watch.progress)
+        if all_released or watch.holds:
+            await trio.sleep(LOOK_SECONDS)
+            continue
         now = clock()
         act = Act(new_id(now), now, by_whom, plan.reason)
         step = await db.transact(replay_plans.release_next, act, plan.plan_id)
         match step.what:
             case "early":
-                await trio.sleep(min(step.wait, _TELL_SECONDS))
+                await trio.sleep(min(step.wait, LOOK_SECONDS))
             case "canaries":
-                trouble = await _watch_canaries(db, plan, tell)
-                if trouble is not None:
-                    return Run(await db.run(replay_plans.progress, plan.plan_id), trouble)
-                await db.run(replay_plans.pass_canaries, plan.plan_id)
+                watch.awaits_canaries()
             case "done":
                 await db.run(replay_plans.finish, plan.plan_id, clock())
-                return Run(await db.run(replay_plans.progress, plan.plan_id))
+                all_released = True
+                watch.look_anew()
 
 
-async def _watch_canaries(db: Database, plan: Plan, tell: Callable[[Progress], None]) -> str | None:
-    """Wait for the canaries' ends; say what is wrong with them, or None when all got through."""
-    with trio.move_on_after(CANARY_PATIENCE):
-        while True:
-            tell(await db.run(replay_plans.progress, plan.plan_id))
-            match await db.run(replay_plans.canaries, plan.plan_id):
-                case "well":
-                    return None
-                case "failed":
-                    return "a canary failed again"
-            await trio.sleep(_LOOK_SECONDS)
-    return f"the canaries did not come to an end within {CANARY_PATIENCE:g} s"
+class _Watch:
+    """Looks at a plan now and then; `holds` while nothing more is to be released."""
+
+    def __init__(self, db: Database, plan: Plan, tell: Callable[[Progress], None]) -> None:
+        self._db = db
+        self._plan = plan
+        self._tell = tell
+        self._look_at = trio.current_time()
+        #: As it was at the last look.
+        self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
+        #: Since when rows fail, and since when canaries are waited for.
+        self._failing_since: float | None = None
+        self._canaries_since: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self._failing_since is not None or self._canaries_since is not None
+
+    def awaits_canaries(self) -> None:
+        """The canaries are out: nothing is released before they are through. They are looked at from now on."""
+        if self._canaries_since is None:
+            self._canaries_since = trio.current_time()
+            self.look_anew()
+
+    def look_anew(self) -> None:
+        """Something has changed: the next look is due now."""
+        self._look_at = trio.current_time()
+
+    async def look(self) -> str | None:
+        """Say why the plan has to stop; None when it has not, or when the last look was a moment ago."""
+        began = trio.current_time()
+        if began < self._look_at:
+            return None
+        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self._tell(self.progress)
+        why = await self._failures() or await self._canaries()
+        now = trio.current_time()
+        self._look_at = now + max(LOOK_SECONDS, (now - began) * (1 / _LOOKING - 1))
+        return why
+
+    async def _failures(self) -> str | None:
+        found = await self._db.run(replay_plans.troubles, self._plan.plan_id)
+        # A plan that failures do not stop has canaries all the same, unless it was made without.
+        counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
+        if not counted:
+            self._failing_since = None
+            return None
+        first = counted[0]
+        if first.gave_up:
+            return _said(counted, "failed again")
+        now = trio.current_time()
+        self._failing_since = self._failing_since or now
+        return _said(counted, "fails") if now - self._failing_since >= TROUBLE_PATIENCE else None
+
+    async def _canaries(self) -> str | None:
+        if self._canaries_since is None:
+            return None
+        still = await self._db.run(replay_plans.open_canaries, self._plan.plan_id)
+        if not still:
+            await self._db.run(replay_plans.pass_canaries, self._plan.plan_id)
+            self._canaries_since = None
+        elif trio.current_time() - self._canaries_since >= CANARY_PATIENCE:
+            waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
+            return f"a canary came to no end within {CANARY_PATIENCE:g} s: {still[0].subject} {waits}"
+        return None
+
+
+def _said(troubles: Sequence[Trouble], what: str) -> str:
+    first = troubles[0]
+    number = f" {first.e_ncf}" if first.e_ncf else ""
+    who = "a canary" if first.is_canary else "a released row"
+    more = f", and {len(troubles) - 1} more in trouble" if len(troubles) > 1 else ""
+    return f"{who} {what}: {first.subject}{number}: {first.error}{more}"
 
 
 async def act_on_each(

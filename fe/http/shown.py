@@ -36,9 +36,15 @@ def show_record(record: Record) -> dict[str, Any]:
     return shown
 
 
+#: What an operator writes down with an act, and who it was, stays on our side of the counter.
+_OURS = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
+
+
 def show_event(event: Event) -> dict[str, Any]:
-    """Show one line of a submission's story."""
-    return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": event.detail}
+    """Show one line of a submission's story, but for what operators keep to themselves."""
+    hidden = _OURS.get(event.kind, set())
+    detail = {name: value for name, value in event.detail.items() if name not in hidden}
+    return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
 def show_problem(problem: Problem) -> dict[str, Any]:

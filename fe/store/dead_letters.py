@@ -143,35 +143,38 @@ async def counted(conn: Conn) -> list[tuple[str, str, int]]:
     return await cursor.fetchall()
 
 
+_REPLAY = "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s)"
+_DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s, %(note)s)"
+
+
 async def replay(conn: Conn, act: Act, tenant_id: int, subject: UUID) -> str | None:
     """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
 
     Run it in a transaction: the act goes on record with what it did.
     """
-    stage = await _act(
-        conn, "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s)", act, tenant_id, subject
-    )
+    stage = await _act(conn, _REPLAY, act, tenant_id, subject)
     if stage is not None:
         await record(conn, act, "replay", tenant_id, subject, {"stage": stage})
     return stage
 
 
-async def discard(conn: Conn, act: Act, tenant_id: int, subject: UUID) -> str | None:
+async def discard(conn: Conn, act: Act, tenant_id: int, subject: UUID, *, note: str | None = None) -> str | None:
     """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
 
-    Run it in a transaction: the act goes on record with what it did.
+    `note` is for the client, who is shown it with the error; the act's reason is not. Run it in a transaction: the act
+    goes on record with what it did.
     """
-    fate = await _act(
-        conn, "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s)", act, tenant_id, subject
-    )
+    fate = await _act(conn, _DISCARD, act, tenant_id, subject, note=note)
     if fate is not None:
-        await record(conn, act, "discard", tenant_id, subject, {"numberFate": fate})
+        await record(conn, act, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
     return fate
 
 
-async def _act(conn: Conn, call: LiteralString, act: Act, tenant_id: int, subject: UUID) -> str | None:
+async def _act(
+    conn: Conn, call: LiteralString, act: Act, tenant_id: int, subject: UUID, **more: str | None
+) -> str | None:
     cursor = conn.cursor(row_factory=scalar_row)
     values = {"tenant": tenant_id, "subject": subject, "at": act.at, "by": act.by_whom, "reason": act.reason}
-    await cursor.execute(call, values)
+    await cursor.execute(call, values | more)
     found: str | None = await cursor.fetchone()
     return found

@@ -9,6 +9,8 @@ from pathlib import Path
 import psycopg
 import sqlparse
 
+from fe.store import book
+from fe.store.book import Applied
 from fe.store.errors import DatabaseUnavailable, RoleRefused, StoreError, words
 from fe.store.room import see_that_there_is_room
 from fe.store.session import see_that_sessions_are_kept, settle_once
@@ -19,17 +21,16 @@ FOLDER = Path(__file__).resolve().parent.parent / "sql"
 #: One migration at a time, whoever starts it: "fe-mig" as a number.
 _ADVISORY_LOCK = 0x66652D6D6967
 
+#: The newest migration of the release before. It goes on running on what this release applies, which is written down
+#: beside each migration; one that cannot be made so has to wait for the release after.
+RELEASE_BEFORE = 8
+
+#: The oldest schema that this release's processes run on: that of the release before, so that they may be started
+#: before `fe migrate` as well as after it; or the newest migration that they cannot do without.
+OLDEST_SCHEMA = 8
+
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3
-
-_BOOKS = """
-CREATE TABLE IF NOT EXISTS schema_migrations (
-    number int PRIMARY KEY,
-    name text NOT NULL,
-    digest bytea NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now()
-)
-"""
 
 
 class MigrationError(StoreError):
@@ -67,20 +68,36 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
     return found
 
 
-def pending(applied: Sequence[tuple[int, bytes]], files: Sequence[Migration]) -> list[Migration]:
-    """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say."""
+def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migration]:
+    """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say.
+
+    What a later release applied does not matter as long as the book says that it suits this one too.
+    """
     by_number = {migration.number: migration for migration in files}
-    for number, digest in applied:
-        if number not in by_number:
-            raise MigrationError(
-                f"the database is at migration {number:04}, which this release does not know: run a newer release"
-            )
-        if by_number[number].digest != digest:
-            raise MigrationError(
-                f"migration {by_number[number].name} was changed after it was applied: add a new one instead"
-            )
-    done = {number for number, _ in applied}
+    for line in applied:
+        known = by_number.get(line.number)
+        if known is None:
+            if line.works_from > len(files):
+                raise MigrationError(
+                    f"the database is at migration {line.number:04}, which suits releases from migration "
+                    f"{line.works_from:04} on, and this one ends at {len(files):04}: run a newer release"
+                )
+        elif known.digest != line.digest:
+            raise MigrationError(f"migration {known.name} was changed after it was applied: add a new one instead")
+    done = {line.number for line in applied}
     return [migration for migration in files if migration.number not in done]
+
+
+def lacking(applied: Sequence[Applied], files: Sequence[Migration], *, oldest: int | None = None) -> list[Migration]:
+    """See that this release runs on what was applied; tell what of its own may still be missing.
+
+    `oldest` is the schema that is enough; without it, all of `files` are needed. Raises MigrationError as `pending`
+    does, and when something is missing that is needed.
+    """
+    todo = pending(applied, files)
+    if any(migration.number <= (len(files) if oldest is None else oldest) for migration in todo):
+        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
+    return todo
 
 
 def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
@@ -98,16 +115,14 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
             # The owner is behind the wall, too: a statement on rows it cannot see fails instead of passing them over.
             conn.execute("SET row_security = off")
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
-            conn.execute(_BOOKS)
-            todo = pending(_applied(conn), files)
+            book.make(conn)
+            todo = pending(book.read_blocking(conn), files)
             for migration in todo:
                 with conn.transaction():
                     for statement in migration.statements:
                         conn.execute(statement.encode())
-                    conn.execute(
-                        "INSERT INTO schema_migrations (number, name, digest) VALUES (%s, %s, %s)",
-                        (migration.number, migration.name, migration.digest),
-                    )
+                    suits = min(migration.number, RELEASE_BEFORE)
+                    book.enter(conn, migration.number, migration.name, migration.digest, suits)
             ensure_months(conn, now or datetime.now(UTC))
             return [migration.name for migration in todo]
     except psycopg.OperationalError as error:
@@ -128,23 +143,26 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(dsn: str, *roles: str, connections: int = 0) -> None:
-    """Check at start that nothing is pending and that the login may take `roles`, as they should be.
+def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 0) -> list[str]:
+    """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
 
     Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
-    line's. Raises MigrationError, RoleRefused, SessionRefused, NoRoom or DatabaseUnavailable with what to do.
+    line's. Returns the names of migrations that may still be missing: none, unless `oldest` says which schema is
+    enough. Raises MigrationError, RoleRefused, SessionRefused, NoRoom or DatabaseUnavailable with what to do.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
             see_that_sessions_are_kept(conn, dsn)
             if connections:
                 see_that_there_is_room(conn, connections)
+            missing: list[Migration] = []
             for role in roles or (None,):
                 with conn.transaction():
                     if role is not None:
                         _take(conn, role)
-                    _see_that_nothing_is_pending(conn)
+                    missing = _see_that_it_fits(conn, oldest)
                 settle_once(conn, role)
+            return [migration.name for migration in missing]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
 
@@ -173,18 +191,12 @@ def _take(conn: psycopg.Connection, role: str) -> None:
         )
 
 
-def _see_that_nothing_is_pending(conn: psycopg.Connection) -> None:
-    exists = conn.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+def _see_that_it_fits(conn: psycopg.Connection, oldest: int | None) -> list[Migration]:
     try:
-        applied = _applied(conn) if exists == (True,) else []
+        applied = book.read_blocking(conn)
     except psycopg.errors.InsufficientPrivilege:
         raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
-    if todo := pending(applied, migrations()):
-        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
-
-
-def _applied(conn: psycopg.Connection) -> list[tuple[int, bytes]]:
-    return conn.execute("SELECT number, digest FROM schema_migrations ORDER BY number").fetchall()
+    return lacking(applied, migrations(), oldest=oldest)
 
 
 def _reason(error: psycopg.Error) -> str:

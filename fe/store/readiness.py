@@ -1,4 +1,4 @@
-"""Whether the database is there, in the shape this release needs, and takes what is written."""
+"""Whether the database is there, in a shape that this release runs on, and takes what is written."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -6,21 +6,20 @@ from uuid import uuid4
 
 from psycopg import errors
 
+from fe.store import book
 from fe.store.db import Conn
-from fe.store.migrate import Migration, MigrationError, pending
-
-_APPLIED = "SELECT number, digest FROM schema_migrations ORDER BY number"
+from fe.store.migrate import OLDEST_SCHEMA, Migration, MigrationError, lacking
 
 
-async def check(conn: Conn, files: Sequence[Migration]) -> None:
-    """See that exactly `files` have been applied. Raises MigrationError saying what is missing."""
-    try:
-        cursor = await conn.execute(_APPLIED)
-    except errors.UndefinedTable:
-        raise MigrationError("the database is empty: run `fe migrate`") from None
-    todo = pending(await cursor.fetchall(), files)
-    if todo:
-        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
+async def check(conn: Conn, files: Sequence[Migration], *, oldest: int = OLDEST_SCHEMA) -> None:
+    """See that the release that ships `files` runs on what was applied: up to `oldest` at least, by it or a later one.
+
+    Raises MigrationError saying what is wrong.
+    """
+    applied = await book.read(conn)
+    if not applied:
+        raise MigrationError("the database is empty: run `fe migrate`")
+    lacking(applied, files, oldest=oldest)
 
 
 async def probe_writing(conn: Conn) -> None:

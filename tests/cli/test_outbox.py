@@ -107,6 +107,7 @@ async def test_status_shows_everything_at_a_glance(db: Database, fe: Fe, now: da
     assert bare.out.splitlines() == [
         "nothing waits",
         "no dead letters",
+        "nothing is in doubt",
         "no process works",
         "nothing is paused",
         "no host is left alone",
@@ -117,6 +118,35 @@ async def test_status_shows_everything_at_a_glance(db: Database, fe: Fe, now: da
     assert [(one["environment"], one["by"]) for one in found["paused"]] == [("testecf", "eva")]
     assert [(one["host"], one["reason"]) for one in found["leftAlone"]] == [("ecf", "5 exchanges in a row failed")]
     assert "leftAlone:" in shown.out
+
+
+async def test_what_is_in_doubt_is_counted_and_listed_before_it_gives_up(db: Database, fe: Fe, now: datetime) -> None:
+    tenant = await make_tenant(db)
+    nothing = fe("outbox", "list", "--in-doubt")
+    asked = await make_submission(db, tenant, at=now, stage=Stage.RECONCILE, e_ncf="E310000000001")
+    gave_up = await make_dead(db, tenant, now, 2, Stage.RECONCILE)
+    await make_dead(db, tenant, now, 3)  # never sent: in nobody's doubt
+    received = await make_submission(db, tenant, at=now, stage=Stage.TRACK, e_ncf="E310000000004")
+
+    listed = fe("outbox", "list", "--in-doubt", "--json").json
+    one = fe("outbox", "list", "--in-doubt", "--encf", "E310000000002", "--json").json
+    status = fe("outbox", "status", "--json").json
+
+    assert nothing.err == "nothing of that is in doubt\n"
+    assert {(each["taxLogId"], each["state"], each["openSends"], each["error"]) for each in listed} == {
+        (str(asked), "asked about", 1, "timeout"),
+        (str(gave_up), "gave up", 1, "authority answered with status 503"),
+    }
+    assert str(received) not in str(listed)
+    assert [each["taxLogId"] for each in one] == [str(gave_up)]
+    (counted,) = status["inDoubt"]
+    assert {name: counted[name] for name in ("environment", "host", "askedAbout", "gaveUp")} == {
+        "environment": "ecf",
+        "host": "ecf",
+        "askedAbout": 1,
+        "gaveUp": 1,
+    }
+    assert "--stage says nothing" in fe.refused("outbox", "list", "--in-doubt", "--stage", "send", code=2)
 
 
 async def test_a_dry_run_says_row_by_row_what_would_happen_and_changes_nothing(
@@ -148,12 +178,14 @@ async def test_a_replay_sets_dead_letters_going_again_and_says_how_far_it_came(
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
 
-    ran = fe("outbox", "replay", "--canary", "0", "--per-second", "100", "--by", "eva", *WHY, "--json")
+    args = ("--canary", "0", "--per-second", "100", "--no-wait", "--by", "eva", *WHY, "--json")
+    ran = fe("outbox", "replay", *args)
 
-    assert {key: ran.json[key] for key in ("total", "released", "skipped", "failedAgain", "stopped")} == {
+    assert {key: ran.json[key] for key in ("total", "released", "skipped", "open", "failedAgain", "stopped")} == {
         "total": 3,
         "released": 3,
         "skipped": 0,
+        "open": 3,
         "failedAgain": [],
         "stopped": None,
     }
@@ -175,12 +207,48 @@ async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_o
         nursery.start_soon(_let_it_fail, db, made[0], now)
         stopped = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", *WHY))
     still = fe("outbox", "replay", "--plan", "monday")
-    went_on = fe("outbox", "replay", "--plan", "monday", "--go-on", "--json")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_them_through, db, made[1:], now)
+        went_on = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", "--go-on", "--json"))
 
-    assert (stopped.code, still.code, went_on.code) == (1, 1, 0)
-    assert "a canary failed again; `fe outbox replay --plan monday` goes on from here" in stopped.err
+    assert (stopped.code, still.code, went_on.code) == (6, 6, 7)
+    said = f"a canary failed again: {made[0]} E310000000001: again; `fe outbox replay --plan monday` goes on from here"
+    assert said in stopped.err
+    assert said in still.err
     assert "1 of 3 released" in stopped.err
-    assert (went_on.json["released"], went_on.json["failedAgain"]) == (3, [str(made[0])])
+    through = json.loads(went_on.out)
+    assert (through["released"], through["ended"], through["failedAgain"]) == (3, 2, [str(made[0])])
+    assert went_on.err.splitlines()[-1] == "fe: 1 of the released rows failed again"
+
+
+async def _let_them_through(db: Database, subjects: list[UUID], now: datetime) -> None:
+    for subject in subjects:
+        while True:
+            if await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject):
+                break
+            await trio.sleep(0.05)
+        await accept(db, subject, now)
+
+
+async def test_a_replay_ends_well_only_after_the_last_verdict(db: Database, fe: Fe, now: datetime) -> None:
+    tenant = await make_tenant(db)
+    made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_them_through, db, made, now)
+        ran = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", *WHY, "--json"))
+
+    assert (ran.json["released"], ran.json["ended"], ran.json["open"]) == (3, 3, 0)
+
+
+async def test_going_on_is_for_a_plan_that_stopped(db: Database, fe: Fe, now: datetime) -> None:
+    await make_dead(db, await make_tenant(db), now)
+
+    assert "--go-on goes with the --plan that stopped" in fe.refused("outbox", "replay", "--go-on", *WHY, code=2)
+    nothing = fe("outbox", "replay", "--plan", "monday", "--go-on", *WHY)
+
+    assert (nothing.code, nothing.err) == (1, "fe: there is no plan monday yet: --go-on is for one that stopped\n")
+    assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1
 
 
 async def _let_it_fail(db: Database, subject: UUID, now: datetime) -> None:
@@ -215,7 +283,7 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
         await process.wait()
     left = len(await rows(db, "SELECT 1 FROM dead_letters"))
 
-    again = fe("outbox", "replay", "--plan", "tuesday", "--json").json
+    again = fe("outbox", "replay", "--plan", "tuesday", "--no-wait", "--json").json
 
     assert 0 < left < 12
     assert (again["total"], again["released"], again["skipped"]) == (12, 12, 0)
@@ -248,10 +316,15 @@ async def test_discarding_needs_a_filter_and_a_reason_and_can_be_looked_at_first
     assert [each["taxLogId"] for each in meant] == [str(one)]
     assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 2
 
-    done = fe("outbox", "discard", "--id", str(one), "--id", str(two), "--reason", "issued by hand", "--json").json
+    args = ("--reason", "they never pay", "--note-for-client", "issued by hand", "--json")
+    done = fe("outbox", "discard", "--id", str(one), "--id", str(two), *args).json
 
     assert {each["taxLogId"]: each["numberFate"] for each in done} == {str(one): "reusable", str(two): "unknown"}
-    assert (await submission(db, one))["status"] == "error"
+    given_up = await submission(db, one)
+    assert given_up["status"] == "error"
+    assert given_up["response"]["error"].startswith("given up by an operator: issued by hand (")
+    assert "never pay" not in str(given_up["response"])
+    assert "1 to 1000 characters" in fe.refused("outbox", "discard", "--note-for-client", " ", *WHY, code=2)
     assert fe("outbox", "discard", "--id", str(one), "--reason", "x").err == "there are no such dead letters\n"
 
 
@@ -308,7 +381,7 @@ async def test_a_plan_that_is_locked_by_somebody_else_waits_and_then_goes_on(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hold_for_a_while)
-        args = ("outbox", "replay", "--plan", "w", "--canary", "0", "--per-second", "50", *WHY, "--json")
+        args = ("outbox", "replay", "--plan", "w", "--canary", "0", "--per-second", "50", "--no-wait", *WHY, "--json")
         ran = await trio.to_thread.run_sync(lambda: fe(*args))
 
     assert json.loads(ran.out)["released"] == 2

@@ -1,6 +1,6 @@
 """Plans: looked at first, released at a pace, stopped by failures, and taken up where they were interrupted."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.states import NumberFate, Stage, Status
 from fe.flows import replay as replays
@@ -173,8 +174,8 @@ async def make_plan(
     return plan
 
 
-async def run(db: Database, plan: Plan, *, go_on: bool = False) -> Run:
-    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on)
+async def run(db: Database, plan: Plan, *, go_on: bool = False, wait: bool = False) -> Run:
+    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait)
 
 
 async def going(db: Database) -> list[UUID]:
@@ -297,16 +298,15 @@ async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where
     plan = await make_plan(db, letters, canary=1)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_first_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, letters[0][1])
         ended = await run(db, plan)
 
-    assert ended.stopped is not None
-    assert "failed again" in ended.stopped
+    assert ended.stopped == f"a canary failed again: {letters[0][1]} E310000000000: again"
     assert (ended.progress.released, ended.progress.failed) == (1, [letters[0][1]])
     assert len(await db.run(dead_letters.listed, Filter(), 10)) == 3
 
 
-async def _let_first_fail(db: Database, subject: UUID) -> None:
+async def _let_fail(db: Database, subject: UUID) -> None:
     await until_going(db, subject)
     await fail_again(db, subject)
 
@@ -317,22 +317,201 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database, monkeypa
 
     ended = await run(db, plan)
 
-    assert ended.stopped == "the canaries did not come to an end within 0.1 s"
+    assert ended.stopped is not None
+    assert ended.stopped.startswith("a canary came to no end within 0.1 s: ")
+    assert ended.stopped.endswith(" waits in stage send")
     assert ended.progress.released == 1
 
 
-async def test_an_operator_who_has_seen_the_failures_goes_on_past_them(db: Database) -> None:
-    letters = await make_dead(db, 3)
+async def fail_a_try(db: Database, subject: UUID, error: str = "status 503") -> None:
+    """What an actor books after a failed try: due again in a while."""
+    await db.run(outbox.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    while True:
+        if await condition():
+            return
+        await trio.sleep(0.01)
+
+
+async def test_going_on_passes_over_what_failed_sends_a_canary_again_and_keeps_the_stop(db: Database) -> None:
+    letters = await make_dead(db, 4)
     plan = await make_plan(db, letters, canary=1)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_first_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, letters[0][1])
         await run(db, plan)
 
     still = await run(db, plan)
-    went_on = await run(db, plan, go_on=True)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_fail, db, letters[1][1])
+        second = await run(db, plan, go_on=True)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_accept_all, db, letters[2:])
+        third = await run(db, plan, go_on=True)
 
-    assert still.stopped == "1 of the released rows failed again"
-    assert went_on == Run(Progress(total=3, released=3, skipped=0, ended=0, failed=[letters[0][1]]))
+    assert still.stopped == f"a canary failed again: {letters[0][1]} E310000000000: again"
+    assert second.stopped == f"a canary failed again: {letters[1][1]} E310000000001: again"
+    assert second.progress.released == 2
+    assert (third.stopped, third.progress.released) == (None, 4)
+    assert third.progress.failed == [letters[0][1], letters[1][1]]
+    assert set((await times_replayed(db)).values()) == {1}
+
+
+async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_before(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
+    letters = await make_dead(db, 30)
+    plan = await make_plan(db, letters, canary=1, per_second=20)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_fail, db, letters[0][1])
+        await run(db, plan)
+
+    async def let_the_third_fail() -> None:
+        await _accept_all(db, letters[1:2])
+        await _let_fail(db, letters[2][1])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(let_the_third_fail)
+        ended = await run(db, plan, go_on=True)
+
+    assert ended.stopped == f"a released row failed again: {letters[2][1]} E310000000002: again"
+    assert ended.progress.released < 30
+
+
+async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.3)
+    letters = await make_dead(db, 60)
+    plan = await make_plan(db, letters, per_second=20)
+
+    async def let_a_try_fail() -> None:
+        await until_going(db, letters[0][1])
+        await fail_a_try(db, letters[0][1])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(let_a_try_fail)
+        ended = await run(db, plan)
+
+    assert ended.stopped == f"a released row fails: {letters[0][1]} E310000000000: status 503"
+    assert ended.progress.released < 60
+    assert ended.progress.failed == []  # it is being tried again: the stop did not wait for its last try
+
+
+async def test_a_row_over_which_a_process_died_is_a_failure(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.0)
+    letters = await make_dead(db, 2)
+    plan = await make_plan(db, letters, canary=1)
+
+    async def die_over_it() -> None:
+        await until_going(db, letters[0][1])
+        await take(db, letters[0][1])
+        await take(db, letters[0][1])  # a claim that finds a holder has found a death
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(die_over_it)
+        ended = await run(db, plan)
+
+    assert ended.stopped == f"a canary fails: {letters[0][1]} E310000000000: processes died over it: 1"
+
+
+async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
+    letters = await make_dead(db, 20)
+    plan = await make_plan(db, letters, per_second=50)
+    first = letters[0][1]
+    held: list[int] = []
+
+    async def released() -> int:
+        return (await db.run(replay_plans.progress, plan.plan_id)).released
+
+    async def stands_still() -> bool:
+        before = await released()
+        await trio.sleep(0.2)
+        return await released() == before
+
+    async def fail_and_get_on() -> None:
+        await until_going(db, first)
+        await fail_a_try(db, first)
+        await until(stands_still)
+        held.append(await released())
+        await bring_to_an_end(db, first)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fail_and_get_on)
+        ended = await run(db, plan)
+
+    assert held[0] < 20
+    assert (ended.stopped, ended.progress.released, ended.progress.ended) == (None, 20, 1)
+
+
+async def test_a_plan_that_failures_are_not_to_stop_goes_through_to_its_end(db: Database) -> None:
+    letters = await make_dead(db, 3)
+    plan = await make_plan(db, letters, per_second=20, stop_on_failure=False)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_fail, db, letters[0][1])
+        ended = await run(db, plan)
+
+    assert (ended.stopped, ended.progress.released) == (None, 3)
+
+
+async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) -> None:
+    tenant = await make_tenant(db)
+    lanes: list[dict[str, Any]] = [
+        {"stage": Stage.SEND, "environment": Environment.ECF},
+        {"stage": Stage.SEND, "environment": Environment.ECF, "summary": True},
+        {"stage": Stage.SEND, "environment": Environment.TESTECF},
+    ]
+    letters = []
+    for number in range(9):
+        # Three of each, the lanes one after the other: the last one's first would be released as the seventh.
+        subject = await make_submission(db, tenant, e_ncf=f"E31{number:010}", **lanes[number // 3])
+        await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
+        letters.append((tenant, subject))
+    canaries = {letters[0][1], letters[3][1], letters[6][1]}
+    plan = await make_plan(db, letters, canary=1)
+    out_before_the_last_verdict: list[set[UUID]] = []
+
+    async def accept_one_after_the_other() -> None:
+        await until_going(db, *canaries)
+        for subject in canaries:
+            await trio.sleep(0.1)
+            out_before_the_last_verdict.append(set(await times_replayed(db)))
+            await bring_to_an_end(db, subject)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(accept_one_after_the_other)
+        ended = await run(db, plan)
+
+    assert out_before_the_last_verdict == [canaries] * 3
+    assert ended.progress.released == 9
+
+
+async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Database) -> None:
+    letters = await make_dead(db, 2)
+    plan = await make_plan(db, letters)
+    at_once = await run(db, plan, wait=False)
+    ended: list[Run] = []
+
+    async def go_through() -> None:
+        ended.append(await run(db, plan, wait=True))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(go_through)
+        await bring_to_an_end(db, letters[0][1])
+        await trio.sleep(2 * replays.LOOK_SECONDS)
+        while_one_is_under_way = list(ended)
+        await bring_to_an_end(db, letters[1][1], Status.REJECTED)
+
+    assert (at_once.progress.open, at_once.progress.ended) == (2, 0)
+    assert while_one_is_under_way == []
+    assert [(run.stopped, run.progress.ended, run.progress.open) for run in ended] == [(None, 2, 0)]
 
 
 async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:

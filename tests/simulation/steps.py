@@ -284,16 +284,17 @@ class Steps:
         if dead is None:
             return None
         fate = "unknown" if any(send.outcome != "not_sent" for send in self.sends_of(key)) else "reusable"
+        note = "" if values["note"] is None else f": {values['note']}"
         submission = self.tables.submissions[key]
         before = submission.response or {}
         submission.response = {
             **before,
             "status": "error",
             "dgiiResponse": before.get("dgiiResponse"),
-            "error": f"given up by an operator: {values['reason']} ({dead.error})",
+            "error": f"given up by an operator{note} ({dead.error})",
         }
         submission.status, submission.number_fate, submission.updated_at = "error", fate, values["at"]
-        detail = {"by": values["by"], "reason": values["reason"], "numberFate": fate}
+        detail = {"by": values["by"], "reason": values["reason"], "note": values["note"], "numberFate": fate}
         self.record(key, values["at"], "discarded", detail)
         return fate
 

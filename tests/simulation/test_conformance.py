@@ -10,6 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
@@ -453,11 +454,12 @@ class Conformance(RuleBasedStateMachine):
                 self.both.transact(act, self.act(), 1 if one else None, "ecf" if gap else None)
         self.both.run(circuits.everything)
 
-    @rule(which=small, replayed=st.sampled_from([True, True, False]))
-    def operate(self, which: int, replayed: bool) -> None:
+    @rule(which=small, replayed=st.sampled_from([True, True, False]), note=st.sampled_from([None, "issued by hand"]))
+    def operate(self, which: int, replayed: bool, note: str | None) -> None:
         dead = list(self.both.tables.dead_letters) or self.subjects
         tenant, subject = dead[which % len(dead)]
-        self.both.transact(dead_letters.replay if replayed else dead_letters.discard, self.act(), tenant, subject)
+        act = dead_letters.replay if replayed else partial(dead_letters.discard, note=note)
+        self.both.transact(act, self.act(), tenant, subject)
 
     def act(self) -> Act:
         self.tick()

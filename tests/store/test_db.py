@@ -186,6 +186,14 @@ async def test_a_transaction_that_idles_is_ended_by_the_server_and_reads_as_unav
     assert await small.run(count) == 0
 
 
+@pytest.fixture
+def transaction_timeout(dsn: str) -> None:
+    with plain(dsn) as conn:
+        if conn.info.server_version < 170000:
+            pytest.skip("transaction_timeout came with Postgres 17")
+
+
+@pytest.mark.usefixtures("transaction_timeout")
 async def test_a_transaction_that_takes_too_long_reads_as_unavailable(small: Database) -> None:
     async def work(conn: Conn) -> None:
         await conn.execute("SET LOCAL transaction_timeout = '100ms'")

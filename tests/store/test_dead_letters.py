@@ -304,9 +304,36 @@ async def test_a_discarded_number_is_free_only_if_certainly_nothing_went_out(
     record = await submission(db, subject)
     assert (record["status"], record["number_fate"]) == ("error", fate)
     assert record["response"]["status"] == "error"
-    assert record["response"]["error"] == "given up by an operator: issued by hand (cannot connect)"
+    assert record["response"]["error"] == "given up by an operator (cannot connect)"
     assert await listed(db) == []
     assert await rows(db, "SELECT 1 FROM outbox") == []
+
+
+async def test_the_client_of_a_discarded_one_reads_the_note_and_never_the_reason(db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_dead(db, tenant)
+    reason = act("customer owes us three months; see ticket 12")
+
+    await db.transact(dead_letters.discard, reason, tenant, subject, note="issued again as E310000000007")
+
+    record = await submission(db, subject)
+    said = "given up by an operator: issued again as E310000000007 (cannot connect)"
+    assert record["response"]["error"] == said
+    assert "owes us" not in str(record["response"])
+    told = await row(db, "SELECT detail FROM submission_events WHERE kind = 'discarded'")
+    assert (told["detail"]["reason"], told["detail"]["note"]) == (reason.reason, "issued again as E310000000007")
+    (deed,) = await db.run(operators.latest, 1)
+    assert deed.detail == {"numberFate": "reusable", "note": "issued again as E310000000007"}
+
+
+async def test_the_release_before_discards_without_a_note_and_its_reason_is_not_shown_either(db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_dead(db, tenant)
+
+    call = "SELECT discard_dead_letter(%(t)s, %(s)s, now(), 'ana', 'owes us three months') AS fate"
+    assert await rows(db, call, t=tenant, s=subject) == [{"fate": "reusable"}]
+
+    assert (await submission(db, subject))["response"]["error"] == "given up by an operator (cannot connect)"
 
 
 async def test_every_act_is_on_record_with_its_reason_and_in_the_submission_s_story(db: Database) -> None:

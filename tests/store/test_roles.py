@@ -37,6 +37,7 @@ MATRIX = """
 | --- | --- | --- | --- | --- |
 | `api_key_uses` | SIU | S | | S |
 | `api_keys` | S | | SIu | s |
+| `applied_migrations` | S | S | S | S |
 | `billing_accounts` | S | | SIU | S |
 | `certificates` | | S | SIu | s |
 | `circuits` | | SIU | S | S |

@@ -30,6 +30,7 @@ ACROSS_TENANTS = {
     ("store/waiting.py", "_WORKERS"): "an operator's question: how much each worker has in hand",
     ("store/stock.py", "*"): "gauges for operators, over small tables",
     ("store/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
+    ("store/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
     ("store/replay_plans.py", "*"): "an operator's plan is over all tenants",
     ("store/certificates.py", "_SEALED_AFTER"): "a new key-encryption key is for what all tenants have sealed",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",

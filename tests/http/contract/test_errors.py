@@ -16,6 +16,7 @@ from fe.http import auth
 from fe.http.app import PREFIX, create_app
 from fe.http.parameters import parse_moment, read_track_or_id
 from fe.store.db import Conn, Database, open_database
+from fe.store.migrate import migrations
 from fe.store.roles import FRONT
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, start_front, structured
@@ -225,7 +226,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
 
 async def test_not_ready_without_its_migrations(front: Running, db: Database) -> None:
     async def forget(conn: Conn) -> None:
-        await conn.execute("DELETE FROM schema_migrations WHERE number = 1")
+        await conn.execute("DELETE FROM applied_migrations WHERE number = 1")
 
     await db.run(forget)
     async with httpx.AsyncClient(trust_env=False) as client:
@@ -245,6 +246,25 @@ async def test_readiness_names_the_stages_in_trouble_and_the_front_goes_on_takin
 
     assert (during.status_code, during.json()) == (200, {"status": "ready", "stagesInTrouble": ["sign"]})
     assert (after.status_code, after.json()) == (200, {"status": "ready"})
+
+
+@pytest.mark.parametrize(("suits", "code"), [(0, 200), (1, 503)], ids=["this release too", "only later ones"])
+async def test_ready_beside_a_later_release_that_suits_this_one(
+    front: Running, db: Database, suits: int, code: int
+) -> None:
+    newest = len(migrations())
+
+    async def apply_a_later_one(conn: Conn) -> None:
+        line = (newest + 1, "of the next release", b"", newest + suits)
+        await conn.execute(
+            "INSERT INTO applied_migrations (number, name, digest, works_from) VALUES (%s, %s, %s, %s)", line
+        )
+
+    await db.run(apply_a_later_one)
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
+
+    assert answer.status_code == code, answer.text
 
 
 # --- whatever comes in ----------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -10,8 +10,11 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Status
+from fe.store import dead_letters
 from fe.store.db import Database
+from fe.store.operators import Act
 from fe.store.verdicts import Verdicts
+from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, make_key, start_front, structured
@@ -409,6 +412,28 @@ async def test_the_timeline_tells_the_whole_story(api: httpx.AsyncClient, db: Da
     assert [event["kind"] for event in story["events"]] == ["accepted", "signed", "received", "verdict"]
     assert [event["seq"] for event in story["events"]] == [1, 2, 3, 4]
     assert all(event["at"].endswith("Z") for event in story["events"])
+
+
+async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncClient, db: Database) -> None:
+    tax_log_id = await submit(api)
+    (tenant,) = [found["tenant_id"] for found in await rows(db, "SELECT tenant_id FROM submissions")]
+    await worker.give_up(db, tax_log_id, "cannot connect")
+    first = Act(uuid4(), datetime.now(UTC), "eva", "they pay late, last try")
+    await db.transact(dead_letters.replay, first, tenant, UUID(tax_log_id))
+    await worker.give_up(db, tax_log_id, "cannot connect")
+    second = Act(uuid4(), datetime.now(UTC), "eva", "they pay late, enough")
+    await db.transact(dead_letters.discard, second, tenant, UUID(tax_log_id), note="issued by hand")
+
+    record = await api.get(f"/invoices/{tax_log_id}")
+    story = await api.get(f"/invoices/{tax_log_id}/timeline")
+
+    assert record.json()["response"]["error"] == "given up by an operator: issued by hand (cannot connect)"
+    kinds = {event["kind"]: event["detail"] for event in story.json()["events"]}
+    assert kinds["replayed"] == {"stage": "sign"}
+    assert kinds["discarded"] == {"note": "issued by hand", "numberFate": "reusable"}
+    for answer in (record, story):
+        assert "pay late" not in answer.text
+        assert "eva" not in answer.text
 
 
 async def test_a_waiting_query_answers_when_the_verdict_is_in(

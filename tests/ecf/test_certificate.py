@@ -205,7 +205,8 @@ def test_a_damaged_certificate_gives_a_named_error_or_tells_all_that_is_asked_of
     assert opened.serial
     assert isinstance(opened.holder, str)
     assert opened.holder_id is None or opened.holder_id
-    assert isinstance(opened.not_before, datetime) and isinstance(opened.not_after, datetime)
+    assert isinstance(opened.not_before, datetime)
+    assert isinstance(opened.not_after, datetime)
 
 
 def errors() -> list[type[CertificateError]]:

@@ -11,6 +11,7 @@ from fe.ecf import qr
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
+from fe.ecf.dates import read_day
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.load import load_json, load_xml
 from fe.ecf.problems import Problem, Severity
@@ -74,18 +75,18 @@ def make_signed(
     if fatal:
         raise CannotIssue(fatal)
     sealed = signer.sign(element)
-    summary = _summary_of(document, sealed, sheet, signer, local.date())
+    summary = _summary_of(document, sealed, sheet, local.date())
     code = _security_code(document, sealed)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
         signed=sealed.xml,
-        sent=summary,
+        sent=None if summary is None else signer.sign(summary).xml,
         host=Host.FC if summary is not None or document.root is Root.RFCE else Host.ECF,
         ecf_type=document.type,
         issuer_rnc=document.issuer_rnc,
         buyer_rnc=document.buyer_rnc,
         security_code=code,
-        qr_code_url=_qr(element, document.root, environment, hosts, code, summary=summary is not None),
+        qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
         ncf_expiration=_expiration(document, sheet),
         signed_at=now,
     )
@@ -119,10 +120,10 @@ def _with_number(document: Document, e_ncf: str) -> Document:
     return replace(document, content={**document.content, "Encabezado": head})
 
 
-def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, signer: Signer, today: date) -> bytes | None:
+def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, today: date) -> etree._Element | None:
     if document.root is not Root.ECF or sheet.consumer_summary != "automatic" or not takes_summary(document, on=today):
         return None
-    return signer.sign(build(summarise(document, sealed.security_code))).xml
+    return build(summarise(document, sealed.security_code))
 
 
 def _security_code(document: Document, sealed: Sealed) -> str | None:
@@ -135,15 +136,13 @@ def _security_code(document: Document, sealed: Sealed) -> str | None:
     return None
 
 
-def _qr(
-    element: etree._Element, root: Root, environment: Environment, hosts: QrHosts, code: str | None, *, summary: bool
-) -> str | None:
-    """The address for the printed QR code, from the very texts of the XML that was signed."""
+def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
+    """The address for the printed QR code, from the very texts of the XML that the authority gets."""
     if code is None:
         return None
-    text = {path.rpartition("/")[2]: element.findtext(path) for path in _QR_FIELDS}
+    text = {path.rpartition("/")[2]: sent.findtext(path) for path in _QR_FIELDS}
     issuer, e_ncf, total = text["RNCEmisor"] or "", text["eNCF"] or "", text["MontoTotal"] or ""
-    if summary or root is Root.RFCE:
+    if sent.tag == Root.RFCE:
         return qr.qr_url_summary(hosts.fc, environment, issuer_rnc=issuer, e_ncf=e_ncf, total=total, security_code=code)
     return qr.qr_url(
         hosts.ecf,
@@ -162,5 +161,5 @@ def _expiration(document: Document, sheet: SigningSheet) -> date | None:
     """When the sequence expires: what the document says, else what the tenant's sequence says."""
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
-        return datetime.strptime(written, "%d-%m-%Y").replace(tzinfo=SANTO_DOMINGO).date()
+        return read_day(written)
     return expiry_day(sheet.sequence_expires)

@@ -110,9 +110,7 @@ class _Walk:
         else:
             key = (simple.name, text)
             if key not in self._known:
-                facets = _verdicts.violations(simple, text)
-                worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
-                self._known[key] = None if worst is None else _code(simple, worst)
+                self._known[key] = _wrong(simple, text)
             code = self._known[key]
             if code is not None:
                 self._say(code, path, node, found=text, name=of.name, **_expected(of))
@@ -125,6 +123,20 @@ class _Walk:
     def _unknown(self, name: str, path: str, node: etree._Element) -> None:
         code = "forbidden-element" if name in names() else "unknown-element"
         self._say(code, path, node, name=excerpt(name), kind=self._kind.name)
+
+
+def _wrong(simple: Simple, text: str) -> str | None:
+    """The code of what is wrong with a value.
+
+    XSD overlooks blanks around numbers; we do not, because what is signed goes into addresses and comparisons to the
+    letter. Around a free text they are the text's own, unless they make it too long.
+    """
+    facets = _verdicts.violations(simple, text)
+    bare = text.strip(BLANKS)
+    if bare != text and (facets or simple.base is not Base.STRING) and not _verdicts.violations(simple, bare):
+        return "blanks-around"
+    worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
+    return None if worst is None else _code(simple, worst)
 
 
 def _code(simple: Simple, facet: str) -> str:

@@ -5,6 +5,7 @@ touched: what changes is copied on the way down.
 """
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -56,7 +57,7 @@ def autofill(
         content = _fill_summary(document.content, issuer, here)
     else:
         content = _fill_companion(document, here)
-    return Document(document.root, document.type, content)
+    return replace(document, content=content)
 
 
 def missing(parent: Fields, name: str) -> bool:

@@ -44,11 +44,17 @@ def build(document: Document) -> etree._Element:
     if writer.problems:
         raise NotADocument(tuple(writer.problems))
     try:
+        if document.namespaces:
+            writer.out[0] = f"<{the_kind.root.name}{_declarations(document.namespaces)}>"
         return load_own("".join(writer.out))
     except (MalformedXml, UnicodeEncodeError):
         # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
         reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)
         raise NotADocument(reasons) from None
+
+
+def _declarations(namespaces: Mapping[str, str]) -> str:
+    return "".join(f' xmlns:{prefix}="{address}"' for prefix, address in sorted(namespaces.items()))
 
 
 def to_bytes(element: etree._Element) -> bytes:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
@@ -78,6 +78,8 @@ class Document:
     root: Root
     type: EcfType | None
     content: Mapping[str, Any]
+    #: What finished XML declares on its root, by prefix: it is signed with the rest. Nothing of a document is in them.
+    namespaces: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, path: str) -> Any:
         """What stands at `path` (`Encabezado.IdDoc.eNCF`, `DetallesItems.Item[2].MontoItem`), or None.

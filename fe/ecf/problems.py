@@ -24,7 +24,8 @@ class Problem:
     """One thing that is wrong, and where.
 
     `code` is stable and meant for programs; the texts may be reworded. `path` starts below the root element and counts
-    items from 1: `DetallesItems.Item[3].MontoItem`. `line` is that of the XML, where there is one.
+    items from 1: `DetallesItems.Item[3].MontoItem`. `line` is that of the XML, where there is one, and `column` that of
+    finished XML that cannot be signed as it stands.
     """
 
     code: str
@@ -37,6 +38,7 @@ class Problem:
     fix: str | None = None
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
+    column: int | None = None
 
 
 class Enough(Exception):

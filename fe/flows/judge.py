@@ -10,8 +10,8 @@ from typing import Any
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Root
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
 from fe.flows.accept import Draft
@@ -54,7 +54,7 @@ def is_fatal(problems: list[Problem]) -> bool:
 def _read(draft: Draft, known: Background) -> Document:
     if draft.format == "xml":
         assert draft.xml is not None
-        return read_xml(load_xml(draft.xml.encode()))
+        return read_finished(draft.xml.encode())
     assert draft.payload is not None
     document = read_payload(draft.payload)
     if document.root is not Root.ECF or document.e_ncf is not None or document.type is None:

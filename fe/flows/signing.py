@@ -12,8 +12,9 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
 from fe.ecf.dates import read_day
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_json, load_xml
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
+from fe.ecf.load import load_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
 from fe.ecf.seal import Sealed, Signer
@@ -94,7 +95,7 @@ def make_signed(
 
 def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
     is_xml = sheet.format == "xml"
-    document = read_xml(load_xml(sheet.original)) if is_xml else read_payload(load_json(sheet.original))
+    document = read_finished(sheet.original) if is_xml else read_payload(load_json(sheet.original))
     if document.e_ncf is None and sheet.e_ncf is not None:
         document = _with_number(document, sheet.e_ncf)
     issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}

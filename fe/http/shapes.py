@@ -43,6 +43,7 @@ class Problem(Shape):
         Field(description="whether the authority would refuse, or accept with remarks"),
     ]
     line: Annotated[int, Field(description="of the XML")] = 0
+    column: Annotated[int, Field(description="of XML that cannot be signed as it stands")] = 0
     found: str = ""
     expected: str = ""
     fix: str = ""

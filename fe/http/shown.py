@@ -50,6 +50,7 @@ def show_problem(problem: Problem) -> dict[str, Any]:
         "messageEs": problem.message_es,
         "severity": problem.severity,
         "line": problem.line,
+        "column": problem.column,
         "found": problem.found,
         "expected": problem.expected,
         "fix": problem.fix,

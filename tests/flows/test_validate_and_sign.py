@@ -49,7 +49,7 @@ KNOWN = Background(
 GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 
 odd_judgement = settings(
-    max_examples=40,
+    max_examples=80,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
@@ -182,7 +182,9 @@ def _put(content: Any, path: tuple[Any, ...], change: Any) -> None:
 _changes: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(_ODD).map(lambda form: lambda value: form.format(value)),
     st.sampled_from(_VALUES),
-    st.just(lambda value: Decimal(value) if isinstance(value, str) and value.replace(".", "", 1).isdecimal() else value),
+    st.just(
+        lambda value: Decimal(value) if isinstance(value, str) and value.replace(".", "", 1).isdecimal() else value
+    ),
 )
 _dates = st.sampled_from([value for value in _VALUES if isinstance(value, str) and "20" in value])
 

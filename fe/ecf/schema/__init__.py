@@ -12,7 +12,10 @@ from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import compiled
 
-__all__ = ["unknown_kind", "validate"]
+__all__ = ["DECLARABLE", "unknown_kind", "validate"]
+
+#: Namespaces that a root may declare, whatever prefix it gives them: writers put them there, and nothing is in them.
+DECLARABLE = frozenset({"http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/2001/XMLSchema", DS})
 
 
 def validate(element: etree._Element) -> list[Problem]:

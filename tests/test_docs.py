@@ -21,6 +21,8 @@ GENERATED = {ROOT / "docs" / "conformance.md"}
 
 _OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
 
+_RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -32,6 +34,9 @@ ELSEWHERE = {
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
+    "fe rates set": _RATES,
+    "fe rates list": _RATES,
+    "fe rates unset": _RATES,
     "fe outbox status": _OPERATORS,
     "fe outbox list": _OPERATORS,
     "fe outbox show": _OPERATORS,

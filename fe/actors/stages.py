@@ -14,6 +14,7 @@ from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Host
 from fe.ecf.states import Stage
+from fe.flows.rates import KnownRates
 from fe.flows.signing import QrHosts
 
 _NO_HOST = ("",)
@@ -27,7 +28,7 @@ def stages(settings: Settings, tools: Tools, authority: Authority, credentials: 
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
-    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics)
+    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics, KnownRates(db))
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, clock, spread, retry)

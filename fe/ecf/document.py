@@ -131,9 +131,9 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     ISO dates in fields of dates become the authority's form (`formats.write_text`): whoever looks at the document later
     sees one way of writing a date.
 
-    Raises NotADocument with all the reasons there are: an e-NCF that can never be one, an unknown root or type, keys the
-    format of the type does not have, values of the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion
-    that is not 1 to 4.
+    Raises NotADocument with all the reasons there are: an e-NCF that can never be one, an unknown root or type, keys
+    the format of the type does not have, values of the wrong shape, booleans, and in an ECF an item's
+    IndicadorFacturacion that is not 1 to 4.
     """
     root, given = _root_of(payload, roots)
     malformed = malformed_number(root, given)

@@ -1,9 +1,9 @@
 """Finished XML: a document that is signed as it stands, or refused with the line and the column of what hinders it.
 
 Between what a client sent and what is signed stand only the canonical form, the elements that are filled in, our own
-FechaHoraFirma and our Signature instead of an old one. So nothing may be in it that writing it anew would lose, move or
-mend: stray text, attributes, elements that are unknown, out of order or there too often, empty tags. What a value should
-be is not judged here: that is `schema.validate`'s and the rules' matter, as for any other document.
+FechaHoraFirma and our Signature instead of an old one. So nothing may be in it that writing it anew would lose, move
+or mend: stray text, attributes, elements that are unknown, out of order or there too often, empty tags. What a value
+should be is not judged here: that is `schema.validate`'s and the rules' matter, as for any other document.
 """
 
 import re
@@ -25,8 +25,8 @@ from fe.ecf.schema.texts import problem
 def read_finished(raw: bytes) -> Document:
     """Read an XML document that is to be signed as it stands.
 
-    Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown root
-    or type, an e-NCF that can never be one, and what is said above; each with line and column.
+    Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
+    root or type, an e-NCF that can never be one, and what is said above; each with line and column.
     """
     root = load_xml(raw)
     try:
@@ -93,7 +93,7 @@ def _placed(raw: bytes, root: etree._Element, found: list[tuple[Problem, Spot]])
     """The problems with line and column, counted in characters from 1."""
     text = raw.decode("utf-8-sig")
     extents = _extents(text)
-    order = {node: extent for node, extent in zip(root.iter(), extents, strict=True)}
+    order = dict(zip(root.iter(), extents, strict=True))
     placed = []
     for each, (node, what) in found:
         extent = order[node]

@@ -40,6 +40,23 @@ class Problem:
     severity: Severity = Severity.REJECTED
     column: int | None = None
 
+    def told(self) -> dict[str, object]:
+        """The problem as clients read it; what does not apply is left out."""
+        told: dict[str, object] = {
+            "code": self.code,
+            "path": self.path,
+            "message": self.message,
+            "messageEs": self.message_es,
+            "severity": self.severity.value,
+            "line": self.line,
+            "column": self.column,
+            "found": self.found,
+            "expected": self.expected,
+            "fix": self.fix,
+            "fixEs": self.fix_es,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
 
 class Enough(Exception):
     """MAX_PROBLEMS were found; whoever collects them stops looking and says that there are more."""

@@ -212,7 +212,8 @@ class Rates:
 
     def knowing(self, more: Mapping[str, tuple[Period, ...]]) -> "Rates":
         """Give these rates with further periods, which count before those known so far."""
-        return Rates(self.periods | {code: (*each, *self.periods[code]) for code, each in more.items()}, self.fixed)
+        added = {code: (*each, *self.periods[code]) for code, each in more.items()}
+        return Rates({**self.periods, **added}, self.fixed)
 
     def stating(self, fixed: Mapping[str, Decimal]) -> "Rates":
         """Give these rates with those of `fixed` in their place."""

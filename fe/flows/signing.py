@@ -16,9 +16,10 @@ from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
 from fe.ecf.load import load_json
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.rules import check
+from fe.ecf.rules import ASSUMPTIONS, check
 from fe.ecf.seal import Sealed, Signer
 from fe.ecf.summary import summarise, takes_summary
+from fe.ecf.taxes import RATES, Rates
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
 
 #: America/Santo_Domingo: no daylight saving since 2000 (PROTOCOL.md section 7, FechaHoraFirma).
@@ -60,19 +61,23 @@ def make_signed(
     *,
     now: datetime,
     hosts: QrHosts,
+    rates: Rates = RATES,
 ) -> SignedDocument:
     """Make the document of a submission and sign it with the chosen certificate.
+
+    `rates` are those of the additional taxes, as far as they are known.
 
     Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it
     again is harmless, because nothing was sent.
     """
     local = now.astimezone(SANTO_DOMINGO)
     try:
-        document = _complete(sheet, chosen, local)
+        document = _complete(sheet, chosen, local, rates)
         element = build(document)
     except NotADocument as error:
         raise CannotIssue(error.problems) from error
-    fatal = tuple(p for p in check(document, now=local, element=element) if p.severity is Severity.REJECTED)
+    found = check(document, now=local, element=element, rates=rates)
+    fatal = tuple(p for p in found if p.severity is Severity.REJECTED)
     if fatal:
         raise CannotIssue(fatal)
     sealed = signer.sign(element)
@@ -90,16 +95,17 @@ def make_signed(
         qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
         ncf_expiration=_expiration(document, sheet),
         signed_at=now,
+        remarks=[problem.told() for problem in found if problem.code in ASSUMPTIONS],
     )
 
 
-def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
+def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates) -> Document:
     is_xml = sheet.format == "xml"
     document = read_finished(sheet.original) if is_xml else read_payload(load_json(sheet.original))
     if document.e_ncf is None and sheet.e_ncf is not None:
         document = _with_number(document, sheet.e_ncf)
     issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
-    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now)
+    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now, rates=rates)
 
 
 def expiry_day(moment: datetime | None) -> date | None:

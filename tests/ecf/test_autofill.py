@@ -327,7 +327,7 @@ def test_iso_dates_decide_the_rates_like_the_authoritys_form() -> None:
 
 #: No rate of alcohol is known here for this day.
 UNRATED_DAY = "15-03-2026"
-BEER = {
+BEER: dict[str, Any] = {
     "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
     "UnidadMedida": "6",
     "CantidadReferencia": "24.00",

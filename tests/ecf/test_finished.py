@@ -10,7 +10,7 @@ from lxml import etree
 
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
-from fe.ecf.document import NotADocument
+from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
 from fe.ecf.load import load_xml
 from fe.ecf.problems import Problem
@@ -58,7 +58,7 @@ def test_declarations_of_the_root_are_signed_too() -> None:
 
     made = signed(declared.encode())
 
-    assert verify(made)
+    verify(made)
     assert bare(made) == bare(declared.encode())
     assert b'<ECF xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi=' in made
 
@@ -82,7 +82,13 @@ _ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
         (_INVOICE.format(id_doc=_ID, rest="suelto"), "unexpected-text", "", 6, 1),
         (_INVOICE.format(id_doc=_ID, rest=f'<Signature xmlns="{profile.NAMESPACE}"/>x'), "unexpected-text", "", 6, 56),
         (_INVOICE.format(id_doc=f"<a>b</a>{_ID}", rest=""), "unknown-element", "Encabezado.IdDoc.a", 4, 10),
-        (_INVOICE.format(id_doc=f"<Seguro>1</Seguro>{_ID}", rest=""), "forbidden-element", "Encabezado.IdDoc.Seguro", 4, 10),
+        (
+            _INVOICE.format(id_doc=f"<Seguro>1</Seguro>{_ID}", rest=""),
+            "forbidden-element",
+            "Encabezado.IdDoc.Seguro",
+            4,
+            10,
+        ),
         (
             _INVOICE.format(id_doc='<TipoeCF a=">" b=\'"\'>31</TipoeCF><eNCF>E310000000001</eNCF>', rest=""),
             "unexpected-attribute",
@@ -97,15 +103,33 @@ _ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
             4,
             10,
         ),
-        (_INVOICE.format(id_doc=f"{_ID}<eNCF>E310000000001</eNCF>", rest=""), "too-many", "Encabezado.IdDoc.eNCF[2]", 4, 57),
+        (
+            _INVOICE.format(id_doc=f"{_ID}<eNCF>E310000000001</eNCF>", rest=""),
+            "too-many",
+            "Encabezado.IdDoc.eNCF[2]",
+            4,
+            57,
+        ),
         (_INVOICE.format(id_doc=f"{_ID}<TipoPago/>", rest=""), "empty-element", "Encabezado.IdDoc.TipoPago", 4, 57),
-        (_INVOICE.format(id_doc=f"{_ID}<TipoPago><b/></TipoPago>", rest=""), "unexpected-children", "Encabezado.IdDoc.TipoPago", 4, 57),
+        (
+            _INVOICE.format(id_doc=f"{_ID}<TipoPago><b/></TipoPago>", rest=""),
+            "unexpected-children",
+            "Encabezado.IdDoc.TipoPago",
+            4,
+            57,
+        ),
         (_INVOICE.format(id_doc=_ID, rest="<DetallesItems> </DetallesItems>"), "empty-element", "DetallesItems", 6, 1),
         (_INVOICE.format(id_doc=_ID.replace("E31", "e31"), rest=""), "e-ncf-malformed", "Encabezado.IdDoc.eNCF", 4, 31),
         (_INVOICE.format(id_doc="<TipoeCF>35</TipoeCF>", rest=""), "unknown-type", "Encabezado.IdDoc.TipoeCF", 4, 10),
         ("<?xml version='1.0'?>\n <Otro/>", "unknown-root", "", 2, 2),
         ('<ECF xmlns:a="urn:a">' + _INVOICE.format(id_doc=_ID, rest="")[5:], "unexpected-attribute", "", 1, 1),
-        (_INVOICE.format(id_doc=_ID, rest="").replace("<IdDoc>", '<IdDoc xmlns:a="urn:a">'), "unexpected-attribute", "Encabezado.IdDoc", 4, 3),
+        (
+            _INVOICE.format(id_doc=_ID, rest="").replace("<IdDoc>", '<IdDoc xmlns:a="urn:a">'),
+            "unexpected-attribute",
+            "Encabezado.IdDoc",
+            4,
+            3,
+        ),
         (
             _INVOICE.format(id_doc=_ID, rest="").replace(
                 "<ECF>",
@@ -117,7 +141,7 @@ _ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
             1,
         ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_signed_as_it_stands_is_told_with_its_place(
     xml: str, code: str, path: str, line: int, column: int
 ) -> None:
@@ -138,7 +162,7 @@ def test_everything_that_hinders_is_told() -> None:
 
 
 def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
-    assert read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
+    read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)
@@ -157,8 +181,8 @@ def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(dat
             at.set("a", "b")
         case "swap" if at is not root and other is not root and at not in other.iter() and other not in at.iter():
             at.addprevious(other)
-        case "drop" if at is not root:
-            at.getparent().remove(at)
+        case "drop" if (parent := at.getparent()) is not None:
+            parent.remove(at)
         case "double" if at is not root:
             at.addnext(deepcopy(at))
         case "rename":
@@ -169,9 +193,12 @@ def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(dat
     xml = to_bytes(root)
 
     try:
-        document = read_finished(xml)
+        document: Document | None = read_finished(xml)
     except NotADocument as error:
-        assert all(each.line and each.column for each in error.problems)
-        return
+        placed, document = [each.line and each.column for each in error.problems], None
+    else:
+        placed = []
 
-    assert etree.tostring(build(document), method="c14n") == etree.tostring(load_xml(xml), method="c14n")
+    assert all(placed)
+    if document is not None:
+        assert etree.tostring(build(document), method="c14n") == etree.tostring(load_xml(xml), method="c14n")

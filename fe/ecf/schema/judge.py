@@ -68,18 +68,9 @@ class _Walk:
         line: Any = node.sourceline  # the type stubs say `...`
         return line if self._lines else None
 
-    def _say(
-        self,
-        code: str,
-        path: str,
-        node: etree._Element,
-        *,
-        found: object = None,
-        spot: Spot | None = None,
-        **words: str,
-    ) -> None:
+    def _say(self, code: str, path: str, node: etree._Element, *, found: object = None, **words: str) -> None:
         self._problems.add(problem(code, path, self._line(node), found=found, **words))
-        self.spots.append(spot or (node, "tag"))
+        self.spots.append((node, "tag"))
 
     def _group(self, of: Element, node: etree._Element, path: str) -> None:
         self._attributes(of, node, path)
@@ -89,7 +80,8 @@ class _Walk:
             children.pop()
         if stray is not None:
             text, spot = stray
-            self._say("unexpected-text", path, node, found=text, spot=spot, name=of.name)
+            self._say("unexpected-text", path, node, found=text, name=of.name)
+            self.spots[-1] = spot
         elif not children and not of.may_be_empty and not (self._values and any(c.required for c in of.children)):
             self._say("empty-element", path, node, name=of.name)
         prefix = f"{path}." if path else ""

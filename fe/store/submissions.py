@@ -355,12 +355,15 @@ class Record:
 _RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
            signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
 
+# Looked up in the story, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """
-    (SELECT e.detail -> 'problems'
-       FROM submission_events AS e
-      WHERE e.tenant_id = %(tenant)s AND e.submission_id = s.submission_id AND e.kind = 'remarked'
-      ORDER BY e.seq DESC
-      LIMIT 1) AS warnings"""
+    CASE WHEN s.signed_at IS NOT NULL
+         THEN (SELECT e.detail -> 'problems'
+                 FROM submission_events AS e
+                WHERE e.tenant_id = %(tenant)s AND e.submission_id = s.submission_id AND e.kind = 'remarked'
+                ORDER BY e.seq DESC
+                LIMIT 1)
+    END AS warnings"""
 
 _BY_ID = f"""
     SELECT {_RECORD_COLUMNS},{_WARNINGS}

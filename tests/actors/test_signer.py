@@ -25,7 +25,7 @@ from fe.flows.rates import KnownRates
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
 from fe.store import excise_rates, submissions, tenants
-from fe.store.db import Database
+from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate
 from fe.vault import Vault
 from tests.actors.stage import make_plan, make_tools, step
@@ -256,7 +256,15 @@ BEER: dict[str, Any] = {
 
 def beer() -> bytes:
     items = [line("1615.00", "2.00", **BEER)]
-    return write_canonical_json(payload(EcfType.CREDIT_FISCAL, items, issued="15-03-2026"))
+    given = payload(EcfType.CREDIT_FISCAL, items, issued="15-03-2026")
+    given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "2028-12-31"
+    return write_canonical_json(given)
+
+
+async def set_the_rate(conn: Conn) -> None:
+    """What an operator does; a worker may not."""
+    days = date(2026, 1, 1), date(2026, 3, 31)
+    await excise_rates.put(conn, ExciseRate("006", *days, Decimal("633.85"), system_clock(), "ana"))
 
 
 async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_set_it(db: Database) -> None:
@@ -273,8 +281,6 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
         )
         tax = load_xml(bytes(document["content"])).findtext("Encabezado/Totales/MontoImpuestoAdicional")
         told.append(([warning["code"] for warning in record.warnings or []], tax))
-        day = date(2026, 1, 1)
-        rate = ExciseRate("006", day, date(2026, 3, 31), Decimal("633.85"), system_clock(), "ana")
-        await db.run(excise_rates.put, rate)
+        await db.run(set_the_rate)
 
     assert told == [(["tax-rate-assumed"], "817.87"), ([], "731.32")]

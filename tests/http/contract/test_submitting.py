@@ -437,6 +437,7 @@ async def test_an_assumed_rate_is_a_warning_wherever_the_document_is_judged(api:
     """The specific tax on beer for a quarter that nobody has told the rate of."""
     payload = invoice_payload()
     payload["Encabezado"]["Emisor"] = {"FechaEmision": "15-03-2026"}
+    payload["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "2028-12-31"
     payload["DetallesItems"]["Item"][0] |= {
         "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
         "UnidadMedida": "6",

@@ -22,8 +22,10 @@ from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.texts import problem
 
 
-def read_finished(raw: bytes) -> Document:
+def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     """Read an XML document that is to be signed as it stands.
+
+    `at_the_door` lets empty tags pass, like whatever else is missing: they are told where the document is judged.
 
     Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
     root or type, an e-NCF that can never be one, and what is said above; each with line and column.
@@ -38,7 +40,8 @@ def read_finished(raw: bytes) -> Document:
     malformed = malformed_number(document.root, document.content)
     if malformed is not None:
         found.append((malformed, (_node_at(root, malformed.path), "tag")))
-    found += misfits(kind(document.root, document.type), root)
+    misfit = misfits(kind(document.root, document.type), root)
+    found += [(each, spot) for each, spot in misfit if not (at_the_door and each.code == "empty-element")]
     if b"xmlns" in raw:
         found += _foreign_declarations(root)
     if found:

@@ -90,7 +90,7 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
         assert draft.xml is not None
         original = draft.xml.encode()
         try:
-            return original, read_finished(original)
+            return original, read_finished(original, at_the_door=True)
         except NotADocument as error:
             first = error.problems[0]
             where = f"{first.path}: " if first.path else ""

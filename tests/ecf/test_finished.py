@@ -202,3 +202,10 @@ def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(dat
     assert all(placed)
     if document is not None:
         assert etree.tostring(build(document), method="c14n") == etree.tostring(load_xml(xml), method="c14n")
+
+
+def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
+    xml = b"<RFCE><Encabezado/></RFCE>"
+
+    assert read_finished(xml, at_the_door=True).content == {"Encabezado": {}}
+    assert [each.code for each in refused(xml.decode())] == ["empty-element"]

@@ -24,6 +24,8 @@ _PRODUCTION = (
     "tests/cli/test_operations_page.py::test_production_is_set_up_and_issues_its_first_receipts_as_the_page_says"
 )
 
+_RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -38,6 +40,9 @@ ELSEWHERE = {
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
+    "fe rates set": _RATES,
+    "fe rates list": _RATES,
+    "fe rates unset": _RATES,
     "fe outbox status": _OPERATORS,
     "fe outbox list": _OPERATORS,
     "fe outbox show": _OPERATORS,

@@ -11,6 +11,7 @@ from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
 from fe.ecf.problems import Problem
 from fe.ecf.states import NumberFate
+from fe.flows.rates import KnownRates
 from fe.flows.selection import NoCertificate, choose_certificate
 from fe.flows.signing import CannotIssue, QrHosts, make_signed
 from fe.metrics import Metrics
@@ -33,15 +34,19 @@ class SignerPool:
     hosts: QrHosts
     clock: Clock
     metrics: Metrics
+    rates: KnownRates
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
         sheet = await self.db.run(submissions.signing_sheet, work)
+        rates = await self.rates()
         now = self.clock()
         try:
             chosen = choose_certificate(sheet.candidates, as_user=sheet.as_user, as_user_id=sheet.as_user_id, now=now)
             opened = await self.credentials.get(work.tenant_id, chosen.certificate_id)
-            make = partial(make_signed, sheet, work.environment, chosen, opened.signer, now=now, hosts=self.hosts)
+            make = partial(
+                make_signed, sheet, work.environment, chosen, opened.signer, now=now, hosts=self.hosts, rates=rates
+            )
             with self.metrics.sign_seconds.time():
                 document = await trio.to_thread.run_sync(make, limiter=self.limiter)
         except CannotIssue as error:

@@ -16,6 +16,7 @@ from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import Stage
+from fe.flows.rates import KnownRates
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
@@ -59,7 +60,7 @@ def stages(
     `ended` is told of each submission that has ended."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
-    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics)
+    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics, KnownRates(db))
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry)

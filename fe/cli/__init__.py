@@ -20,6 +20,7 @@ COMMANDS = {
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
     "certificate": ("fe.cli.certificate:certificate", "Add and list certificates, or make one to try things with."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
+    "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export a submission's story, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),

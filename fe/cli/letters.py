@@ -49,6 +49,11 @@ def filters(command: F) -> F:
 def deed(command: F) -> F:
     """Add who and why: kept with every act."""
     command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
+    return by_option(command)
+
+
+def by_option(command: F) -> F:
+    """Add who does it, as it is kept."""
     return click.option("--by", "by_whom", default=_whoever, metavar="NAME", help="Who; you, by default.")(command)
 
 

@@ -5,6 +5,7 @@ touched: what changes is copied on the way down.
 """
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.currency import convert, exchange_rate, header_amounts
 from fe.ecf.dates import local, read_day, show_day, show_moment
 from fe.ecf.document import Document
+from fe.ecf.excise import rates_for, tax_code
 from fe.ecf.lines import DISCOUNT, SURCHARGE, SubTable, line_amount, sub_amount, sub_total
 from fe.ecf.money import ZERO, cents, exact, number
 from fe.ecf.reading import Fields, rows, section, text
@@ -56,7 +58,7 @@ def autofill(
         content = _fill_summary(document.content, issuer, here)
     else:
         content = _fill_companion(document, here)
-    return Document(document.root, document.type, content)
+    return replace(document, content=content)
 
 
 def missing(parent: Fields, name: str) -> bool:
@@ -93,7 +95,9 @@ def _fill_ecf(
     header["Emisor"] = _issuer(section(header, "Emisor"), fields["Emisor"].by_name, issuer, now.date())
 
     written = text(header["Emisor"], "FechaEmision")
-    tally = Tally(rates, (read_day(written) if written else None) or now.date())
+    sent = section(header, "Totales")
+    day = (read_day(written) if written else None) or now.date()
+    tally = Tally(rates_for(sent, rates, day), day)
     rate = exchange_rate(header)
     with exact():
         items = [
@@ -112,7 +116,6 @@ def _fill_ecf(
                     _adjustment(row, place, tally, included) for place, row in enumerate(global_rows, 1)
                 ],
             }
-        sent = section(header, "Totales")
         if missing(sent, "MontoTotal"):
             computed = compose(
                 tally,
@@ -121,13 +124,27 @@ def _fill_ecf(
                 included=included,
                 sent=sent,
             )
-            header["Totales"] = {**computed, **_sent(sent)}
+            header["Totales"] = {**computed, **_sent(sent), **_taxes(sent, computed)}
         other = section(header, "OtraMoneda")
         if rate is not None and missing(other, "MontoTotalOtraMoneda"):
             header["OtraMoneda"] = {**header_amounts(header["Totales"], rate), **_sent(other)}
     made.pop("FechaHoraFirma", None)
     made["FechaHoraFirma"] = show_moment(now)
     return made
+
+
+def _taxes(sent: Fields, computed: Fields) -> Made:
+    """The additional taxes that were sent, with the rate or the amount where a row says only the other."""
+    if missing(sent, "ImpuestosAdicionales"):
+        return {}
+    due = {row["TipoImpuesto"]: row for row in rows(computed, "ImpuestosAdicionales", "ImpuestoAdicional")}
+    filled = []
+    for row in rows(sent, "ImpuestosAdicionales", "ImpuestoAdicional"):
+        whole = dict(row)
+        for name, value in due.get(tax_code(row) or "", {}).items():
+            _default(whole, name, value)
+        filled.append(whole)
+    return {"ImpuestosAdicionales": {**section(sent, "ImpuestosAdicionales"), "ImpuestoAdicional": filled}}
 
 
 def _issuer(sent: Fields, known: Container[str], issuer: Mapping[str, Any] | None, today: date) -> Made:

@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, shape_problem, unknown_problems
-from fe.ecf.formats import write_number, write_text
+from fe.ecf.formats import write_number
 from fe.ecf.load import MalformedXml, load_own, writable
 from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import Kind, kind
@@ -27,7 +27,8 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;",
 def build(document: Document) -> etree._Element:
     """Write a document as XML: in the order of the format whatever that of the content, without empty tags.
 
-    Text is written as it is, but for ISO dates in fields of dates; numbers as the field wants them (`formats`). What is
+    Text is written as it is (`read_payload` has brought ISO dates into the format's form, and finished XML is meant as
+    it stands); numbers as the field wants them (`formats`). What is
     None, empty text, an empty list or an empty group is left out, but a type 32 and an RFCE always have a `Comprador`.
     Nothing else is added or corrected: what the format demands beyond that, `schema.validate` says.
 
@@ -43,11 +44,17 @@ def build(document: Document) -> etree._Element:
     if writer.problems:
         raise NotADocument(tuple(writer.problems))
     try:
+        if document.namespaces:
+            writer.out[0] = f"<{the_kind.root.name}{_declarations(document.namespaces)}>"
         return load_own("".join(writer.out))
     except (MalformedXml, UnicodeEncodeError):
         # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
         reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)
         raise NotADocument(reasons) from None
+
+
+def _declarations(namespaces: Mapping[str, str]) -> str:
+    return "".join(f' xmlns:{prefix}="{address}"' for prefix, address in sorted(namespaces.items()))
 
 
 def to_bytes(element: etree._Element) -> bytes:
@@ -97,8 +104,6 @@ class _Writer:
             elif its_class is str:
                 if not value:
                     continue
-                if simple.dated:
-                    value = write_text(simple, value)
                 if _special(value):
                     value = value.translate(_ESCAPES)
                 out.append(start + value + end)
@@ -126,7 +131,7 @@ class _Writer:
     def _leaf(self, of: Element, value: Any, path: str) -> None:
         assert of.simple is not None
         if isinstance(value, str):
-            text = write_text(of.simple, value).translate(_ESCAPES)
+            text = value.translate(_ESCAPES)
         elif isinstance(value, (int, Decimal)) and not isinstance(value, bool):
             text = write_number(of.simple, value)
         else:

@@ -17,6 +17,16 @@ MAX_BYTES = 64 * 1024
 MIN_KEY_BITS = 2048
 MAX_KEY_BITS = 4096
 
+#: Everything with which cryptography says that a certificate is not as X.509 would have it. A certificate is read piece
+#: by piece, so any of them may come from any property; the x509 ones are no ValueErrors.
+UNREADABLE: tuple[type[Exception], ...] = (
+    ValueError,
+    UnsupportedAlgorithm,
+    x509.InvalidVersion,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
+)
+
 _NO_PAIR = "loaded .p12 did not yield a key and certificate pair"
 
 #: What may stand before an identifier: `IDCDO-00112233445` (EN 319 412-1: identity card, DO), `RNC 131880738`.
@@ -191,6 +201,8 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
         opened = pkcs12.load_pkcs12(bounded.data, passphrase.encode())
     except UnsupportedAlgorithm:
         raise UnsupportedKey from None
+    except (x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
+        raise UnreadableCertificate from None
     except UnicodeEncodeError:  # a lone surrogate is in no passphrase
         raise WrongPassphrase from None
     except ValueError as wrong:  # only its text tells a wrong passphrase from a bad certificate
@@ -206,12 +218,13 @@ def _pair(opened: pkcs12.PKCS12KeyAndCertificates) -> Credential:
         raise UnsupportedKey
     if opened.cert is None:
         raise KeyMismatch if opened.additional_certs else NoKeyPair
-    certificate = opened.cert.certificate
+    credential = Credential(key, opened.cert.certificate)
     try:
-        public_key = certificate.public_key()
-        _ = certificate.subject  # read here, so that whoever asks for the holder later finds one
-    except (ValueError, UnsupportedAlgorithm):
+        public_key = credential.certificate.public_key()
+        # Read here, so that whoever asks for one of them later finds it.
+        _ = credential.holder, credential.holder_id, credential.serial, credential.not_before, credential.not_after
+    except UNREADABLE:
         raise UnreadableCertificate from None
     if public_key != key.public_key():
         raise KeyMismatch
-    return Credential(key, certificate)
+    return credential

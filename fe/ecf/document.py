@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.catalogue import SUBMITTABLE, EcfType, Root
+from fe.ecf.formats import write_text
 from fe.ecf.load import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, show
 from fe.ecf.schema import unknown_kind
@@ -22,8 +23,12 @@ from fe.ecf.schema.texts import problem
 _LEAVES = frozenset({str, int, Decimal})
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (decisions.md).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
+_E_NCF_EXPECTED = "E, the two digits of a type, ten digits: E310000000001"
 _AN_OBJECT = ("an object", "un objeto")
 _A_VALUE = ("one text or number", "un texto o número")
+
+#: A number that can be one: well formed, and of a type there is. Whether it was authorised is the authority's matter.
+_E_NCF_FORM = re.compile(rf"E(?:{'|'.join(EcfType)})[0-9]{{10}}", re.ASCII)
 
 _STEP = re.compile(r"(?P<name>\w+)(?:\[(?P<number>\d+)\])?")
 
@@ -73,6 +78,8 @@ class Document:
     root: Root
     type: EcfType | None
     content: Mapping[str, Any]
+    #: What finished XML declares on its root, by prefix: it is signed with the rest. Nothing of a document is in them.
+    namespaces: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, path: str) -> Any:
         """What stands at `path` (`Encabezado.IdDoc.eNCF`, `DetallesItems.Item[2].MontoItem`), or None.
@@ -121,14 +128,25 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     holds what `load_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
     stand several times, one object is a list of one, and a table may be given as the list it holds:
     `"DetallesItems": [...]` is `{"Item": [...]}`. Nulls count as absent.
+    ISO dates in fields of dates become the authority's form (`formats.write_text`): whoever looks at the document later
+    sees one way of writing a date.
 
-    Raises NotADocument with all the reasons there are: an unknown root or type, keys the format of the type does not
-    have, values of the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion that is not 1 to 4.
+    Raises NotADocument with all the reasons there are: an e-NCF that can never be one, an unknown root or type, keys
+    the format of the type does not have, values of the wrong shape, booleans, and in an ECF an item's
+    IndicadorFacturacion that is not 1 to 4.
     """
     root, given = _root_of(payload, roots)
-    the_type = _type_of(root, given)
+    malformed = malformed_number(root, given)
+    try:
+        the_type = _type_of(root, given)
+    except NotADocument:
+        if malformed is not None:  # the cause; that no type can be read off it is what follows
+            raise NotADocument((malformed,)) from None
+        raise
     the_kind = kind(root, the_type)
     reader = _PayloadReader(the_kind)
+    if malformed is not None:
+        reader.problems.add(malformed)
     try:
         content = reader.group(the_kind.root, given, "")
         if root is Root.ECF:
@@ -138,6 +156,19 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     if reader.problems:
         raise NotADocument(tuple(reader.problems))
     return Document(root, the_type, content)
+
+
+def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
+    """Say that the e-NCF of an ECF or RFCE is not `E`, the two digits of a type and ten digits; None where it is.
+
+    A document without one has nothing to say here: it may get one yet.
+    """
+    if root not in (Root.ECF, Root.RFCE):
+        return None
+    given = Document(root, None, content).get(_E_NCF[root])
+    if not isinstance(given, (str, int, Decimal)) or given == "" or _E_NCF_FORM.fullmatch(str(given)):
+        return None
+    return problem("e-ncf-malformed", _E_NCF[root], found=given, expected=_E_NCF_EXPECTED)
 
 
 def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root, Mapping[str, Any]]:
@@ -162,7 +193,7 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
     if isinstance(stated, (str, int, Decimal)) and stated != "":
         path, text = "Encabezado.IdDoc.TipoeCF", str(stated)
     elif isinstance(e_ncf, str) and e_ncf:
-        path, text = "Encabezado.IdDoc.eNCF", e_ncf[1:3] if e_ncf.startswith("E") else ""
+        path, text = "Encabezado.IdDoc.eNCF", e_ncf[1:3]
     else:
         raise NotADocument((problem("missing-type", "Encabezado.IdDoc.TipoeCF"),))
     try:
@@ -198,7 +229,7 @@ class _PayloadReader:
             elif child.simple is None:
                 content[name] = self.group(child, value, f"{path}.{name}" if path else name)
             elif value.__class__ in _LEAVES:
-                content[name] = value
+                content[name] = write_text(child.simple, value) if child.simple.dated and type(value) is str else value
             else:
                 self.problems.add(shape_problem(child, value, f"{path}.{name}" if path else name))
         if unknown:

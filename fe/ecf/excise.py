@@ -21,6 +21,21 @@ _BULK_MARKUP = Decimal("1.30")
 _TELECOM = ("002", "004")
 
 
+def rates_for(totals: Fields, rates: Rates, day: date) -> Rates:
+    """Give the rates to compute a document with: those in force on `day`; where none is known, what it states itself.
+
+    `totals` is its `Totales`. Filling in and checking both take theirs from here: what is filled in is not refused.
+    """
+    stated: dict[str, Decimal] = {}
+    for row in rows(totals, "ImpuestosAdicionales", "ImpuestoAdicional"):
+        code, rate = tax_code(row), number(row.get("TasaImpuestoAdicional"))
+        if code is None or code not in ADDITIONAL_TAXES or rate is None or rate <= 0:
+            continue
+        if not rates.on(code, day).confirmed:
+            stated[code] = rate
+    return rates.stating(stated) if stated else rates
+
+
 class GlobalAdjustments(Protocol):
     """What of the global discounts and surcharges matters here, by IndicadorFacturacion."""
 

@@ -24,7 +24,8 @@ class Problem:
     """One thing that is wrong, and where.
 
     `code` is stable and meant for programs; the texts may be reworded. `path` starts below the root element and counts
-    items from 1: `DetallesItems.Item[3].MontoItem`. `line` is that of the XML, where there is one.
+    items from 1: `DetallesItems.Item[3].MontoItem`. `line` is that of the XML, where there is one, and `column` that of
+    finished XML that cannot be signed as it stands.
     """
 
     code: str
@@ -37,6 +38,24 @@ class Problem:
     fix: str | None = None
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
+    column: int | None = None
+
+    def told(self) -> dict[str, object]:
+        """The problem as clients read it; what does not apply is left out."""
+        told: dict[str, object] = {
+            "code": self.code,
+            "path": self.path,
+            "message": self.message,
+            "messageEs": self.message_es,
+            "severity": self.severity.value,
+            "line": self.line,
+            "column": self.column,
+            "found": self.found,
+            "expected": self.expected,
+            "fix": self.fix,
+            "fixEs": self.fix_es,
+        }
+        return {name: value for name, value in told.items() if value is not None}
 
 
 class Enough(Exception):

@@ -138,6 +138,10 @@ class RateInForce:
     confirmed: bool
 
 
+def _begin(period: Period) -> date:
+    return period.since
+
+
 def _percent(rate: str) -> tuple[Period, ...]:
     return (Period(Decimal(rate), date.min),)
 
@@ -182,9 +186,10 @@ _PERIODS: dict[str, tuple[Period, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates of the additional taxes by code, each with the periods it was in force, earliest first.
+    """Rates of the additional taxes by code, each with the periods it was in force, in any order.
 
-    `fixed` overrides them whatever the day: what a document itself states, or what an operator has set.
+    Where several periods cover a day the latest begun counts, and of two that began together the first named. `fixed`
+    overrides them whatever the day: what a document itself states.
     """
 
     periods: Mapping[str, tuple[Period, ...]] = field(default_factory=lambda: _PERIODS)
@@ -199,20 +204,29 @@ class Rates:
         if override is not None:
             return RateInForce(override, True)
         periods = self.periods[code]
-        begun = periods[0]
-        for period in periods:
-            if period.covers(day):
-                return RateInForce(period.rate, True)
-            if period.since <= day:
-                begun = period
-        return RateInForce(begun.rate, False)
+        known = [period for period in periods if period.covers(day)]
+        if known:
+            return RateInForce(max(known, key=_begin).rate, True)
+        begun = [period for period in periods if period.since <= day]
+        return RateInForce((max(begun, key=_begin) if begun else min(periods, key=_begin)).rate, False)
+
+    def knowing(self, more: Mapping[str, tuple[Period, ...]]) -> "Rates":
+        """Give these rates with further periods, which count before those known so far."""
+        added = {code: (*each, *self.periods[code]) for code, each in more.items()}
+        return Rates({**self.periods, **added}, self.fixed)
 
     def stating(self, fixed: Mapping[str, Decimal]) -> "Rates":
         """Give these rates with those of `fixed` in their place."""
         return Rates(self.periods, {**self.fixed, **fixed})
 
 
-#: What is known today. New quarters are new rows above.
+def quarter_end(day: date) -> date:
+    """The last day of the calendar quarter of `day`: until then a rate that is indexed every quarter is known."""
+    last_month = (day.month + 2) // 3 * 3
+    return date(day.year, last_month, 31 if last_month in (3, 12) else 30)
+
+
+#: What this release knows. Later quarters are data: an operator sets them (`fe rates`), and `knowing` adds them.
 RATES = Rates()
 
 

@@ -10,11 +10,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
 
-from fe.ecf.certificate import MIN_KEY_BITS
+from fe.ecf.certificate import MIN_KEY_BITS, UNREADABLE
 
 
 class Distrust(StrEnum):
@@ -56,7 +56,7 @@ def check_certificate(
         objections += _fitness(certificate)
         if roots is not None:
             objections += _issuer(certificate, list(roots), at)
-    except (ValueError, UnsupportedAlgorithm):  # X.509 is read piece by piece: any field may turn out to be broken
+    except UNREADABLE:  # X.509 is read piece by piece: any field may turn out to be broken
         return [Objection(Distrust.UNREADABLE, "the certificate cannot be read")]
     return objections
 

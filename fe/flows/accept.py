@@ -12,13 +12,12 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from lxml import etree
-
 from fe import kill_points
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
 from fe.ecf.ids import new_id
-from fe.ecf.load import MalformedXml, load_xml
+from fe.ecf.load import MalformedXml
 from fe.ecf.problems import Problem
 from fe.ecf.states import Stage
 from fe.flows.json_text import write_canonical_json
@@ -90,26 +89,14 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
     if draft.format == "xml":
         assert draft.xml is not None
         original = draft.xml.encode()
-        return original, _read_xml(original)
+        try:
+            return original, read_finished(original, at_the_door=True)
+        except NotADocument as error:
+            first = error.problems[0]
+            where = f"{first.path}: " if first.path else ""
+            raise MalformedXml(f"{where}{first.message}", first.line, first.column) from error
     assert draft.payload is not None
     return write_canonical_json(draft.payload), read_payload(draft.payload)
-
-
-def _read_xml(original: bytes) -> Document:
-    root = load_xml(original)
-    try:
-        return read_xml(root)
-    except NotADocument as error:
-        problem = error.problems[0]
-        line, column = _place(original, root, problem)
-        raise MalformedXml(problem.message, line, column) from error
-
-
-def _place(original: bytes, root: etree._Element, problem: Problem) -> tuple[int, int]:
-    """Line and column of what is wrong: the root, or the TipoeCF inside it."""
-    tag = problem.path.rpartition(".")[2] or etree.QName(root).localname
-    at = max(original.find(b"<" + tag.encode()), 0)
-    return original.count(b"\n", 0, at) + 1, at - original.rfind(b"\n", 0, at)
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:

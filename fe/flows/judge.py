@@ -10,10 +10,11 @@ from typing import Any
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Root
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
+from fe.ecf.taxes import RATES, Rates
 from fe.flows.accept import Draft
 from fe.flows.signing import SANTO_DOMINGO
 from fe.store import judging
@@ -26,7 +27,7 @@ async def background(db: Database, tenant_id: int, environment: Environment, dra
     return await db.run_for(tenant_id, judging.background, environment, draft.as_user_id, draft.as_user)
 
 
-def judge(draft: Draft, known: Background, now: datetime) -> list[Problem]:
+def judge(draft: Draft, known: Background, now: datetime, rates: Rates = RATES) -> list[Problem]:
     """List everything that is wrong, the gravest first; CPU work only, safe in a thread.
 
     An empty list, or one of conditional remarks alone, means that it would be signed and sent. Raises MalformedXml when
@@ -38,11 +39,11 @@ def judge(draft: Draft, known: Background, now: datetime) -> list[Problem]:
         prefix = document.type.prefix if document.type is not None else ""
         expires = known.expiries.get(prefix)
         expiry = expires.astimezone(SANTO_DOMINGO).date() if expires is not None else None
-        document = autofill(document, issuer=known.issuer, expiry=expiry, now=local)
+        document = autofill(document, issuer=known.issuer, expiry=expiry, now=local, rates=rates)
         element = build(document)
     except NotADocument as error:
         return list(error.problems)
-    found = check(document, now=local, element=element)
+    found = check(document, now=local, element=element, rates=rates)
     return sorted(found, key=lambda problem: problem.severity is not Severity.REJECTED)
 
 
@@ -54,7 +55,7 @@ def is_fatal(problems: list[Problem]) -> bool:
 def _read(draft: Draft, known: Background) -> Document:
     if draft.format == "xml":
         assert draft.xml is not None
-        return read_xml(load_xml(draft.xml.encode()))
+        return read_finished(draft.xml.encode())
     assert draft.payload is not None
     document = read_payload(draft.payload)
     if document.root is not Root.ECF or document.e_ncf is not None or document.type is None:

@@ -11,12 +11,15 @@ from fe.ecf import qr
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_json, load_xml
+from fe.ecf.dates import read_day
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
+from fe.ecf.load import load_json
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.rules import check
+from fe.ecf.rules import ASSUMPTIONS, check
 from fe.ecf.seal import Sealed, Signer
 from fe.ecf.summary import summarise, takes_summary
+from fe.ecf.taxes import RATES, Rates
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
 
 #: America/Santo_Domingo: no daylight saving since 2000 (PROTOCOL.md section 7, FechaHoraFirma).
@@ -58,46 +61,51 @@ def make_signed(
     *,
     now: datetime,
     hosts: QrHosts,
+    rates: Rates = RATES,
 ) -> SignedDocument:
     """Make the document of a submission and sign it with the chosen certificate.
+
+    `rates` are those of the additional taxes, as far as they are known.
 
     Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it
     again is harmless, because nothing was sent.
     """
     local = now.astimezone(SANTO_DOMINGO)
     try:
-        document = _complete(sheet, chosen, local)
+        document = _complete(sheet, chosen, local, rates)
         element = build(document)
     except NotADocument as error:
         raise CannotIssue(error.problems) from error
-    fatal = tuple(p for p in check(document, now=local, element=element) if p.severity is Severity.REJECTED)
+    found = check(document, now=local, element=element, rates=rates)
+    fatal = tuple(p for p in found if p.severity is Severity.REJECTED)
     if fatal:
         raise CannotIssue(fatal)
     sealed = signer.sign(element)
-    summary = _summary_of(document, sealed, sheet, signer, local.date())
+    summary = _summary_of(document, sealed, sheet, local.date())
     code = _security_code(document, sealed)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
         signed=sealed.xml,
-        sent=summary,
+        sent=None if summary is None else signer.sign(summary).xml,
         host=Host.FC if summary is not None or document.root is Root.RFCE else Host.ECF,
         ecf_type=document.type,
         issuer_rnc=document.issuer_rnc,
         buyer_rnc=document.buyer_rnc,
         security_code=code,
-        qr_code_url=_qr(element, document.root, environment, hosts, code, summary=summary is not None),
+        qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
         ncf_expiration=_expiration(document, sheet),
         signed_at=now,
+        remarks=[problem.told() for problem in found if problem.code in ASSUMPTIONS],
     )
 
 
-def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
+def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates) -> Document:
     is_xml = sheet.format == "xml"
-    document = read_xml(load_xml(sheet.original)) if is_xml else read_payload(load_json(sheet.original))
+    document = read_finished(sheet.original) if is_xml else read_payload(load_json(sheet.original))
     if document.e_ncf is None and sheet.e_ncf is not None:
         document = _with_number(document, sheet.e_ncf)
     issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
-    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now)
+    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now, rates=rates)
 
 
 def expiry_day(moment: datetime | None) -> date | None:
@@ -119,10 +127,10 @@ def _with_number(document: Document, e_ncf: str) -> Document:
     return replace(document, content={**document.content, "Encabezado": head})
 
 
-def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, signer: Signer, today: date) -> bytes | None:
+def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, today: date) -> etree._Element | None:
     if document.root is not Root.ECF or sheet.consumer_summary != "automatic" or not takes_summary(document, on=today):
         return None
-    return signer.sign(build(summarise(document, sealed.security_code))).xml
+    return build(summarise(document, sealed.security_code))
 
 
 def _security_code(document: Document, sealed: Sealed) -> str | None:
@@ -135,15 +143,13 @@ def _security_code(document: Document, sealed: Sealed) -> str | None:
     return None
 
 
-def _qr(
-    element: etree._Element, root: Root, environment: Environment, hosts: QrHosts, code: str | None, *, summary: bool
-) -> str | None:
-    """The address for the printed QR code, from the very texts of the XML that was signed."""
+def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
+    """The address for the printed QR code, from the very texts of the XML that the authority gets."""
     if code is None:
         return None
-    text = {path.rpartition("/")[2]: element.findtext(path) for path in _QR_FIELDS}
+    text = {path.rpartition("/")[2]: sent.findtext(path) for path in _QR_FIELDS}
     issuer, e_ncf, total = text["RNCEmisor"] or "", text["eNCF"] or "", text["MontoTotal"] or ""
-    if summary or root is Root.RFCE:
+    if sent.tag == Root.RFCE:
         return qr.qr_url_summary(hosts.fc, environment, issuer_rnc=issuer, e_ncf=e_ncf, total=total, security_code=code)
     return qr.qr_url(
         hosts.ecf,
@@ -162,5 +168,5 @@ def _expiration(document: Document, sheet: SigningSheet) -> date | None:
     """When the sequence expires: what the document says, else what the tenant's sequence says."""
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
-        return datetime.strptime(written, "%d-%m-%Y").replace(tzinfo=SANTO_DOMINGO).date()
+        return read_day(written)
     return expiry_day(sheet.sequence_expires)

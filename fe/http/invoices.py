@@ -8,9 +8,11 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.problems import Problem
 from fe.ecf.states import Status
 from fe.flows.accept import Draft, accept, prepare
 from fe.flows.judge import background, is_fatal, judge
+from fe.flows.rates import KnownRates
 from fe.http.envelopes import NewInvoice
 from fe.http.errors import ApiError
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
@@ -47,6 +49,7 @@ class Invoices:
         }
         self._readers = trio.CapacityLimiter(2)
         self._totals = history.Totals()
+        self._rates = KnownRates(db)
 
     async def create(self, call: Call) -> Reply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
@@ -57,8 +60,7 @@ class Invoices:
             new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
         else:
             new, strict = _read(raw, caller, now)
-        if strict is not None:
-            await self._refuse_what_would_not_be_sent(strict, caller, now)
+        warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint. Before the commit nothing has happened;
         # after it the submission goes its way, and a repeat with the same clientRequestId is told of it.
         accepted = await accept(self._db, self._wakeups, new, now)
@@ -66,7 +68,7 @@ class Invoices:
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
             return Reply(200, _show_deduped(accepted, caller))
         self._accepted[caller.environment, new.format].inc()
-        return Reply(202, _show_accepted(accepted, caller))
+        return Reply(202, _show_accepted(accepted, caller, warnings))
 
     async def validate(self, call: Call) -> Reply:
         """Judge a document as if it were handed in now, and keep nothing."""
@@ -74,7 +76,9 @@ class Invoices:
         raw = await call.body()
         draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
         known = await background(self._db, caller.tenant_id, caller.environment, draft)
-        problems = await trio.to_thread.run_sync(partial(judge, draft, known, self._clock()), limiter=self._readers)
+        rates = await self._rates()
+        judged = partial(judge, draft, known, self._clock(), rates)
+        problems = await trio.to_thread.run_sync(judged, limiter=self._readers)
         return Reply(
             200, {"valid": not is_fatal(problems), "problems": [show_problem(problem) for problem in problems]}
         )
@@ -155,14 +159,15 @@ class Invoices:
             return None
         return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
-    async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> None:
-        """Do for `strict: true` what the worker would do later; a repeat is not judged again."""
+    async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
+        """Do for `strict: true` what the worker would do later; a repeat is not judged again. Gives the remarks."""
         if draft.client_request_id is not None and await self._db.run_for(
             caller.tenant_id, judging.is_known_request, caller.environment, draft.client_request_id
         ):
-            return
+            return []
         known = await background(self._db, caller.tenant_id, caller.environment, draft)
-        problems = await trio.to_thread.run_sync(partial(judge, draft, known, now), limiter=self._readers)
+        judged = partial(judge, draft, known, now, await self._rates())
+        problems = await trio.to_thread.run_sync(judged, limiter=self._readers)
         if is_fatal(problems):
             first = problems[0]
             raise ApiError(
@@ -170,6 +175,7 @@ class Invoices:
                 f"{first.path}: {first.message}" if first.path else first.message,
                 more={"problems": [show_problem(problem) for problem in problems]},
             )
+        return problems
 
 
 def _read_draft(raw: bytes) -> Draft:
@@ -184,7 +190,7 @@ def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Dra
     return new, draft if envelope.strict else None
 
 
-def _show_accepted(accepted: Accepted, caller: Caller) -> dict[str, Any]:
+def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,
@@ -194,6 +200,8 @@ def _show_accepted(accepted: Accepted, caller: Caller) -> dict[str, Any]:
     }
     if accepted.e_ncf is not None:
         shown["eNCF"] = accepted.e_ncf
+    if warnings:
+        shown["warnings"] = [show_problem(problem) for problem in warnings]
     return shown
 
 

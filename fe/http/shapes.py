@@ -43,6 +43,7 @@ class Problem(Shape):
         Field(description="whether the authority would refuse, or accept with remarks"),
     ]
     line: Annotated[int, Field(description="of the XML")] = 0
+    column: Annotated[int, Field(description="of XML that cannot be signed as it stands")] = 0
     found: str = ""
     expected: str = ""
     fix: str = ""
@@ -68,6 +69,9 @@ class Accepted(Shape):
     billable: Annotated[bool, Field(description="true only in production")]
     message: str
     eNCF: Annotated[str, Field(description="the document's number; the one drawn when it came without")] = ""
+    warnings: Annotated[
+        list[Problem] | None, Field(description="only for `strict: true`: remarks that do not keep it from being sent")
+    ] = None
 
 
 class Deduped(Shape):
@@ -108,6 +112,10 @@ class Record(Shape):
     clientRequestId: str | None
     eNCF: Annotated[str, Field(description="absent when the document has no number")] = ""
     numberFate: Annotated[NumberFate, Field(description="what became of that number")] = NumberFate.RESERVED
+    warnings: Annotated[
+        list[Problem] | None,
+        Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
+    ] = None
 
 
 class Xml(Shape):

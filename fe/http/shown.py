@@ -14,7 +14,7 @@ _SANTO_DOMINGO = timezone(timedelta(hours=-4))
 def show_record(record: Record) -> dict[str, Any]:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
-    `eNCF` and `numberFate` are there when the document has a fiscal number.
+    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed.
     """
     shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
     if record.track_id is not None:
@@ -33,6 +33,8 @@ def show_record(record: Record) -> dict[str, Any]:
     }
     if record.e_ncf is not None:
         shown |= {"eNCF": record.e_ncf, "numberFate": record.number_fate}
+    if record.warnings:
+        shown["warnings"] = record.warnings
     return shown
 
 
@@ -47,21 +49,9 @@ def show_event(event: Event) -> dict[str, Any]:
     return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
-def show_problem(problem: Problem) -> dict[str, Any]:
+def show_problem(problem: Problem) -> dict[str, object]:
     """Show what is wrong with a document; what does not apply is left out."""
-    shown = {
-        "code": problem.code,
-        "path": problem.path,
-        "message": problem.message,
-        "messageEs": problem.message_es,
-        "severity": problem.severity,
-        "line": problem.line,
-        "found": problem.found,
-        "expected": problem.expected,
-        "fix": problem.fix,
-        "fixEs": problem.fix_es,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
+    return problem.told()
 
 
 def show_item(record: Record) -> dict[str, Any]:

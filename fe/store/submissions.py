@@ -1,11 +1,13 @@
 """Submissions: taking them in, what signing needs to know, and what clients and operators read."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.types.json import Jsonb
 
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost, StoreError
@@ -166,15 +168,30 @@ class SignedDocument:
     qr_code_url: str | None
     ncf_expiration: date | None
     signed_at: datetime
+    #: What was assumed in making it, as clients read it.
+    remarks: Sequence[Mapping[str, object]] = ()
+
+
+_SIGNED = """book_signed(
+             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(host)s, %(type)s,
+             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)"""
+
+# The remarks are part of the story, and as much its proof as the rest.
+_SIGNED_WITH_REMARKS = f"""
+    SELECT CASE WHEN {_SIGNED}
+                THEN (record_event(%(tenant)s, %(subject)s, %(at)s, 'remarked',
+                                   jsonb_build_object('problems', %(remarks)s::jsonb)) IS NULL) IS NOT NULL
+                ELSE false
+           END
+"""
 
 
 async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: datetime) -> None:
     """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours."""
+    remarks = {"remarks": Jsonb(list(document.remarks))} if document.remarks else {}
     await book(
         conn,
-        """SELECT book_signed(
-             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(host)s, %(type)s,
-             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)""",
+        _SIGNED_WITH_REMARKS if remarks else f"SELECT {_SIGNED}",
         work,
         at=at,
         certificate=document.certificate_id,
@@ -188,6 +205,7 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
         qr=document.qr_code_url,
         expiration=document.ncf_expiration,
         signed_at=document.signed_at,
+        **remarks,
     )
 
 
@@ -331,22 +349,33 @@ class Record:
     updated_at: datetime
     client_request_id: str | None
     format: str
+    warnings: list[dict[str, Any]] | None = None
 
 
 _RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
            signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
 
+# Looked up in the story, which is a handful of rows; before it is signed there is nothing to look for.
+_WARNINGS = """
+    CASE WHEN s.signed_at IS NOT NULL
+         THEN (SELECT e.detail -> 'problems'
+                 FROM submission_events AS e
+                WHERE e.tenant_id = %(tenant)s AND e.submission_id = s.submission_id AND e.kind = 'remarked'
+                ORDER BY e.seq DESC
+                LIMIT 1)
+    END AS warnings"""
+
 _BY_ID = f"""
-    SELECT {_RECORD_COLUMNS}
-      FROM submissions
-     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+    SELECT {_RECORD_COLUMNS},{_WARNINGS}
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
 """
 
 _BY_TRACK_ID = f"""
-    SELECT {_RECORD_COLUMNS}
-      FROM submissions
-     WHERE tenant_id = %(tenant)s AND track_id = ANY (%(spellings)s)
-     ORDER BY submission_id DESC
+    SELECT {_RECORD_COLUMNS},{_WARNINGS}
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.track_id = ANY (%(spellings)s)
+     ORDER BY s.submission_id DESC
      LIMIT 1
 """
 

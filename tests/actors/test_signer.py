@@ -1,6 +1,8 @@
 """The signer: from an accepted submission to bytes that are kept, or to an error that tells everything."""
 
 import json
+from datetime import date
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,15 +15,18 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_day
 from fe.ecf.document import read_xml
+from fe.ecf.load import load_xml
 from fe.ecf.seal import verify
 from fe.ecf.states import Stage
 from fe.flows.json_text import write_canonical_json
+from fe.flows.rates import KnownRates
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
 from fe.queue.executor import Executor, run_stage
 from fe.queue.stage import StageConfig
-from fe.store import submissions, tenants
-from fe.store.db import Database
+from fe.store import excise_rates, submissions, tenants
+from fe.store.db import Conn, Database
+from fe.store.excise_rates import ExciseRate
 from fe.store.outbox import Work
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
@@ -46,6 +51,7 @@ def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
         QrHosts("https://ecf.example", "https://fc.example"),
         system_clock,
         Metrics(),
+        KnownRates(db),
     )
     return make_stage(pool.sign)
 
@@ -234,3 +240,48 @@ async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> 
     assert await executor.book(slow, late) == "lease lost"
     assert await db.run(submissions.xml, tenant, subject) == ("signed", kept)
     assert (await waiting(db, subject))["stage"] == Stage.SEND
+
+
+# --- what was assumed ------------------------------------------------------------------------------------------------
+
+BEER: dict[str, Any] = {
+    "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
+    "UnidadMedida": "6",
+    "CantidadReferencia": "24.00",
+    "UnidadReferencia": "5",
+    "PrecioUnitarioReferencia": "65.00",
+    "GradosAlcohol": "5.00",
+    "TablaSubcantidad": {"SubcantidadItem": [{"Subcantidad": "0.355", "CodigoSubcantidad": "24"}]},
+}
+
+
+def beer() -> bytes:
+    items = [line("1615.00", "2.00", **BEER)]
+    given = payload(EcfType.CREDIT_FISCAL, items, issued="15-03-2026")
+    given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "2028-12-31"
+    return write_canonical_json(given)
+
+
+async def set_the_rate(conn: Conn) -> None:
+    """What an operator does; a worker may not."""
+    days = date(2026, 1, 1), date(2026, 3, 31)
+    await excise_rates.put(conn, ExciseRate("006", *days, Decimal("633.85"), system_clock(), "ana"))
+
+
+async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_set_it(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    told = []
+    for _ in range(2):
+        new = await make_submission(db, tenant, original=beer(), e_ncf="E310000000007")
+        assert await step(db, make_signer(db), new) == "signed"
+        record = await db.run(submissions.find, tenant, new)
+        assert record is not None
+        (document,) = await rows(
+            db, "SELECT content FROM submission_documents WHERE submission_id = %(id)s AND kind = 'signed'", id=new
+        )
+        tax = load_xml(bytes(document["content"])).findtext("Encabezado/Totales/MontoImpuestoAdicional")
+        told.append(([warning["code"] for warning in record.warnings or []], tax))
+        await db.run(set_the_rate)
+
+    assert told == [(["tax-rate-assumed"], "817.87"), ([], "731.32")]

@@ -39,6 +39,9 @@ def _values(simple: Simple) -> st.SearchStrategy[str]:
     if simple.name == "e-mail":
         word = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
         return st.builds("{}.{}@{}.example".format, word, word, word)
+    if simple.name == "e-ncf":  # its pattern says only so much of a number that a payload may name
+        types = st.sampled_from([ecf_type.prefix for ecf_type in EcfType])
+        return st.builds("{}{:010}".format, types, st.integers(1, 10**10 - 1))
     if simple.pattern is None:
         texts = st.text(_TEXT, min_size=simple.shortest or 1, max_size=min(simple.longest or 40, 40))
         longest = st.sampled_from(_LETTERS).map(lambda letter: letter * (simple.longest or 40))

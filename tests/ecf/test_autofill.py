@@ -10,9 +10,9 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_payload, read_xml
 from fe.ecf.load import load_xml
 from fe.ecf.rules import check
-from fe.ecf.taxes import RATES
+from fe.ecf.taxes import RATES, Period
 from tests.ecf.drafts import any_draft
-from tests.ecf.receipts import BUYER, EXPIRY, ISSUER, NOW, changed, draft, fill, line, payload, receipt
+from tests.ecf.receipts import BUYER, EXPIRY, ISSUER, NOW, RATED_DAY, changed, draft, fill, line, payload, receipt
 from tests.shared import needs_shared, shared
 
 
@@ -321,3 +321,73 @@ def test_iso_dates_decide_the_rates_like_the_authoritys_form() -> None:
     iso = payload(EcfType.CREDIT_FISCAL, [line()], issued=date(2025, 10, 15).isoformat())
 
     assert check(fill(read_payload(iso)), now=NOW) == []
+
+
+# --- additional taxes whose rate the document states ------------------------------------------------------------------
+
+#: No rate of alcohol is known here for this day.
+UNRATED_DAY = "15-03-2026"
+BEER: dict[str, Any] = {
+    "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
+    "UnidadMedida": "6",
+    "CantidadReferencia": "24.00",
+    "UnidadReferencia": "5",
+    "PrecioUnitarioReferencia": "65.00",
+    "GradosAlcohol": "5.00",
+    "TablaSubcantidad": {"SubcantidadItem": [{"Subcantidad": "0.355", "CodigoSubcantidad": "24"}]},
+}
+
+
+def beer(*taxes: dict[str, str], issued: str = UNRATED_DAY) -> Document:
+    stated = {"Totales": {"ImpuestosAdicionales": {"ImpuestoAdicional": list(taxes)}}} if taxes else {}
+    return draft(EcfType.CREDIT_FISCAL, [line("1615.00", "2.00", **BEER)], issued=issued, **stated)
+
+
+def test_what_is_filled_in_from_a_stated_rate_is_what_is_checked() -> None:
+    """The specific tax at 633.85 a litre: 633.85 x 5% x 24 x 0.355 x 2 = 540.04 (PROTOCOL.md 13)."""
+    filled = fill(
+        beer(
+            {
+                "TipoImpuesto": "006",
+                "TasaImpuestoAdicional": "633.85",
+                "MontoImpuestoSelectivoConsumoEspecifico": "540.04",
+            },
+            {
+                "TipoImpuesto": "023",
+                "TasaImpuestoAdicional": "10",
+                "MontoImpuestoSelectivoConsumoAdvalorem": "191.28",
+            },
+        )
+    )
+
+    assert filled.get("Encabezado.Totales.MontoImpuestoAdicional") == Decimal("731.32")
+    assert [(one.code, one.severity) for one in check(filled, now=NOW)] == [("tax-rate-assumed", "conditional")]
+
+
+def test_a_row_that_states_the_rate_alone_gets_its_amount() -> None:
+    stated = ({"TipoImpuesto": "006", "TasaImpuestoAdicional": "633.85"}, {"TipoImpuesto": "023"})
+
+    filled = fill(beer(*stated))
+
+    rows = filled.get("Encabezado.Totales.ImpuestosAdicionales.ImpuestoAdicional")
+    assert [row.get("MontoImpuestoSelectivoConsumoEspecifico") for row in rows] == [Decimal("540.04"), None]
+    assert [row.get("MontoImpuestoSelectivoConsumoAdvalorem") for row in rows] == [None, Decimal("191.28")]
+    assert rows[0]["TasaImpuestoAdicional"] == "633.85"
+    assert [one.code for one in check(filled, now=NOW)] == ["tax-rate-assumed"]
+
+
+def test_a_stated_rate_does_not_stand_against_one_that_is_known() -> None:
+    filled = fill(
+        beer({"TipoImpuesto": "006", "TasaImpuestoAdicional": "633.85"}, {"TipoImpuesto": "023"}, issued=RATED_DAY)
+    )
+
+    assert {one.code for one in check(filled, now=NOW)} == {"tax-rate"}
+
+
+def test_rates_that_an_operator_set_are_known_like_any_other() -> None:
+    rates = RATES.knowing({"006": (Period(Decimal("633.85"), date(2026, 1, 1), date(2026, 3, 31)),)})
+
+    filled = autofill(beer(), issuer=ISSUER, expiry=EXPIRY, now=NOW, rates=rates)
+
+    assert filled.get("Encabezado.Totales.MontoImpuestoAdicional") == Decimal("731.32")
+    assert check(filled, now=NOW, rates=rates) == []

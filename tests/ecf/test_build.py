@@ -12,7 +12,7 @@ from lxml import etree
 
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
-from fe.ecf.document import Document, NotADocument, read_xml
+from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.formats import write_number, write_text
 from fe.ecf.load import load_xml
 from fe.ecf.problems import MAX_PROBLEMS
@@ -209,7 +209,7 @@ def test_a_payload_of_numbers_and_iso_dates_becomes_a_document_in_order() -> Non
     for number, item in enumerate(loose["DetallesItems"]["Item"], 1):
         item |= {"NumeroLinea": number, "PrecioUnitarioItem": Decimal("50.0000"), "CantidadItem": 2}
 
-    tree = build(Document(document.root, document.type, loose))
+    tree = build(read_payload(loose))
 
     assert validate(tree) == []
     assert tree.findtext("Encabezado/IdDoc/FechaVencimientoSecuencia") == "31-12-2028"

@@ -184,6 +184,31 @@ def test_a_certificate_that_cannot_be_read_says_so() -> None:
         open_p12(made.p12_with_unreadable_certificate(), made.PASSPHRASE)
 
 
+def test_a_certificate_of_a_version_there_is_not_says_so() -> None:
+    with pytest.raises(UnreadableCertificate):
+        open_p12(made.p12_with(made.der_of_another_version()), made.PASSPHRASE)
+
+
+# A flipped bit can make a serial number negative, which `cryptography` still reads, with a warning.
+@pytest.mark.filterwarnings("ignore:Parsed a serial number which wasn't positive")
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_a_damaged_certificate_gives_a_named_error_or_tells_all_that_is_asked_of_it(data: st.DataObject) -> None:
+    der = bytearray(made.default_credential().der)
+    der[data.draw(st.integers(0, len(der) - 1))] ^= data.draw(st.integers(1, 255))
+
+    try:
+        opened = open_p12(made.p12_with(bytes(der)), made.PASSPHRASE)
+    except CertificateError:
+        return
+
+    assert opened.serial
+    assert isinstance(opened.holder, str)
+    assert opened.holder_id is None or opened.holder_id
+    assert isinstance(opened.not_before, datetime)
+    assert isinstance(opened.not_after, datetime)
+
+
 def errors() -> list[type[CertificateError]]:
     return CertificateError.__subclasses__()
 

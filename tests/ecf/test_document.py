@@ -87,13 +87,40 @@ def test_the_type_is_the_stated_one_or_that_of_the_number(ecf_type: EcfType) -> 
         ({"TipoeCF": True}, ("unknown-type", "Encabezado.IdDoc.TipoeCF")),
         ({"TipoeCF": Decimal("31.5")}, ("unknown-type", "Encabezado.IdDoc.TipoeCF")),
         ({"TipoeCF": "35", "eNCF": "E310000000001"}, ("unknown-type", "Encabezado.IdDoc.TipoeCF")),
-        ({"eNCF": "E350000000001"}, ("unknown-type", "Encabezado.IdDoc.eNCF")),
-        ({"eNCF": "B0100000001"}, ("unknown-type", "Encabezado.IdDoc.eNCF")),
-        ({"eNCF": "E"}, ("unknown-type", "Encabezado.IdDoc.eNCF")),
+        ({"eNCF": "E350000000001"}, ("e-ncf-malformed", "Encabezado.IdDoc.eNCF")),
+        ({"eNCF": "B0100000001"}, ("e-ncf-malformed", "Encabezado.IdDoc.eNCF")),
+        ({"eNCF": "E"}, ("e-ncf-malformed", "Encabezado.IdDoc.eNCF")),
     ],
 )
 def test_an_ecf_without_a_known_type_is_refused(id_doc: dict[str, Any], problem: tuple[str, str]) -> None:
     assert refused({"Encabezado": {"IdDoc": id_doc}}) == {problem}
+
+
+@pytest.mark.parametrize(
+    "e_ncf",
+    [
+        *("E31", "E31000000000A", "e310000000001", "E3100000000012", "E350000000001", "E310000000001\n", " "),
+        *(310000000001, Decimal("31.5"), "B0100000001", "E31000000000\u0661"),
+    ],
+)
+@pytest.mark.parametrize("root", [Root.ECF, Root.RFCE])
+def test_a_number_that_can_never_be_one_is_told_first(root: Root, e_ncf: object) -> None:
+    payload = {root.value: {"Encabezado": {"IdDoc": {"TipoeCF": "32", "eNCF": e_ncf, "Otro": "x"}}}}
+
+    with pytest.raises(NotADocument) as error:
+        read_payload(payload)
+
+    first, second = error.value.problems
+    assert (first.code, first.path) == ("e-ncf-malformed", "Encabezado.IdDoc.eNCF")
+    assert first.message == "the e-NCF is not the letter E, the two digits of a type of e-CF and ten digits"
+    assert first.expected == "E, the two digits of a type, ten digits: E310000000001"
+    assert second.code == "unknown-element"
+
+
+@pytest.mark.parametrize("e_ncf", [None, "", "E320000000000", "E329999999999"])
+def test_a_number_that_is_absent_or_well_formed_is_let_through(e_ncf: object) -> None:
+    """What range was authorised is the authority's matter."""
+    assert read_payload({"Encabezado": {"IdDoc": {"TipoeCF": "32", "eNCF": e_ncf}}}).type is EcfType.CONSUMER
 
 
 @pytest.mark.parametrize("payload", [{"Encabezado": []}, {"Encabezado": 1}, {"Encabezado": {"IdDoc": "x"}}])

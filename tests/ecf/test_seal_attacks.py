@@ -402,6 +402,10 @@ KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
         lambda: f"<X509Data>{certificate_of(made.make_unreadable().public_bytes(Encoding.DER))}</X509Data>",
         Reason.KEY_INFO,
     ),
+    "a version there is not": (
+        lambda: f"<X509Data>{certificate_of(made.der_of_another_version())}</X509Data>",
+        Reason.KEY_INFO,
+    ),
     "not base64": (lambda: "<X509Data><X509Certificate>ñ!</X509Certificate></X509Data>", Reason.ENCODING),
     "attribute": (lambda: f"<X509Data Id='x'>{own()}</X509Data>", Reason.SHAPE),
     "somebody else's certificate": (

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, VAT, Kind, Period, Rates
+from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, VAT, Kind, Period, RateInForce, Rates, quarter_end
 
 
 def test_the_table_has_the_39_codes_in_order() -> None:
@@ -103,3 +103,41 @@ def test_vat_rates_are_18_16_and_0() -> None:
         2: (Decimal(16), Decimal("0.16"), Decimal("1.16")),
         3: (Decimal(0), Decimal(0), Decimal(1)),
     }
+
+
+# --- what an operator adds --------------------------------------------------------------------------------------------
+
+
+def test_an_added_period_counts_before_what_was_known() -> None:
+    added = (
+        Period(Decimal("800.00"), date(2025, 10, 1), date(2025, 12, 31)),
+        Period(Decimal("752.10"), date(2026, 1, 1), date(2026, 3, 31)),
+    )
+    rates = RATES.knowing({"006": added})
+
+    assert rates.on("006", date(2025, 11, 1)) == RateInForce(Decimal("800.00"), True)
+    assert rates.on("006", date(2026, 2, 1)) == RateInForce(Decimal("752.10"), True)
+    assert rates.on("006", date(2026, 4, 1)) == RateInForce(Decimal("752.10"), False)
+    assert rates.on("006", date(2025, 8, 1)) == RATES.on("006", date(2025, 8, 1))
+    assert rates.on("007", date(2026, 2, 1)) == RateInForce(Decimal("745.60"), False)
+
+
+def test_of_periods_that_overlap_the_latest_begun_counts() -> None:
+    rates = RATES.knowing({"001": (Period(Decimal(11), date(2026, 1, 1)), Period(Decimal(12), date(2026, 7, 1)))})
+
+    assert rates.on("001", date(2025, 12, 31)).rate == 10
+    assert rates.on("001", date(2026, 6, 30)).rate == 11
+    assert rates.on("001", date(2026, 7, 1)) == RateInForce(Decimal(12), True)
+
+
+@pytest.mark.parametrize(
+    ("day", "end"),
+    [
+        (date(2026, 1, 1), date(2026, 3, 31)),
+        (date(2026, 6, 30), date(2026, 6, 30)),
+        (date(2026, 8, 15), date(2026, 9, 30)),
+        (date(2026, 12, 31), date(2026, 12, 31)),
+    ],
+)
+def test_a_quarter_ends_with_its_third_month(day: date, end: date) -> None:
+    assert quarter_end(day) == end

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.ecf.trust import Distrust, check_certificate
 from tests.factories import certificates as made
@@ -133,6 +135,27 @@ def test_a_certificate_with_broken_extensions_is_unreadable() -> None:
     der[at + 10] = 0x04  # octets where bits belong
 
     assert reasons(x509.load_der_x509_certificate(bytes(der)), None) == [Distrust.UNREADABLE]
+
+
+def test_a_certificate_that_says_the_same_thing_twice_is_unreadable() -> None:
+    """A second keyUsage in the place of another extension: cryptography's word for it is no ValueError."""
+    usage = made.SIGNS_DOCUMENTS
+    other = x509.UnrecognizedExtension(x509.ObjectIdentifier("2.5.29.99"), usage.public_bytes())
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(made.name("DOBLE"))
+        .issuer_name(made.name("DOBLE"))
+        .public_key(made.default_credential().key.public_key())
+        .serial_number(7)
+        .not_valid_before(made.VALID_FROM)
+        .not_valid_after(made.VALID_UNTIL)
+        .add_extension(usage, critical=False)
+        .add_extension(other, critical=False)
+        .sign(made.default_credential().key, SHA256())
+    )
+    der = certificate.public_bytes(Encoding.DER).replace(b"\x06\x03\x55\x1d\x63", b"\x06\x03\x55\x1d\x0f")
+
+    assert reasons(x509.load_der_x509_certificate(der), None) == [Distrust.UNREADABLE]
 
 
 def test_a_time_without_a_zone_is_a_mistake_of_the_caller() -> None:

@@ -165,13 +165,22 @@ def make_unreadable() -> x509.Certificate:
     return x509.load_der_x509_certificate(bytes(der))
 
 
+def der_of_another_version() -> bytes:
+    """The usual certificate, saying that it is one of version 5, which there is not."""
+    return default_credential().der.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x04", 1)
+
+
+def p12_with(der: bytes) -> bytes:
+    """A file without encryption that holds `der` where the usual certificate would be; as long as that."""
+    credential = default_credential()
+    file = pkcs12.serialize_key_and_certificates(None, credential.key, credential.certificate, None, NoEncryption())
+    assert len(der) == len(credential.der)
+    return file.replace(credential.der, der)
+
+
 def p12_with_unreadable_certificate() -> bytes:
     """A file without encryption whose certificate is valid from a day that does not exist."""
-    credential = default_credential()
-    readable = credential.der
-    unreadable = readable.replace(b"240101000000Z", b"249901000000Z")
-    file = pkcs12.serialize_key_and_certificates(None, credential.key, credential.certificate, None, NoEncryption())
-    return file.replace(readable, unreadable)
+    return p12_with(default_credential().der.replace(b"240101000000Z", b"249901000000Z"))
 
 
 # --- .p12 files ---------------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ MATRIX = """
 | `circuits` | | SIU | S | S |
 | `client_requests` | SI | | | S |
 | `dead_letters` | | SI | SD | S |
+| `excise_rates` | S | S | SIUD | S |
 | `login_attempts` | SIUD | | SD | |
 | `operator_actions` | | | SI | S |
 | `outbox` | sI | SUD | SI | S |

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = sorted((ROOT / "fe").rglob("*.py"))
 
 #: Looked up before the tenant is known, read-mostly, one of each for all tenants; and the operators' own book.
-REFERENCE = {"tenants", "api_keys", "users", "operator_actions"}
+REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates"}
 
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.

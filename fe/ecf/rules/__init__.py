@@ -30,7 +30,11 @@ from fe.ecf.schema import validate
 from fe.ecf.taxes import RATES, Rates
 from fe.ecf.totals import vat_included
 
-__all__ = ["RULES", "apply_rules", "check"]
+__all__ = ["ASSUMPTIONS", "RULES", "apply_rules", "check"]
+
+#: Remarks on what was assumed here, not on what was sent. They stay with a document after it was signed: nobody could
+#: find them out later.
+ASSUMPTIONS = frozenset({"tax-rate-assumed"})
 
 
 def check(

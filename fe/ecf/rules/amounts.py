@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.excise import tax_code
+from fe.ecf.excise import rates_for, tax_code
 from fe.ecf.money import ZERO, number
 from fe.ecf.reading import Fields, rows
 from fe.ecf.rules.case import Case
@@ -41,14 +41,7 @@ _CODES: Mapping[str, str] = {
 
 def rates_to_judge_by(case: Case) -> Rates:
     """Give the rates in force; where the one in force is not known, the one the document states counts."""
-    stated: dict[str, Decimal] = {}
-    for row in rows(case.totals, "ImpuestosAdicionales", "ImpuestoAdicional"):
-        code, rate = tax_code(row), number(row.get("TasaImpuestoAdicional"))
-        if code is None or code not in ADDITIONAL_TAXES or rate is None:
-            continue
-        if not case.rates.on(code, case.day).confirmed:
-            stated[code] = rate
-    return case.rates.stating(stated) if stated else case.rates
+    return rates_for(case.totals, case.rates, case.day)
 
 
 def check_amount_indicator(case: Case, ecf_type: EcfType, tally: Tally) -> None:

@@ -7,12 +7,15 @@ code lists say what their text may be. A test walks them beside the authority's 
 from lxml import etree
 
 from fe.ecf.problems import Problem, show
-from fe.ecf.schema.judge import walk
+from fe.ecf.schema.judge import BLANKS, walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import compiled
 
-__all__ = ["unknown_kind", "validate"]
+__all__ = ["DECLARABLE", "unknown_kind", "validate"]
+
+#: Namespaces that a root may declare, whatever prefix it gives them: writers put them there, and nothing is in them.
+DECLARABLE = frozenset({"http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/2001/XMLSchema", DS})
 
 
 def validate(element: etree._Element) -> list[Problem]:
@@ -22,17 +25,18 @@ def validate(element: etree._Element) -> list[Problem]:
 
     `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
     authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
-    for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7). Lines are given for a document
+    for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7), and so are blanks around anything
+    but a free text. Lines are given for a document
     that was read from more than one line. An e-CF without a good TipoeCF is judged by the type in its e-NCF;
     if that says nothing either, the type is the only problem. Any thread may call it.
     """
     kind = kind_of(element) or probable_kind(element)
     if kind is None:
         return [unknown_kind(element)]
-    schema = compiled(kind)
-    if schema(element) and not _has_empty(kind, element) and _ends_well(element):
+    follows = compiled(kind)(element) and _ends_well(element)
+    if follows and not _wants_a_look(kind, element):
         return []
-    return walk(kind, element) or [problem("schema", "")]
+    return walk(kind, element) or ([] if follows else [problem("schema", "")])
 
 
 def unknown_kind(element: etree._Element) -> Problem:
@@ -47,13 +51,17 @@ def unknown_kind(element: etree._Element) -> Problem:
     return problem("unknown-type", path, found=found)
 
 
-def _has_empty(kind: Kind, element: etree._Element) -> bool:
+def _wants_a_look(kind: Kind, element: etree._Element) -> bool:
+    """Whether there is something that XSD overlooks and the walk may object to: empty tags, blanks around a value."""
     for node in element.iter():
         text = node.text
-        if (not text or text.isspace()) and not len(node):
-            name = str(node.tag)
-            if name not in kind.may_be_empty and not name.startswith("{"):  # a signature has empty elements
-                return True
+        if not text or text.isspace():
+            if not len(node):
+                name = str(node.tag)
+                if name not in kind.may_be_empty and not name.startswith("{"):  # a signature has empty elements
+                    return True
+        elif text[0] in BLANKS or text[-1] in BLANKS:
+            return True
     return False
 
 

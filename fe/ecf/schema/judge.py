@@ -5,7 +5,7 @@ is made only for a document that libxml2 has refused.
 """
 
 from bisect import bisect_right
-from typing import Any
+from typing import Any, Literal
 
 from lxml import etree
 
@@ -36,13 +36,20 @@ _RANK = {facet: rank for rank, facet in enumerate(_CODES)}
 
 _verdicts = Verdicts()
 
+#: Where a problem is: at an element's tag, or in the text after its start tag (`text`) or after its end tag (`tail`).
+Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
+
 
 class _Walk:
     """One walk over one document."""
 
-    def __init__(self, kind: Kind, tree: etree._Element) -> None:
+    def __init__(self, kind: Kind, tree: etree._Element, *, values: bool = True) -> None:
         self._kind = kind
         self._tree = tree
+        #: Whether values are judged too, and what is missing; else only whether what is there fits.
+        self._values = values
+        #: For each problem, where it is.
+        self.spots: list[Spot] = []
         self._problems = Findings()
         #: A document of 10,000 lines repeats its units and rates: each value is judged once.
         self._known: dict[tuple[str, str], str | None] = {}
@@ -63,17 +70,19 @@ class _Walk:
 
     def _say(self, code: str, path: str, node: etree._Element, *, found: object = None, **words: str) -> None:
         self._problems.add(problem(code, path, self._line(node), found=found, **words))
+        self.spots.append((node, "tag"))
 
     def _group(self, of: Element, node: etree._Element, path: str) -> None:
         self._attributes(of, node, path)
         children = list(node)
+        stray = _stray_text(node, children)
         if not path and children and children[-1].tag == SIGNATURE:
             children.pop()
-        texts = [node.text, *(child.tail for child in children)]
-        stray = next((text for text in texts if text and text.strip(BLANKS)), None)
         if stray is not None:
-            self._say("unexpected-text", path, node, found=stray.strip(BLANKS), name=of.name)
-        elif not children and not of.may_be_empty and not any(child.required for child in of.children):
+            text, spot = stray
+            self._say("unexpected-text", path, node, found=text, name=of.name)
+            self.spots[-1] = spot
+        elif not children and not of.may_be_empty and not (self._values and any(c.required for c in of.children)):
             self._say("empty-element", path, node, name=of.name)
         prefix = f"{path}." if path else ""
         misplaced = _misplaced(of, children)
@@ -95,7 +104,7 @@ class _Walk:
                 self._group(known, child, there)
             else:
                 self._leaf(known, known.simple, child, there)
-        for known in of.children:
+        for known in of.children if self._values else ():
             if known.required and known.name not in seen:
                 words = _expected(known)
                 self._say("missing-element", f"{prefix}{known.name}", node, **words)
@@ -107,24 +116,46 @@ class _Walk:
             self._say("unexpected-children", path, node, name=of.name, **_expected(of))
         elif not text.strip(BLANKS):
             self._say("empty-element", path, node, name=of.name, **_expected(of))
-        else:
+        elif self._values:
             key = (simple.name, text)
             if key not in self._known:
-                facets = _verdicts.violations(simple, text)
-                worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
-                self._known[key] = None if worst is None else _code(simple, worst)
+                self._known[key] = _wrong(simple, text)
             code = self._known[key]
             if code is not None:
                 self._say(code, path, node, found=text, name=of.name, **_expected(of))
 
     def _attributes(self, of: Element, node: etree._Element, path: str) -> None:
         for attribute in node.attrib:
-            if not str(attribute).startswith(_XSI):
+            if not self._values or not str(attribute).startswith(_XSI):
                 self._say("unexpected-attribute", path, node, found=attribute, name=of.name)
 
     def _unknown(self, name: str, path: str, node: etree._Element) -> None:
         code = "forbidden-element" if name in names() else "unknown-element"
         self._say(code, path, node, name=excerpt(name), kind=self._kind.name)
+
+
+def _stray_text(node: etree._Element, children: list[etree._Element]) -> tuple[str, Spot] | None:
+    """The first text in an element that is to hold elements alone, and where it is."""
+    if node.text and node.text.strip(BLANKS):
+        return node.text.strip(BLANKS), (node, "text")
+    for child in children:
+        if child.tail and child.tail.strip(BLANKS):
+            return child.tail.strip(BLANKS), (child, "tail")
+    return None
+
+
+def _wrong(simple: Simple, text: str) -> str | None:
+    """The code of what is wrong with a value.
+
+    XSD overlooks blanks around numbers; we do not, because what is signed goes into addresses and comparisons to the
+    letter. Around a free text they are the text's own, unless they make it too long.
+    """
+    facets = _verdicts.violations(simple, text)
+    bare = text.strip(BLANKS)
+    if bare != text and (facets or simple.base is not Base.STRING) and not _verdicts.violations(simple, bare):
+        return "blanks-around"
+    worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
+    return None if worst is None else _code(simple, worst)
 
 
 def _code(simple: Simple, facet: str) -> str:
@@ -167,3 +198,13 @@ def _misplaced(of: Element, children: list[etree._Element]) -> set[int]:
 def walk(kind: Kind, tree: etree._Element) -> list[Problem]:
     """The problems of `tree`, read as a document of that kind, in the order of the document."""
     return _Walk(kind, tree).problems()
+
+
+def misfits(kind: Kind, tree: etree._Element) -> list[tuple[Problem, Spot]]:
+    """What writing `tree` anew would lose, move or mend, and where it is; whatever the values are, and what is missing.
+
+    Stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or there too often.
+    """
+    walk = _Walk(kind, tree, values=False)
+    problems = walk.problems()
+    return list(zip(problems, walk.spots, strict=False))  # the one that says there are more has no place

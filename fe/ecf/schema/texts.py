@@ -33,6 +33,12 @@ TEXTS = {
         "send TipoeCF, or an eNCF that begins with E and the type",
         "envíe TipoeCF, o un eNCF que comience con E y el tipo",
     ),
+    "e-ncf-malformed": Text(
+        "the e-NCF is not the letter E, the two digits of a type of e-CF and ten digits",
+        "el e-NCF no es la letra E, los dos dígitos de un tipo de e-CF y diez dígitos",
+        "write the number as it was authorised, or leave eNCF out of an e-CF and it is drawn from your sequence",
+        "escriba el número como fue autorizado, u omita eNCF en un e-CF y se toma de su secuencia",
+    ),
     "indicador-facturacion": Text(
         'invalid IndicadorFacturacion "{found}" on line {at}',
         'IndicadorFacturacion inválido "{found}" en la línea {at}',
@@ -104,6 +110,12 @@ TEXTS = {
         "{name} contiene un carácter que XML no permite",
         "remove control characters",
         "elimine los caracteres de control",
+    ),
+    "blanks-around": Text(
+        "{name} has blanks or line ends around its value",
+        "{name} tiene espacios o saltos de línea alrededor del valor",
+        "remove them",
+        "elimínelos",
     ),
     "pattern": Text(
         "{name} does not have the form of its kind",

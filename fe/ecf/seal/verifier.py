@@ -14,13 +14,14 @@ from hashlib import sha256
 from typing import Any
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from lxml import etree
 
 from fe.ecf.catalogue import Root
+from fe.ecf.certificate import UNREADABLE, holder, holder_id
 from fe.ecf.load import load_xml
 from fe.ecf.seal import profile
 
@@ -163,8 +164,9 @@ def _read_key_info(key_info: etree._Element) -> tuple[x509.Certificate, RSAPubli
     try:
         certificate = x509.load_der_x509_certificate(der)
         key = certificate.public_key()
-        _ = certificate.subject  # read piece by piece: here, so that whoever asks for the holder later finds one
-    except (ValueError, UnsupportedAlgorithm):
+        # Read piece by piece: here, so that whoever asks for the holder or the serial number later finds one.
+        _ = holder(certificate), holder_id(certificate), certificate.serial_number
+    except UNREADABLE:
         raise BadSignature(Reason.KEY_INFO, "the X509Certificate cannot be read") from None
     if not isinstance(key, RSAPublicKey) or not MIN_KEY_BITS <= key.key_size <= MAX_KEY_BITS:
         raise BadSignature(Reason.KEY, f"the certificate's key is not RSA of {MIN_KEY_BITS} to {MAX_KEY_BITS} bits")

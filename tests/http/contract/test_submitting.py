@@ -433,6 +433,64 @@ async def test_a_good_document_is_valid_with_what_the_tenant_has(
     assert [s.current_number for s in await db.run(sequences.listed, key.tenant_id, key.environment)] == [1]
 
 
+async def test_an_assumed_rate_is_a_warning_wherever_the_document_is_judged(api: httpx.AsyncClient) -> None:
+    """The specific tax on beer for a quarter that nobody has told the rate of."""
+    payload = invoice_payload()
+    payload["Encabezado"]["Emisor"] = {"FechaEmision": "15-03-2026"}
+    payload["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "2028-12-31"
+    payload["DetallesItems"]["Item"][0] |= {
+        "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
+        "UnidadMedida": "6",
+        "CantidadReferencia": "24.00",
+        "UnidadReferencia": "5",
+        "PrecioUnitarioReferencia": "65.00",
+        "GradosAlcohol": "5.00",
+        "TablaSubcantidad": {"SubcantidadItem": [{"Subcantidad": "0.355", "CodigoSubcantidad": "24"}]},
+    }
+
+    validated = (await api.post("/invoices/validate", json=structured(payload))).json()
+    taken = await api.post("/invoices", json=structured(payload, strict=True))
+
+    assert validated["valid"] is True, validated
+    assert "tax-rate-assumed" in {problem["code"] for problem in validated["problems"]}
+    assert taken.status_code == 202, taken.text
+    assert "tax-rate-assumed" in {warning["code"] for warning in taken.json()["warnings"]}
+
+
+async def test_xml_that_cannot_be_signed_as_it_stands_is_refused_at_its_place(api: httpx.AsyncClient) -> None:
+    xml = ecf_xml()
+    at = xml.index("<eNCF>")
+    stray = xml[:at] + "suelto" + xml[at:]
+
+    refused = await api.post("/invoices", json={"format": "xml", "xml": stray})
+    validated = (await api.post("/invoices/validate", json={"format": "xml", "xml": stray})).json()
+
+    line, column = xml.count("\n", 0, at) + 1, at - xml.rfind("\n", 0, at)
+    assert refused.status_code == 400
+    assert refused.json()["message"] == (
+        f"xml: Encabezado.IdDoc: there is text between the elements of IdDoc (line {line}, column {column})"
+    )
+    (problem,) = validated["problems"]
+    assert (validated["valid"], problem["code"], problem["line"], problem["column"]) == (
+        False,
+        "unexpected-text",
+        line,
+        column,
+    )
+
+
+async def test_a_number_that_can_never_be_one_is_refused_at_the_door_in_both_formats(api: httpx.AsyncClient) -> None:
+    payload = invoice_payload("E31000000001")
+
+    as_json = await api.post("/invoices", json=structured(payload))
+    as_xml = await api.post("/invoices", json={"format": "xml", "xml": ecf_xml().replace("<eNCF>E", "<eNCF>")})
+
+    cause = "Encabezado.IdDoc.eNCF: the e-NCF is not the letter E, the two digits of a type of e-CF and ten digits"
+    assert (as_json.status_code, as_xml.status_code) == (400, 400)
+    assert as_json.json()["message"] == f"{cause} (expected: E, the two digits of a type, ten digits: E310000000001)"
+    assert as_xml.json()["message"].startswith(f"xml: {cause} (line ")
+
+
 async def test_validation_of_a_body_that_is_none_is_refused_like_a_submission(api: httpx.AsyncClient) -> None:
     malformed = await api.post("/invoices/validate", json={"format": "xml", "xml": "<ECF>"})
     missing = await api.post("/invoices/validate", json={"format": "xml"})

@@ -1,0 +1,211 @@
+"""Finished XML is signed as it stands, or refused with line and column: nothing in it is lost, moved or mended."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build, to_bytes
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.finished import read_finished
+from fe.ecf.load import load_xml
+from fe.ecf.problems import Problem
+from fe.ecf.seal import Signer, profile, verify
+from tests.ecf.receipts import EXPIRY, ISSUER, NOW
+from tests.factories.companies import company_credential
+
+GOLDEN = Path(__file__).parent / "golden"
+SIGNER = Signer(company_credential())
+WHOLE = [path for path in sorted(GOLDEN.glob("*.xml")) if not path.name.startswith("arecf")]
+COFFEE = (GOLDEN / "ecf31-coffee-on-credit.xml").read_text(encoding="utf-8")
+
+
+def signed(xml: bytes) -> bytes:
+    document = autofill(read_finished(xml), issuer=ISSUER, expiry=EXPIRY, now=NOW)
+    return SIGNER.sign(build(document)).xml
+
+
+def bare(xml: bytes) -> bytes:
+    """The canonical form without signature and without what is always ours."""
+    root = deepcopy(load_xml(xml))
+    for name in (profile.SIGNATURE, "FechaHoraFirma"):
+        for node in root.findall(name):
+            root.remove(node)
+    return etree.tostring(root, method="c14n")
+
+
+def refused(xml: str) -> tuple[Problem, ...]:
+    with pytest.raises(NotADocument) as error:
+        read_finished(xml.encode())
+    return error.value.problems
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
+def test_a_whole_document_is_signed_as_it_stands(path: Path) -> None:
+    assert bare(signed(path.read_bytes())) == bare(path.read_bytes())
+
+
+def test_declarations_of_the_root_are_signed_too() -> None:
+    declared = COFFEE.replace(
+        "<ECF>",
+        '<ECF xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">',
+    )
+    assert declared != COFFEE
+
+    made = signed(declared.encode())
+
+    verify(made)
+    assert bare(made) == bare(declared.encode())
+    assert b'<ECF xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi=' in made
+
+
+def test_an_old_signature_goes_and_the_rest_stays() -> None:
+    once = signed(COFFEE.encode())
+
+    assert bare(signed(once)) == bare(COFFEE.encode())
+
+
+_INVOICE = "<ECF>\n <Encabezado>\n  <Version>1.0</Version>\n  <IdDoc>{id_doc}</IdDoc>\n </Encabezado>\n{rest}</ECF>"
+_ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
+
+
+@pytest.mark.parametrize(
+    ("xml", "code", "path", "line", "column"),
+    [
+        (_INVOICE.format(id_doc=f"{_ID} suelto ", rest=""), "unexpected-text", "Encabezado.IdDoc", 4, 58),
+        (_INVOICE.format(id_doc=f"\n  suelto\n{_ID}", rest=""), "unexpected-text", "Encabezado.IdDoc", 5, 3),
+        (_INVOICE.format(id_doc=f"<![CDATA[x>]]>{_ID}", rest=""), "unexpected-text", "Encabezado.IdDoc", 4, 10),
+        (_INVOICE.format(id_doc=_ID, rest="suelto"), "unexpected-text", "", 6, 1),
+        (_INVOICE.format(id_doc=_ID, rest=f'<Signature xmlns="{profile.NAMESPACE}"/>x'), "unexpected-text", "", 6, 56),
+        (_INVOICE.format(id_doc=f"<a>b</a>{_ID}", rest=""), "unknown-element", "Encabezado.IdDoc.a", 4, 10),
+        (
+            _INVOICE.format(id_doc=f"<Seguro>1</Seguro>{_ID}", rest=""),
+            "forbidden-element",
+            "Encabezado.IdDoc.Seguro",
+            4,
+            10,
+        ),
+        (
+            _INVOICE.format(id_doc='<TipoeCF a=">" b=\'"\'>31</TipoeCF><eNCF>E310000000001</eNCF>', rest=""),
+            "unexpected-attribute",
+            "Encabezado.IdDoc.TipoeCF",
+            4,
+            10,
+        ),
+        (
+            _INVOICE.format(id_doc="<eNCF>E310000000001</eNCF>\n<TipoeCF>31</TipoeCF>", rest=""),
+            "misplaced-element",
+            "Encabezado.IdDoc.eNCF",
+            4,
+            10,
+        ),
+        (
+            _INVOICE.format(id_doc=f"{_ID}<eNCF>E310000000001</eNCF>", rest=""),
+            "too-many",
+            "Encabezado.IdDoc.eNCF[2]",
+            4,
+            57,
+        ),
+        (_INVOICE.format(id_doc=f"{_ID}<TipoPago/>", rest=""), "empty-element", "Encabezado.IdDoc.TipoPago", 4, 57),
+        (
+            _INVOICE.format(id_doc=f"{_ID}<TipoPago><b/></TipoPago>", rest=""),
+            "unexpected-children",
+            "Encabezado.IdDoc.TipoPago",
+            4,
+            57,
+        ),
+        (_INVOICE.format(id_doc=_ID, rest="<DetallesItems> </DetallesItems>"), "empty-element", "DetallesItems", 6, 1),
+        (_INVOICE.format(id_doc=_ID.replace("E31", "e31"), rest=""), "e-ncf-malformed", "Encabezado.IdDoc.eNCF", 4, 31),
+        (_INVOICE.format(id_doc="<TipoeCF>35</TipoeCF>", rest=""), "unknown-type", "Encabezado.IdDoc.TipoeCF", 4, 10),
+        ("<?xml version='1.0'?>\n <Otro/>", "unknown-root", "", 2, 2),
+        ('<ECF xmlns:a="urn:a">' + _INVOICE.format(id_doc=_ID, rest="")[5:], "unexpected-attribute", "", 1, 1),
+        (
+            _INVOICE.format(id_doc=_ID, rest="").replace("<IdDoc>", '<IdDoc xmlns:a="urn:a">'),
+            "unexpected-attribute",
+            "Encabezado.IdDoc",
+            4,
+            3,
+        ),
+        (
+            _INVOICE.format(id_doc=_ID, rest="").replace(
+                "<ECF>",
+                '<ECF xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="http://x/y.xsd">',
+            ),
+            "unexpected-attribute",
+            "",
+            1,
+            1,
+        ),
+    ],
+)
+def test_what_cannot_be_signed_as_it_stands_is_told_with_its_place(
+    xml: str, code: str, path: str, line: int, column: int
+) -> None:
+    first = refused(xml)[0]
+
+    assert (first.code, first.path, first.line, first.column) == (code, path, line, column)
+
+
+def test_everything_that_hinders_is_told() -> None:
+    xml = _INVOICE.format(id_doc=f"x<a/><b/>{_ID}<TipoPago/>", rest="")
+
+    assert [(each.code, each.column) for each in refused(xml)] == [
+        ("unexpected-text", 10),
+        ("unknown-element", 11),
+        ("unknown-element", 15),
+        ("empty-element", 66),
+    ]
+
+
+def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
+    read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(data=st.data())
+def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from(WHOLE))
+    root = load_xml(path.read_bytes())
+    nodes = list(root.iter())
+    at, other = data.draw(st.sampled_from(nodes)), data.draw(st.sampled_from(nodes))
+    match data.draw(st.sampled_from(["text", "tail", "attribute", "swap", "drop", "double", "rename", "empty"])):
+        case "text":
+            at.text = data.draw(st.sampled_from(["suelto", " 1", "\n", "é", ""]))
+        case "tail" if at is not root:
+            at.tail = data.draw(st.sampled_from(["suelto", " ", "\u00a0"]))
+        case "attribute":
+            at.set("a", "b")
+        case "swap" if at is not root and other is not root and at not in other.iter() and other not in at.iter():
+            at.addprevious(other)
+        case "drop" if (parent := at.getparent()) is not None:
+            parent.remove(at)
+        case "double" if at is not root:
+            at.addnext(deepcopy(at))
+        case "rename":
+            at.tag = data.draw(st.sampled_from(["Otro", "eNCF", "MontoTotal"]))
+        case "empty":
+            del at[:]
+            at.text = None
+    xml = to_bytes(root)
+
+    try:
+        document: Document | None = read_finished(xml)
+    except NotADocument as error:
+        placed, document = [each.line and each.column for each in error.problems], None
+    else:
+        placed = []
+
+    assert all(placed)
+    if document is not None:
+        assert etree.tostring(build(document), method="c14n") == etree.tostring(load_xml(xml), method="c14n")
+
+
+def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
+    xml = b"<RFCE><Encabezado/></RFCE>"
+
+    assert read_finished(xml, at_the_door=True).content == {"Encabezado": {}}
+    assert [each.code for each in refused(xml.decode())] == ["empty-element"]

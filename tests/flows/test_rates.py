@@ -1,0 +1,40 @@
+"""What a process knows of the rates: the release's, and what operators set, read no more often than it must be."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import trio
+
+from fe.ecf.taxes import RATES
+from fe.flows.rates import FRESH, KnownRates
+from fe.store import excise_rates
+from fe.store.db import Conn, Database
+from fe.store.excise_rates import ExciseRate
+
+DAY = date(2026, 2, 1)
+
+
+async def set_rate(db: Database, rate: str) -> None:
+    row = ExciseRate("006", date(2026, 1, 1), date(2026, 3, 31), Decimal(rate), datetime(2026, 1, 1, tzinfo=UTC), "ana")
+    await db.run(excise_rates.put, row)
+
+
+async def test_a_rate_that_was_set_is_known_when_the_last_look_is_old_enough(db: Database) -> None:
+    known = KnownRates(db)
+    assert not (await known()).on("006", DAY).confirmed
+    await set_rate(db, "752.10")
+    assert not (await known()).on("006", DAY).confirmed
+
+    known._read_at = trio.current_time() - FRESH
+
+    assert (await known()).on("006", DAY).rate == Decimal("752.10")
+    assert (await known()).on("006", DAY).confirmed
+
+
+async def test_the_schema_of_the_release_before_knows_no_rates_and_does_not_hinder(db: Database) -> None:
+    async def drop(conn: Conn) -> None:
+        await conn.execute("DROP TABLE excise_rates")
+
+    await db.run(drop)
+
+    assert (await KnownRates(db)()).on("006", DAY) == RATES.on("006", DAY)

@@ -1,0 +1,333 @@
+"""What is called valid ends in a signed document, and what is refused does not: one judgement, told twice.
+
+Documents of every kind, and of each many that say something in an odd way: blanks and line ends around a value, dates
+in other spellings, numbers as text and as numbers, values of the wrong kind. The draws are the same in every run.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from fe.ecf.build import build, to_bytes
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.document import NotADocument
+from fe.ecf.load import Malformed, load_json, load_xml
+from fe.ecf.schema import validate
+from fe.ecf.schema.kinds import kind
+from fe.ecf.schema.model import Base, Element
+from fe.ecf.seal import Signer, verify
+from fe.flows.accept import Draft, prepare
+from fe.flows.json_text import write_canonical_json
+from fe.flows.judge import is_fatal, judge
+from fe.flows.signing import CannotIssue, QrHosts, make_signed
+from fe.store.judging import Background
+from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from tests.ecf.drafts import any_draft
+from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload, receipt
+from tests.ecf.strategies import DOCUMENT_KINDS, documents
+from tests.factories.companies import company_credential
+
+NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
+EXPIRES = datetime(2028, 12, 31, 16, tzinfo=UTC)
+HOSTS = QrHosts("https://ecf.example", "https://fc.example")
+SIGNER = Signer(company_credential())
+CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
+KNOWN = Background(
+    issuer=ISSUER,
+    expiries={ecf_type.prefix: EXPIRES for ecf_type in EcfType},
+    next_numbers={ecf_type.prefix: 42 for ecf_type in EcfType},
+)
+GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
+
+odd_judgement = settings(
+    max_examples=80,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+
+
+# --- both ways of asking -----------------------------------------------------------------------------------------
+
+
+def would_be_signed(draft: Draft) -> bool:
+    """What POST /invoices/validate says."""
+    try:
+        return not is_fatal(judge(draft, KNOWN, NOW))
+    except Malformed:
+        return False
+
+
+def signed(draft: Draft) -> SignedDocument | None:
+    """What POST /invoices and the worker make of it; None where either of them refuses, in the words they have."""
+    try:
+        new = prepare(draft, 1, Environment.ECF, "key", NOW)
+    except (Malformed, NotADocument):
+        return None
+    number = new.e_ncf if new.draw_prefix is None else f"{new.draw_prefix}0000000042"
+    sheet = SigningSheet(
+        format=new.format,
+        root=new.root,
+        ecf_type=new.ecf_type,
+        e_ncf=number,
+        as_user=None,
+        as_user_id=None,
+        original=new.original,
+        issuer=ISSUER,
+        consumer_summary="automatic",
+        sequence_expires=EXPIRES,
+        candidates=(CHOSEN,),
+    )
+    try:
+        return make_signed(sheet, Environment.ECF, CHOSEN, SIGNER, now=NOW, hosts=HOSTS)
+    except CannotIssue:
+        return None
+
+
+def structured(content: dict[str, Any]) -> Draft:
+    return Draft("structured", payload=load_json(write_canonical_json(content)))
+
+
+def agree(draft: Draft) -> SignedDocument | None:
+    """Hold the two against each other, and what was signed against what may be signed."""
+    made = signed(draft)
+    assert would_be_signed(draft) == (made is not None)
+    if made is not None:
+        for document in filter(None, (made.signed, made.sent)):
+            verify(document)
+            assert validate(load_xml(document)) == []
+            assert list(blanks_around_values(load_xml(document))) == []
+        the_address_says_what_was_sent(made)
+    return made
+
+
+def blanks_around_values(root: etree._Element) -> Iterator[str]:
+    """Where a number, a code or a date of the document has blanks around it."""
+    root_name = Root(str(root.tag))
+    tipo = root.findtext("Encabezado/IdDoc/TipoeCF")
+    of = kind(root_name, EcfType(str(tipo)) if root_name in (Root.ECF, Root.RFCE) else None).root
+    yield from _blanks(of, root)
+
+
+def _blanks(of: Element, node: etree._Element) -> Iterator[str]:
+    for child in node:
+        known = of.by_name.get(str(child.tag))
+        if known is None:
+            continue
+        if known.simple is None:
+            yield from _blanks(known, child)
+        elif known.simple.base is not Base.STRING and (child.text or "") != (child.text or "").strip():
+            yield known.name
+
+
+def the_address_says_what_was_sent(made: SignedDocument) -> None:
+    if made.qr_code_url is None:
+        return
+    sent = load_xml(made.sent or made.signed)
+    said = {name: values[0] for name, values in parse_qs(urlsplit(made.qr_code_url).query).items()}
+    assert said["MontoTotal"] == sent.findtext("Encabezado/Totales/MontoTotal")
+    assert said["RncEmisor"] == sent.findtext("Encabezado/Emisor/RNCEmisor")
+    assert said["ENCF"] == sent.findtext("Encabezado/IdDoc/eNCF")
+    assert said.get("FechaEmision", sent.findtext("Encabezado/Emisor/FechaEmision")) == sent.findtext(
+        "Encabezado/Emisor/FechaEmision"
+    )
+
+
+# --- odd ways of saying things -----------------------------------------------------------------------------------
+
+_ODD = [
+    "{}\n", " {}", "{} ", "\t{}", "{}\r\n", "\u00a0{}", "+{}", "0{}", "{}0", "{}.0", "-{}", "{}.", "{}e0", "'{}'",
+]  # fmt: skip
+_VALUES: list[Any] = [
+    "2027-12-31", "31-12-2027", "1-5-2027", "2027-5-1", "31-02-2027", "2027-02-31", "31/12/2027", "20271231",
+    "2027-12-31T00:00:00Z", "2026-11-05T10:00:00-04:00", "2026-11-05 10:00:00", "05-11-2026 10:00:00", " 31-12-2027",
+    "31-12-2027\n", "31-12-20२७", "0", "1", 0, 1, 2, 31, -1, Decimal("118.5"), Decimal("118.500"), Decimal("0.001"),
+    "118.5", "118.50", "118", "", " ", "\n", "E310000000007", "E31000000000A", "31", "01", "abc", "Ñandú & <Cía>",
+    "x" * 300, None,
+]  # fmt: skip
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        for name, below in value.items():
+            yield from _leaves(below, (*path, name))
+    elif isinstance(value, list):
+        for place, below in enumerate(value):
+            yield from _leaves(below, (*path, place))
+    else:
+        yield path
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copy(below) for name, below in value.items()}
+    return [_copy(below) for below in value] if isinstance(value, list) else value
+
+
+def _put(content: Any, path: tuple[Any, ...], change: Any) -> None:
+    for step in path[:-1]:
+        content = content[step]
+    content[path[-1]] = change(content[path[-1]]) if callable(change) else change
+
+
+_changes: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from(_ODD).map(lambda form: lambda value: form.format(value)),
+    st.sampled_from(_VALUES),
+    st.just(
+        lambda value: Decimal(value) if isinstance(value, str) and value.replace(".", "", 1).isdecimal() else value
+    ),
+)
+_dates = st.sampled_from([value for value in _VALUES if isinstance(value, str) and "20" in value])
+
+
+@st.composite
+def odd(draw: st.DrawFn, contents: st.SearchStrategy[dict[str, Any]], most: int = 2) -> dict[str, Any]:
+    """A payload, up to `most` of its values said otherwise."""
+    content: dict[str, Any] = _copy(draw(contents))
+    for _ in range(draw(st.integers(0, most))):
+        _put(content, draw(st.sampled_from(sorted(_leaves(content), key=str))), draw(_changes))
+    return content
+
+
+@st.composite
+def drafts_with_dates(draw: st.DrawFn) -> dict[str, Any]:
+    """A receipt of any type with one more date in it, in whatever form."""
+    ecf_type = draw(st.sampled_from(EcfType))
+    content = payload(ecf_type, [line(indicator=USUAL_INDICATOR[ecf_type])], issued="05-11-2026")
+    place, name = draw(
+        st.sampled_from(
+            [
+                ("IdDoc", "FechaVencimientoSecuencia"),
+                ("IdDoc", "FechaLimitePago"),
+                ("IdDoc", "FechaDesde"),
+                ("IdDoc", "FechaHasta"),
+                ("Emisor", "FechaEmision"),
+                ("Comprador", "FechaEntrega"),
+                ("Comprador", "FechaOrdenCompra"),
+            ]
+        )
+    )
+    content["Encabezado"].setdefault(place, {})[name] = draw(_dates)
+    return content
+
+
+def _companions() -> list[dict[str, Any]]:
+    names = ("rfce-of-the-lunch", "acecf-rejected", "anecf-two-blocks")
+    return [load_json((GOLDEN / f"{name}.json").read_bytes()) for name in names]
+
+
+@odd_judgement
+@given(content=odd(any_draft.map(lambda document: dict(document.content))))
+def test_what_is_called_valid_is_signed_and_what_is_refused_is_not(content: dict[str, Any]) -> None:
+    event(f"signed: {agree(structured(content)) is not None}")
+
+
+@odd_judgement
+@given(content=drafts_with_dates())
+def test_a_date_is_read_alike_wherever_it_stands(content: dict[str, Any]) -> None:
+    event(f"signed: {agree(structured(content)) is not None}")
+
+
+@odd_judgement
+@given(content=odd(st.sampled_from(_companions())))
+def test_the_companions_are_judged_as_they_are_signed(content: dict[str, Any]) -> None:
+    event(f"signed: {agree(structured(content)) is not None}")
+
+
+@odd_judgement
+@given(data=st.data())
+def test_documents_that_follow_the_format_are_judged_as_they_are_signed(data: st.DataObject) -> None:
+    """Their arithmetic need not hold, and their values are of every form the format takes."""
+    drawn = data.draw(st.sampled_from(DOCUMENT_KINDS).flatmap(documents))
+    if drawn.root is Root.ARECF:
+        return
+    event(f"signed: {agree(structured({drawn.root.value: dict(drawn.content)})) is not None}")
+
+
+@odd_judgement
+@given(data=st.data())
+def test_finished_xml_is_judged_as_it_is_signed(data: st.DataObject) -> None:
+    ecf_type = data.draw(st.sampled_from(EcfType))
+    xml = to_bytes(build(receipt(ecf_type, issued="05-11-2026"))).decode()
+    root = load_xml(xml.encode())
+    for _ in range(data.draw(st.integers(0, 2))):
+        leaf = data.draw(st.sampled_from([node for node in root.iter() if not len(node)]))
+        leaf.text = data.draw(st.sampled_from(_ODD)).format(leaf.text or "")
+        if data.draw(st.booleans()):
+            leaf.text = data.draw(st.sampled_from([value for value in _VALUES if isinstance(value, str)]))
+    event(f"signed: {agree(Draft('xml', xml=etree.tostring(root, encoding='unicode'))) is not None}")
+
+
+# --- the cases that were found -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", ["FechaVencimientoSecuencia", "FechaLimitePago"])
+def test_an_iso_date_is_written_in_the_authoritys_form_and_told(field: str) -> None:
+    content = payload(EcfType.CREDIT_FISCAL, [line()], issued="2026-11-05")
+    content["Encabezado"]["IdDoc"][field] = "2027-12-31"
+
+    made = agree(structured(content))
+
+    assert made is not None
+    assert load_xml(made.signed).findtext(f"Encabezado/IdDoc/{field}") == "31-12-2027"
+    assert load_xml(made.signed).findtext("Encabezado/Emisor/FechaEmision") == "05-11-2026"
+    if field == "FechaVencimientoSecuencia":
+        assert made.ncf_expiration is not None
+        assert made.ncf_expiration.isoformat() == "2027-12-31"
+
+
+@pytest.mark.parametrize("value", ["100\n", " 100", "100.00\r\n", "\t100"])
+def test_blanks_around_a_number_are_a_problem_that_says_so(value: str) -> None:
+    content = payload(EcfType.CREDIT_FISCAL, [line(value)], issued="05-11-2026")
+
+    assert agree(structured(content)) is None
+    (problem,) = judge(structured(content), KNOWN, NOW)
+    assert (problem.code, problem.path) == ("blanks-around", "DetallesItems.Item[1].PrecioUnitarioItem")
+    assert problem.message == "PrecioUnitarioItem has blanks or line ends around its value"
+    assert problem.message_es == "PrecioUnitarioItem tiene espacios o saltos de línea alrededor del valor"
+
+
+def test_blanks_around_a_value_of_another_form_are_named_too() -> None:
+    content = payload(EcfType.CREDIT_FISCAL, [line()], issued=" 05-11-2026")
+    content["Encabezado"]["Comprador"]["RNCComprador"] += "\n"
+
+    found = {problem.path: problem.code for problem in judge(structured(content), KNOWN, NOW)}
+
+    assert found == {
+        "Encabezado.Emisor.FechaEmision": "blanks-around",
+        "Encabezado.Comprador.RNCComprador": "blanks-around",
+    }
+
+
+def test_blanks_around_a_text_are_the_texts_own() -> None:
+    content = payload(EcfType.CREDIT_FISCAL, [line(NombreItem=" COSA ")], issued="05-11-2026")
+
+    made = agree(structured(content))
+
+    assert made is not None
+    assert load_xml(made.signed).findtext("DetallesItems/Item/NombreItem") == " COSA "
+
+
+def test_the_address_of_a_summary_says_the_total_as_the_summary_that_was_sent() -> None:
+    content = payload(EcfType.CONSUMER, [line("100.42")], issued="05-11-2026")
+    content["Encabezado"]["Totales"] = {"MontoTotal": "118.5", "MontoGravadoTotal": "100.42"}
+    content["Encabezado"]["Totales"] |= {"MontoGravadoI1": "100.42", "ITBIS1": "18"}
+    content["Encabezado"]["Totales"] |= {"TotalITBIS": "18.08", "TotalITBIS1": "18.08"}
+
+    made = agree(structured(content))
+
+    assert made is not None
+    assert made.sent is not None
+    assert made.qr_code_url is not None
+    assert load_xml(made.signed).findtext("Encabezado/Totales/MontoTotal") == "118.5"
+    assert load_xml(made.sent).findtext("Encabezado/Totales/MontoTotal") == "118.50"
+    assert "MontoTotal=118.50&" in made.qr_code_url

@@ -28,7 +28,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
 from fe.config import Settings
-from fe.ecf import libxml
+from fe.ecf import libxml, schema
 from fe.http.app import HttpDeps, create_app
 from fe.http.server import serve_http
 from fe.log import configure_logging
@@ -80,6 +80,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     verify(dsn, *database_roles(role), connections=processes * connections_of_process(settings, role))
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)
+    schema.prepare()
 
     def start(index: int) -> None:
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))

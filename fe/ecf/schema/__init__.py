@@ -10,9 +10,9 @@ from fe.ecf.problems import Problem, show
 from fe.ecf.schema.judge import walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
-from fe.ecf.schema.xsd import compiled
+from fe.ecf.schema.xsd import compiled, prepare
 
-__all__ = ["unknown_kind", "validate"]
+__all__ = ["prepare", "unknown_kind", "validate"]
 
 
 def validate(element: etree._Element) -> list[Problem]:

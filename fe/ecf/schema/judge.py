@@ -14,7 +14,7 @@ from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import SIGNATURE, Kind, names
 from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.texts import problem
-from fe.ecf.schema.xsd import Verdicts
+from fe.ecf.schema.xsd import violations
 
 BLANKS = " \t\r\n"
 _XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
@@ -33,8 +33,6 @@ _CODES = {
     "MAXINCLUSIVE": "out-of-range",
 }
 _RANK = {facet: rank for rank, facet in enumerate(_CODES)}
-
-_verdicts = Verdicts()
 
 
 class _Walk:
@@ -110,7 +108,7 @@ class _Walk:
         else:
             key = (simple.name, text)
             if key not in self._known:
-                facets = _verdicts.violations(simple, text)
+                facets = violations(simple, text)
                 worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
                 self._known[key] = None if worst is None else _code(simple, worst)
             code = self._known[key]

@@ -285,6 +285,20 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database) 
     assert (await submission(db, subject))["response"]["mensajes"][0]["codigo"] == "1209"
 
 
+async def test_a_duplicate_of_somebody_elses_document_is_rejected_though_the_state_service_tells_of_our_rejection(
+    db: Database,
+) -> None:
+    """Asked with our code it tells what became of ours; only without does it say who has the number."""
+    ours, theirs = state_of(Estado.REJECTED), state_of(Estado.ACCEPTED, "XXXXXX")
+    road = await make_road(db, submits=[DUPLICATE], states=[ours, theirs])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    assert await road.status(subject) == ("Rechazado", "used")
+    assert [call[-1] for call in road.authority.asked] == ["AbC1+/", None]
+
+
 async def test_a_duplicate_of_somebody_elses_summary_is_rejected(db: Database) -> None:
     road = await make_road(db, submits=[DUPLICATE], summary_states=[None], states=[state_of(Estado.ACCEPTED, "XXXXXX")])
     subject = await road.make(Stage.SEND, summary=True)

@@ -61,6 +61,7 @@ class Weather:
     long_process: float = 0.0
     hidden: float = 0.0
     not_found: float = 0.0
+    by_code: float = 0.0
 
 
 FAIR = Weather()
@@ -285,9 +286,14 @@ class Office:
         ]
 
     def state(self, environment: str, e_ncf: str, code: str | None) -> Verdict | None:
-        """The accepted document of a number, else the last rejected one; nothing where the security code differs."""
+        """The accepted document of a number, else the last rejected one; nothing where the security code differs.
+
+        Or, among those with the security code that was asked for: then our own rejection is told, and not why.
+        """
         now = trio.current_time()
         decided = [filed for filed in self._found("state", environment, e_ncf) if filed.decided_at <= now]
+        if code is not None and self.chance(self.weather.by_code):
+            decided = [filed for filed in decided if filed.code == code]
         best = next((f for f in decided if f.estado in _ACCEPTED), decided[-1] if decided else None)
         if best is None or (code is not None and best.code != code):
             return None

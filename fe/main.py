@@ -20,6 +20,7 @@ from fe.actors.credentials import Credentials
 from fe.actors.loop import Tools, run_stage
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
+from fe.actors.pulse import Pulse
 from fe.actors.rescuer import watch_over
 from fe.actors.stages import stages
 from fe.actors.stock import StockTaker
@@ -190,11 +191,12 @@ async def run_actors(
         ended=verdicts.ring,
     )
     credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
+    pulse = Pulse(lease=settings.lease, scale=settings.time_scale)
     try:
         async with trio.open_nursery() as watch:
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
             watch.start_soon(_supervised, "keys", credentials.forget_in_time, metrics, stopping)
-            rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
+            rescue = partial(watch_over, db, wakeups, metrics, holder, pulse, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
             watch.start_soon(_supervised, "stock watch", StockTaker(db, clock, metrics).run, metrics, stopping)
             if settings.authority_status_key is not None:
@@ -202,7 +204,7 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for plan in stages(settings, tools, authority, credentials):
+                for plan in stages(settings, tools, authority, credentials, pulse):
                     run = partial(run_stage, plan, tools, stopping)
                     actors.start_soon(_supervised, plan.stage, run, metrics, stopping)
             watch.cancel_scope.cancel()

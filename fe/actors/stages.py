@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from fe.actors.credentials import Credentials
 from fe.actors.loop import Plan, Tools
+from fe.actors.pulse import Pulse
 from fe.actors.reconciler import Reconciler
 from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap, retry_gap, scaled
 from fe.actors.sender import Sender
@@ -23,7 +24,9 @@ _ANY_HOST = (Host.ECF, Host.FC)
 _SLACK = timedelta(seconds=15)
 
 
-def stages(settings: Settings, tools: Tools, authority: Authority, credentials: Credentials) -> list[Plan]:
+def stages(
+    settings: Settings, tools: Tools, authority: Authority, credentials: Credentials, pulse: Pulse
+) -> list[Plan]:
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
@@ -31,7 +34,7 @@ def stages(settings: Settings, tools: Tools, authority: Authority, credentials: 
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, clock, spread, retry)
-    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
+    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock, pulse)
     tracker = Tracker(db, authority, credentials, reconciler, clock, spread, poll, FOLLOW_FOR * scale)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     return [

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import click
 
-from fe.actors.rescuer import SILENCE
+from fe.actors.pulse import SILENCE
 from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, MAX_ATTEMPTS
 from fe.cli.failures import Failure
 from fe.cli.letters import deed, environment_choice, filters, find, given

@@ -9,6 +9,7 @@ import trio
 
 from fe.actors.credentials import Credentials
 from fe.actors.loop import Plan
+from fe.actors.pulse import Pulse
 from fe.actors.reconciler import Reconciler
 from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
 from fe.actors.sender import Sender
@@ -32,6 +33,7 @@ class Road:
     tenant: int
     certificate: UUID
     plans: dict[Stage, Plan]
+    pulse: Pulse
 
     async def make(self, stage: Stage, **more: Any) -> UUID:
         return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
@@ -58,7 +60,8 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
     client = as_authority(authority)
     credentials = Credentials(db, VAULT, trio.CapacityLimiter(2))
     reconciler = Reconciler(db, client, credentials, system_clock, random.Random(1))
-    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock)
+    pulse = Pulse(lease=LEASE, clock=lambda: authority.now)
+    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock, pulse)
     tracker = Tracker(db, client, credentials, reconciler, system_clock, random.Random(1))
     tenant = await make_tenant(db)
     return Road(
@@ -73,4 +76,5 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
                 reconciler.reconcile, Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=DOUBT_FOR
             ),
         },
+        pulse,
     )

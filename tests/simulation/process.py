@@ -18,6 +18,7 @@ from fe.actors.booking import Booking
 from fe.actors.circuits import Circuits
 from fe.actors.credentials import Credentials, Opened
 from fe.actors.loop import Plan, Tools, run_stage
+from fe.actors.pulse import Pulse
 from fe.actors.reconciler import Reconciler
 from fe.actors.rescuer import watch_over
 from fe.actors.schedule import DOUBT_FOR, FOLLOW_FOR, poll_gap
@@ -74,7 +75,10 @@ class Ground:
     clock: Callable[[], datetime]
     note: Callable[[str], None]
     metrics: Metrics
+    #: Told of what must not be.
+    wrong: Callable[[str], None]
     reconciler: type[Reconciler] = Reconciler
+    pulse: type[Pulse] = Pulse
     bells: list["Bells"] = field(default_factory=list)
     database_down_until: float = 0.0
     #: The chance that a unit of work is cut from the database, half of the time before it took effect.
@@ -123,7 +127,8 @@ class _Signed(Statements):
     def answer(self, statement: str, values: Values) -> Answer:
         answer = self._inner.told(self._process.name, statement, values)
         if "subject" in values or "submission" in values or ("scope" in values and answer.rows):
-            self._process.has_come_to_a_step()
+            told = f"{answer.columns[0]} {answer.rows[0][0]}" if answer.columns and answer.rows else ""
+            self._process.has_come_to_a_step(told)
         return answer
 
 
@@ -133,6 +138,7 @@ class _Ambush:
 
     steps: int
     blow: Callable[[], None]
+    of: str
 
 
 class Process:
@@ -149,6 +155,7 @@ class Process:
         self._scope = trio.CancelScope()
         self._circuits: Circuits | None = None
         self._ambushes: list[_Ambush] = []
+        self._pulse = ground.pulse(lease=LEASE, clock=trio.current_time)
 
     # --- What is done to it -------------------------------------------------------------------------------------------
 
@@ -169,14 +176,17 @@ class Process:
         self._ground.note(f"{self.name} frozen")
         self._frozen_until = trio.current_time() + seconds
 
-    def ambush(self, steps: int, blow: Callable[[], None]) -> None:
-        """Let a blow fall just after the statement of that number from now on that is about a submission."""
-        self._ambushes.append(_Ambush(steps, blow))
+    def ambush(self, steps: int, blow: Callable[[], None], of: str = "") -> None:
+        """Let a blow fall just after the statement of that number from now on that is about a submission.
 
-    def has_come_to_a_step(self) -> None:
+        With `of`, only calls of a function with that answer are counted.
+        """
+        self._ambushes.append(_Ambush(steps, blow, of))
+
+    def has_come_to_a_step(self, told: str) -> None:
         """A statement about a submission has taken effect, and we do not know it yet."""
         for ambush in list(self._ambushes):
-            ambush.steps -= 1
+            ambush.steps -= ambush.of in told
             if ambush.steps == 0:
                 self._ambushes.remove(ambush)
                 ambush.blow()
@@ -203,6 +213,15 @@ class Process:
                 await trio.sleep_until(self._frozen_until)
         if self._dead:
             raise Killed
+
+    def lets_go(self, about: str) -> None:
+        """The first byte of a document leaves. Its announcement must be the last one, and nobody may doubt it yet."""
+        tables = self._ground.statements.tables
+        sends = [send for send in tables.sends.values() if str(send.submission_id) == about]
+        newest = max(sends, key=lambda send: send.epoch, default=None)
+        if newest is None or newest.outcome != "intended":
+            said = "nobody had announced" if newest is None else f"epoch {newest.epoch} was {newest.outcome} already"
+            self._ground.wrong(f"{about}: bytes left {self.name} when {said}")
 
     def observe(self, environment: str, host: str, outcome: str) -> None:
         """Tell the circuits of an exchange."""
@@ -239,7 +258,9 @@ class Process:
             with self._scope:
                 async with trio.open_nursery() as watch:
                     tools, plans = self._built(watch)
-                    watch.start_soon(partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name))
+                    watch.start_soon(
+                        partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name, self._pulse)
+                    )
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)
                     async with trio.open_nursery() as actors:
@@ -270,7 +291,9 @@ class Process:
             gate=self._circuits.gate,
         )
         reconciler = ground.reconciler(db, authority, credentials, self.clock, spread)
-        sender = Sender(db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock)
+        sender = Sender(
+            db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock, self._pulse
+        )
         tracker = Tracker(db, authority, credentials, reconciler, self.clock, spread)
         both = (Host.ECF, Host.FC)
         return tools, [

@@ -65,6 +65,7 @@ DECK: Mapping[str, int] = {
     "stop actors": 1,
     "stop http": 1,
     "freeze actors": 3,
+    "nap actors": 2,
     "freeze http": 1,
     "freeze authority": 1,
     "clock actors": 1,
@@ -161,6 +162,7 @@ class Nemesis:
     def __init__(self, rig: Rig, seed: int, *, points: bool = True) -> None:
         self._rig = rig
         self._postgres_lock = trio.Lock()
+        self._napping = trio.Lock()
         self._arming = points
         self._lasting: Sequence[Mapping[str, object]] = ()
         for parts, names in ((rig.http, HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
@@ -222,6 +224,12 @@ class Nemesis:
                 part.terminate()
             case "freeze":
                 await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
+            case "nap":
+                # Past the silence, with the intent committed and nothing sent: 45 to 65 s in a life that is not scaled.
+                if self._napping.locked():
+                    return  # one at a time: somebody must be awake to take over
+                async with self._napping:
+                    await part.nap(f"intended:{chance.randrange(1, 6)}:stop", chance.uniform(4.5, 6.5))
             case "clock":
                 part.next["FE_CLOCK_OFFSET"] = str(chance.choice(_OFFSETS[role]))
                 part.kill("kill -9, clock set")

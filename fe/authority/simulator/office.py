@@ -66,6 +66,7 @@ class Office:
         self.faults.clear()
         self.faults.applied.clear()
         self.requests.clear()
+        self.asked_at.clear()
         self.journal.clear()
         self._open(self._secret)
         self._load_world()

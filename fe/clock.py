@@ -3,6 +3,7 @@
 What is due is decided by the database's clock, and durations are measured on the monotonic one.
 """
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +14,18 @@ Clock = Callable[[], datetime]
 def system_clock() -> datetime:
     """Tell the machine's time in UTC."""
     return datetime.now(UTC)
+
+
+#: The monotonic clock that goes on while the machine sleeps: Linux has one of its own for that, macOS only this one.
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def boot_seconds() -> float:
+    """Tell the seconds since some moment in the past; nobody sets this clock, and a suspended machine does not stop it.
+
+    On a system without such a clock it is the monotonic one, which may stand still while the machine sleeps.
+    """
+    return time.clock_gettime(_BOOT_CLOCK)
 
 
 def clock_ahead(seconds: float) -> Clock:

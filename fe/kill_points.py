@@ -1,7 +1,7 @@
 """Named points at which a process can be told to die, for the fault suite. Unless FE_KILL_POINT says so, none is armed.
 
 `FE_KILL_POINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing
-is flushed, as when the power goes.
+is flushed, as when the power goes. `intended:3:stop` stops it there with SIGSTOP, until somebody sends it SIGCONT.
 """
 
 import os
@@ -18,23 +18,32 @@ POINTS = (
     "booked",  # the outcome is committed, nobody told
 )
 
-_armed: dict[str, int] = {}
+_SIGNALS = {"": signal.SIGKILL, "stop": signal.SIGSTOP}
+
+#: In how many arrivals what is sent to us.
+_armed: dict[str, tuple[int, signal.Signals]] = {}
 
 
 def arm(order: str) -> None:
-    """Arm a point: `name` or `name:n` for the n-th arrival; an empty order arms none. Raises ValueError."""
+    """Arm a point: `name`, or `name:n` for the n-th arrival, or `name:n:stop`; an empty order arms none.
+
+    Raises ValueError.
+    """
     _armed.clear()
     if not order:
         return
-    name, _, count = order.partition(":")
-    if name not in POINTS or (count and not count.isdigit()):
-        raise ValueError(f"a kill point is one of {', '.join(POINTS)}, with `:n` for the n-th arrival")
-    _armed[name] = int(count or 1)
+    name, _, rest = order.partition(":")
+    count, _, what = rest.partition(":")
+    if name not in POINTS or (count and not count.isdigit()) or what not in _SIGNALS:
+        raise ValueError(f"a kill point is one of {', '.join(POINTS)}, with `:n` for the n-th arrival, and `:stop`")
+    _armed[name] = (int(count or 1), _SIGNALS[what])
 
 
 def reached(name: str) -> None:
-    """Say that the process is at a point; when it was armed for this arrival, this is its end."""
+    """Say that the process is at a point; when it was armed for this arrival, this is its end, or here it stands."""
     if name in _armed:
-        _armed[name] -= 1
-        if _armed[name] <= 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+        left, what = _armed.pop(name)
+        if left > 1:
+            _armed[name] = (left - 1, what)
+        else:
+            os.kill(os.getpid(), what)

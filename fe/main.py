@@ -24,7 +24,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
 from fe.config import Settings
-from fe.ecf import libxml
+from fe.ecf import libxml, schema
 from fe.http.app import HttpDeps, create_app
 from fe.http.server import serve_http
 from fe.log import configure_logging
@@ -32,6 +32,7 @@ from fe.metrics import Metrics, serve_metrics
 from fe.processes import Listeners, run_processes
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
+from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools
 from fe.queue.supervisor import keep_running
 from fe.store.db import Database, open_database
@@ -82,6 +83,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
         _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)
+    schema.prepare()
 
     def start(index: int) -> None:
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
@@ -190,11 +192,12 @@ async def run_actors(
         gate=circuits.gate,
     )
     credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
+    pulse = Pulse(lease=settings.lease, scale=settings.time_scale)
     try:
         async with trio.open_nursery() as watch:
             watch.start_soon(_supervised, "circuits", circuits.run, metrics, stopping)
             watch.start_soon(_supervised, "keys", credentials.forget_in_time, metrics, stopping)
-            rescue = partial(watch_over, db, wakeups, metrics, holder, scale=settings.time_scale)
+            rescue = partial(watch_over, db, wakeups, metrics, holder, pulse, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
             watch.start_soon(_supervised, "stock watch", StockTaker(db, clock, metrics).run, metrics, stopping)
             if settings.authority_status_key is not None:
@@ -202,7 +205,7 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for stage in stages(settings, tools, authority, credentials, verdicts.ring):
+                for stage in stages(settings, tools, authority, credentials, pulse, verdicts.ring):
                     run = partial(run_stage, stage, tools, stopping)
                     actors.start_soon(_supervised, stage.name, run, metrics, stopping)
             watch.cancel_scope.cancel()

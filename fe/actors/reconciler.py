@@ -142,11 +142,14 @@ class Reconciler:
     async def _is_somebody_elses(self, work: Work, question: Question, opened: Opened, known: Verdict | None) -> bool:
         """Whether the accepted document of our number is certainly not ours.
 
-        The state service may take a security code for a part of the question, and then says nothing of a document with
-        another; so it is asked once more without. Silence proves nothing: its services do not learn of a document all
-        at once.
+        The state service may take a security code for a part of the question. Then it says nothing of a document with
+        another, or tells what became of ours: that it was rejected, because the number is used. So unless it has shown
+        an accepted one, it is asked once more without. Silence proves nothing: its services do not learn of a document
+        all at once.
         """
-        whoever = known or await self._state(work, question, opened, None)
+        whoever = known
+        if whoever is None or whoever.estado not in _ACCEPTED:
+            whoever = await self._state(work, question, opened, None)
         return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, question) is None
 
     async def _state(self, work: Work, question: Question, opened: Opened, code: str | None) -> Verdict | None:

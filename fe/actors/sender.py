@@ -8,12 +8,13 @@ from fe import kill_points
 from fe.actors import outcomes
 from fe.actors.credentials import Credentials, Opened
 from fe.actors.reconciler import Reconciler
-from fe.authority.client import Authority, Outgoing, Receipt, Verdict
+from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
 from fe.ecf.states import Estado
-from fe.queue.outcome import Outcome, TryLater
+from fe.queue.outcome import Outcome, Retry, TryLater
+from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
@@ -42,26 +43,41 @@ class Sender:
     anecf_service: Service
     lease: timedelta
     clock: Clock
+    pulse: Pulse
 
     async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
 
-        Cancelled before that, nothing was sent; after it the loop books a doubt, because only the authority knows.
+        Between the two there is one more look, whether others can have taken us for dead (fe/queue/pulse.py). If so,
+        nothing is sent, and that is booked, provided that the row is still ours.
+
+        Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
+        knows.
         """
         departure = await self.db.run(submissions.departure, work)
         opened = await self.credentials.get(work.tenant_id, departure.certificate_id)
         outgoing = Outgoing(work.environment, self._service(departure), file_name(departure), departure.content)
         digest = hashlib.sha256(departure.content).digest()
 
-        async def announce() -> None:
+        announced = False
+
+        async def announce() -> LastLook:
+            nonlocal announced
+            look = self.pulse.look()
             await self.db.run(submissions.intend_to_send, work, at=self.clock(), lease=self.lease, digest=digest)
+            announced = True
             kill_points.reached("intended")
+            return look
 
         try:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
             kill_points.reached("answered")
         except InDoubt:
             return outcomes.in_doubt("an earlier send was never resolved")
+        except Unsure as unsure:
+            if announced:
+                raise TryLater(str(unsure)) from unsure  # it counts: a history never tells of more than eight sends
+            return Retry(str(unsure), _BEAT, counts=False)
         except Unavailable as outage:
             raise TryLater(outage.reason, outage.retry_after) from outage
         except OutcomeUnknown as doubt:
@@ -107,3 +123,6 @@ class Sender:
 
 #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
 _ASK_AFTER = timedelta(seconds=2)
+
+#: By then there should be a new sign of life, or somebody else who gives one.
+_BEAT = timedelta(seconds=BEAT_SECONDS)

@@ -20,6 +20,7 @@ from fe.flows.rates import KnownRates
 from fe.flows.signing import QrHosts
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
+from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
 from fe.store.db import Database
@@ -53,6 +54,7 @@ def stages(
     tools: Tools,
     authority: Authority,
     credentials: Credentials,
+    pulse: Pulse,
     ended: Callable[[UUID], None] = lambda _: None,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in.
@@ -64,7 +66,7 @@ def stages(
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry)
-    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock)
+    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock, pulse)
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
     kind = submission_kind(tools.metrics, clock, ended)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import trio
 
 from fe.authority.bodies import Body, Message
+from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
 from fe.authority.judge import judge_query, judge_submission
@@ -23,13 +24,14 @@ from fe.authority.multipart import xml_form
 from fe.authority.replies import Receipt, Tracking, Verdict, read_trackings, read_verdict_about
 from fe.authority.services import ServiceStatus, Window, read_services, read_up, read_windows
 from fe.authority.session import Sessions, Signing
-from fe.authority.transport import Timeouts, Transport, default_tls
+from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.states import Estado
 
 __all__ = [
     "Authority",
     "BeforeSend",
+    "LastLook",
     "Message",
     "Outgoing",
     "Receipt",
@@ -42,9 +44,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-#: Awaited when all is ready and nothing is sent: the place to commit the intent and to see that the lease still holds.
-BeforeSend = Callable[[], Awaitable[None]]
 
 _NUMBERED_FILE = re.compile(r"(?:[0-9]{9}|[0-9]{11})(E[0-9]{12})\.xml")
 _STATUS_LANE = "status"
@@ -111,7 +110,8 @@ class Authority:
 
         e-CF reception answers with a Receipt, the other services with a Verdict. Raises Unavailable, OutcomeUnknown,
         Refused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a header.
-        `before_send` runs before each sending; what it raises comes out unchanged, and nothing is sent.
+        `before_send` runs before each sending; what it raises comes out unchanged, and nothing is sent. The same goes
+        for the look that it may return, which is called when the first byte is about to leave.
         """
         form = xml_form(outgoing.file_name, outgoing.xml)
         operation = SUBMIT[outgoing.service]

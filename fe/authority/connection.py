@@ -1,7 +1,7 @@
 """One request and its answer on one HTTP/1.1 connection: h11 on a Trio stream."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,10 @@ MAX_BODY = 64 * 1024
 #: Beyond the body: head, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
 MAX_ANSWER = 192 * 1024
 _CHUNK: Final = 16 * 1024
+
+
+#: Called when the next thing is the system call that sends: what it raises keeps the bytes here.
+LastLook = Callable[[], None]
 
 
 class Broken(Exception):
@@ -44,12 +48,66 @@ class Reply:
     body: bytes
 
 
+class WayOut(trio.abc.Stream):
+    """A TCP stream, below TLS where there is TLS, that looks once more before each piece of a request leaves.
+
+    No other task comes between the look and the system call.
+    """
+
+    def __init__(self, tcp: trio.SocketStream) -> None:
+        self._tcp = tcp
+        self.socket = tcp.socket
+        self._look: LastLook | None = None
+        self._begun = False
+
+    def begin(self, look: LastLook | None) -> None:
+        """Begin with a request."""
+        self._look, self._begun = look, False
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send all of it. Raises what the look raises while nothing has left, and Broken when a part of it has."""
+        rest = memoryview(data)
+        while rest:
+            if self._begun:
+                await trio.lowlevel.wait_writable(self.socket)
+            self._look_once_more()
+            try:
+                sent = await self.socket.send(rest)
+            except OSError as error:
+                raise trio.BrokenResourceError(f"socket connection broken: {error}") from error
+            self._begun = True
+            rest = rest[sent:]
+
+    def _look_once_more(self) -> None:
+        if self._look is None:
+            return
+        try:
+            self._look()
+        except Exception as error:
+            if self._begun:
+                raise Broken("the sending was called off in the middle of the request") from error
+            raise
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """As the stream's own."""
+        await self._tcp.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        """As the stream's own."""
+        return await self._tcp.receive_some(max_bytes)
+
+    async def aclose(self) -> None:
+        """As the stream's own."""
+        await self._tcp.aclose()
+
+
 class Connection:
     """A connected stream and its protocol state."""
 
-    def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream], socket: trio.socket.SocketType):
+    def __init__(self, stream: WayOut | trio.SSLStream[WayOut], way_out: WayOut) -> None:
         self._stream = stream
-        self._socket = socket
+        self._way_out = way_out
+        self._socket = way_out.socket
         self._http = h11.Connection(h11.CLIENT)
         self.idle_since = -math.inf
 
@@ -67,8 +125,11 @@ class Connection:
         """Whether nothing waits to be read: on an idle connection that could only be its end, or a second answer."""
         return not self._socket.is_readable()
 
-    async def exchange(self, origin: Origin, request: Request) -> Reply:
-        """Send and read to the end, or raise Broken. Whatever happens, `idle` tells afterwards if it serves again."""
+    async def exchange(self, origin: Origin, request: Request, last_look: LastLook | None = None) -> Reply:
+        """Send and read to the end, or raise Broken. Whatever happens, `idle` tells afterwards if it serves again.
+
+        What `last_look` raises before the first byte comes out as it is.
+        """
         headers = [("Host", origin.authority), *request.headers]
         if request.body or request.method == "POST":
             headers.append(("Content-Length", str(len(request.body))))
@@ -78,6 +139,7 @@ class Connection:
         pieces.append(self._http.send(h11.EndOfMessage()))
         whole = b"".join(piece for piece in pieces if piece)
         cut = None
+        self._way_out.begin(last_look)
         try:
             await self._stream.send_all(whole)
         except trio.BrokenResourceError as error:

@@ -1,6 +1,6 @@
 """Calls on the authority's services: address, headers, metric. What an answer means is judged elsewhere."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import trio
@@ -9,7 +9,7 @@ from fe.authority.connection import Broken, Reply, Request
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import Form
-from fe.authority.transport import NotSent, Transport
+from fe.authority.transport import BeforeSend, NotSent, Transport
 from fe.ecf.catalogue import Environment
 
 #: Told of every exchange: operation, environment ('' for the status service), host, outcome (one of OUTCOMES), seconds.
@@ -91,7 +91,7 @@ class Line:
         *,
         authorization: str,
         form: Form,
-        before_send: Callable[[], Awaitable[None]] | None = None,
+        before_send: BeforeSend | None = None,
     ) -> Reply:
         """Send a document: Unavailable while nothing of it was sent, OutcomeUnknown from its first byte on."""
         request = _request(location, authorization, "application/json", form)

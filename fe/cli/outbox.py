@@ -17,7 +17,7 @@ from fe.ecf.ids import new_id
 from fe.flows import provision
 from fe.flows.replay import act_on_each
 from fe.flows.waiting import Answer, Limits, explain
-from fe.queue.leases import SILENCE
+from fe.queue.pulse import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.store import circuits, dead_letters, operators, pauses, submissions, waiting
 from fe.store import in_doubt as doubts

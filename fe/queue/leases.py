@@ -6,6 +6,7 @@ import structlog
 import trio
 
 from fe.metrics import Metrics
+from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse
 from fe.store import workers
 from fe.store.db import Database
 from fe.store.errors import DatabaseUnavailable
@@ -13,21 +14,23 @@ from fe.store.wakeups import Wakeups
 
 _log = structlog.get_logger(__name__)
 
-BEAT_SECONDS = 5.0
-
-#: A worker that missed this much is taken for dead. Being wrong costs a question to the authority, never a document.
-SILENCE = timedelta(seconds=30)
-
 #: Over this time are spread the rows of workers of which each was not the first to die over it.
 APART = timedelta(minutes=1)
 
 
-async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, *, scale: float = 1.0) -> None:
-    """Beat and look, until cancelled; then take leave. `scale` shortens beat, silence and spread alike."""
+async def watch_over(
+    db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, pulse: Pulse, *, scale: float = 1.0
+) -> None:
+    """Beat and look, until cancelled; then take leave. `scale` shortens beat, silence and spread alike.
+
+    Leave is taken only then: after a crash of this actor the others still work on what is held.
+    """
     try:
         while True:
             try:
+                begun = pulse.now()
                 await db.run(workers.seen, holder)
+                pulse.beaten(begun)
                 rescued = await db.run(workers.rescue, SILENCE * scale, APART * scale)
             except DatabaseUnavailable as error:
                 _log.warning("no sign of life could be given", error=error)
@@ -39,9 +42,10 @@ async def watch_over(db: Database, wakeups: Wakeups, metrics: Metrics, holder: s
                     _log.warning("rows of silent workers are due again", rows=len(rescued))
                     wakeups.ring(*set(rescued))
             await trio.sleep(BEAT_SECONDS * scale)
-    finally:
+    except trio.Cancelled:
         with trio.move_on_after(2, shield=True):
             try:
                 await db.run(workers.gone, holder)
             except DatabaseUnavailable:
                 _log.warning("leave could not be taken; the silence will tell")
+        raise

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fe.authority.client import Authority, Message, Outgoing, Receipt, Tracking, Verdict
+import trio
+
+from fe.authority.client import Authority, BeforeSend, Message, Outgoing, Receipt, Tracking, Verdict
 from fe.ecf.states import Estado
 from tests.factories.tenants import SECURITY_CODE
 
@@ -28,17 +30,22 @@ class ScriptedAuthority:
     tracks: Any = field(default_factory=list)
     states: list[Any] = field(default_factory=lambda: [None])
     summary_states: list[Any] = field(default_factory=lambda: [None])
+    #: What the pulse goes by.
+    now: float = 0.0
+    #: Comes between the intent and the first byte.
+    between: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
     sent: list[Outgoing] = field(default_factory=list)
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
-    async def submit(
-        self, outgoing: Outgoing, credential: object, *, before_send: Callable[[], Awaitable[None]] | None = None
-    ) -> Any:
+    async def submit(self, outgoing: Outgoing, credential: object, *, before_send: BeforeSend | None = None) -> Any:
         answer = self._next(self.submits)
         if isinstance(answer, Unsent):
             raise answer.error
         assert before_send is not None
-        await before_send()
+        last_look = await before_send()
+        await self.between()
+        assert last_look is not None
+        last_look()
         self.sent.append(outgoing)
         return await self._give(answer)
 

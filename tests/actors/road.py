@@ -15,6 +15,7 @@ from fe.actors.tracker import Tracker
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.ecf.states import Stage
+from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig
 from fe.store.db import Database
@@ -34,6 +35,7 @@ class Road:
     tenant: int
     certificate: UUID
     plans: dict[Stage, StageConfig[Work]]
+    pulse: Pulse
 
     async def make(self, stage: Stage, **more: Any) -> UUID:
         return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
@@ -60,7 +62,8 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
     client = as_authority(authority)
     credentials = Credentials(db, VAULT, trio.CapacityLimiter(2))
     reconciler = Reconciler(db, client, credentials, random.Random(1))
-    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock)
+    pulse = Pulse(lease=LEASE, clock=lambda: authority.now)
+    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock, pulse)
     tracker = Tracker(db, client, credentials, reconciler, random.Random(1))
     tenant = await make_tenant(db)
     return Road(
@@ -75,4 +78,5 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
                 reconciler.reconcile, Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=DOUBT_FOR
             ),
         },
+        pulse,
     )

@@ -234,6 +234,57 @@ async def test_nothing_is_sent_once_the_lease_is_lost(db: Database) -> None:
     assert await sends_of(db, subject) == []
 
 
+async def test_who_stood_still_after_the_intent_sends_nothing_and_says_so(db: Database) -> None:
+    """Stopped for 21 seconds between intent and first byte: soon others may take the row, so it goes back unsent."""
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+
+    async def stand_still() -> None:
+        road.authority.now += 21
+
+    road.authority.between = stand_still
+    assert await road.step(subject) == "retry"
+
+    assert road.authority.sent == []
+    assert await sends_of(db, subject) == [(2, "not_sent")]
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"]) == ("send", 1)
+    assert left["last_error"] == "nothing was sent: this worker gave its last sign of life 21 s before"
+
+
+async def test_who_wakes_up_after_its_row_was_taken_over_sends_nothing_and_books_nothing(db: Database) -> None:
+    """A peer has asked and sent meanwhile. That we give a sign of life again on waking changes nothing."""
+    road = await make_road(db, submits=[receipt("of the sleeper"), receipt("of the peer")])
+    subject = await road.make(Stage.SEND)
+
+    async def sleep_while_a_peer_takes_over() -> None:
+        road.authority.between = trio.lowlevel.checkpoint
+        road.authority.now += 33
+        road.pulse.beaten(road.authority.now)
+        assert [await road.step(subject) for _ in range(3)] == ["outcome unknown", "not known there", "received"]
+        road.pulse.beaten(road.authority.now)
+
+    road.authority.between = sleep_while_a_peer_takes_over
+    assert await road.step(subject) == "lease lost"
+
+    assert len(road.authority.sent) == 1
+    assert await sends_of(db, subject) == [(2, "not_known"), (5, "received")]
+
+
+async def test_without_a_sign_of_life_nothing_is_announced_and_the_row_is_given_back(db: Database) -> None:
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+    road.authority.now += 21
+
+    assert await road.step(subject) == "given back"
+
+    assert await sends_of(db, subject) == []
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"]) == ("send", 0)
+    road.pulse.beaten(road.authority.now)
+    assert await road.step(subject) == "received"
+
+
 async def test_the_intent_is_committed_before_the_first_byte(db: Database) -> None:
     road = await make_road(db)
     subject = await road.make(Stage.SEND)
@@ -283,6 +334,20 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database) 
 
     assert await road.status(subject) == ("Rechazado", "used")
     assert (await submission(db, subject))["response"]["mensajes"][0]["codigo"] == "1209"
+
+
+async def test_a_duplicate_of_somebody_elses_document_is_rejected_though_the_state_service_tells_of_our_rejection(
+    db: Database,
+) -> None:
+    """Asked with our code it tells what became of ours; only without does it say who has the number."""
+    ours, theirs = state_of(Estado.REJECTED), state_of(Estado.ACCEPTED, "XXXXXX")
+    road = await make_road(db, submits=[DUPLICATE], states=[ours, theirs])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    assert await road.status(subject) == ("Rechazado", "used")
+    assert [call[-1] for call in road.authority.asked] == ["AbC1+/", None]
 
 
 async def test_a_duplicate_of_somebody_elses_summary_is_rejected(db: Database) -> None:

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from fe.authority.client import Authority, Outgoing, Timeouts
+from fe.authority.client import Authority, LastLook, Outgoing, Timeouts
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
@@ -132,6 +132,26 @@ async def test_the_last_check_before_sending_can_call_the_sending_off() -> None:
         assert server.count(RECEPCION) == 0
         assert isinstance(await authority.submit(document(), owner()), Receipt)
         assert server.connections == 1, "the connection was not touched and serves again"
+
+
+async def test_what_is_looked_at_last_can_still_call_the_sending_off() -> None:
+    class TooLate(Exception):
+        pass
+
+    def look() -> None:
+        raise TooLate
+
+    async def before_send() -> LastLook:
+        return look
+
+    async with scripted() as server:
+        authority = client(server)
+
+        with pytest.raises(TooLate):
+            await authority.submit(document(), owner(), before_send=before_send)
+
+        assert server.count(RECEPCION) == 0
+        assert isinstance(await authority.submit(document(), owner()), Receipt)
 
 
 async def test_a_file_name_that_would_break_the_header_is_the_callers_fault() -> None:

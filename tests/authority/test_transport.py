@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from fe.authority.client import Authority
+from fe.authority.client import Authority, LastLook
 from fe.authority.errors import OutcomeUnknown, Unavailable
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
@@ -154,6 +154,39 @@ async def test_an_encrypted_document_that_is_not_read_is_given_up_without_a_good
                 nursery.cancel_scope.cancel()
 
         assert isinstance(await authority.submit(document(4), owner()), Receipt)
+
+
+@pytest.mark.parametrize("encrypted", [True, False], ids=["tls", "plain"])
+async def test_what_stood_still_in_the_middle_of_sending_does_not_send_the_rest(
+    tmp_path: Path, *, encrypted: bool
+) -> None:
+    """A part is out, so nobody knows; but the rest must not make a whole document of it when others have gone on."""
+
+    class TooLate(Exception):
+        pass
+
+    looks: list[int] = []
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            raise TooLate
+
+    async def before_send() -> LastLook:
+        return look
+
+    async with scripted(server_tls(tmp_path) if encrypted else None) as server:
+        authority = client(server, tls=trusting() if encrypted else None)
+        await authority.submit(document(1), owner())
+        server.ignore_body(RECEPCION)
+        arrived = trio.Event()
+        server.then(RECEPCION, in_turn(tell(arrived), hang))
+
+        with trio.fail_after(10), pytest.raises(OutcomeUnknown, match="called off in the middle"):
+            await authority.submit(document(2, xml=b" " * 8_000_000), owner(), before_send=before_send)
+
+        assert len(looks) == 2
+        assert isinstance(await authority.submit(document(3), owner()), Receipt)
 
 
 async def test_a_stream_that_is_cut_without_tls_ending_is_an_unknown_outcome(tmp_path: Path) -> None:

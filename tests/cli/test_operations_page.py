@@ -34,7 +34,8 @@ from fe.ecf.selfmade import to_p12
 from fe.ecf.states import Stage
 from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
-from fe.queue.leases import APART, BEAT_SECONDS, SILENCE
+from fe.queue.leases import APART
+from fe.queue.pulse import BEAT_SECONDS, SILENCE
 from fe.store import throttle
 from fe.store.db import open_database
 from fe.store.embedded import start_embedded

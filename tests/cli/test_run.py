@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+from fe.ecf.schema.kinds import kinds
 from tests.cli.running import Fe, environment
 
 
@@ -18,6 +19,23 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port
+
+
+#: `fe`, telling of each schema that is compiled: in which thread, beside how many others, and whether on import.
+_TELLING = """
+import sys, threading
+from lxml import etree
+
+class Telling(etree.XMLSchema):
+    def __init__(self, schema):
+        place = "on import" if not len(schema) else "in use"
+        print("compiled", place, threading.current_thread().name, threading.active_count(), file=sys.stderr)
+        super().__init__(schema)
+
+etree.XMLSchema = Telling
+from fe.cli import main
+main()
+"""
 
 
 @contextmanager
@@ -39,6 +57,29 @@ def running(fe: Fe, *args: str, **settings: str) -> Iterator[tuple["subprocess.P
     finally:
         process.kill()
         process.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("role", ["http", "actors"])
+def test_all_schemas_are_compiled_before_there_is_a_second_thread(fe: Fe, role: str) -> None:
+    said = list[str]()
+    told = {"database_url": fe.dsn, "http_bind": "127.0.0.1:0", "metrics_bind": "127.0.0.1:0"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _TELLING, "run", "--role", role],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**told),
+    )
+    try:
+        assert process.stderr is not None
+        while not said or '"serving"' not in said[-1]:
+            said.append(process.stderr.readline())
+            assert said[-1], said
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+
+    compiled = [line.split(maxsplit=1)[1].strip() for line in said if line.startswith("compiled")]
+    assert compiled == ["on import MainThread 1"] + ["in use MainThread 1"] * (len(list(kinds())) + 1)
 
 
 @pytest.mark.parametrize("role", ["all", "http", "actors"])

@@ -22,6 +22,8 @@ RETURNS_WITHIN = 15.0
 
 _ACCEPTED = ("Aceptado", "Aceptado Condicional")
 _DUPLICATE_CODES = (3, 1209)
+#: Documents of which the authority can be asked what became of them.
+_ASKED_ABOUT = ("reception", "summary_reception")
 _TRY_AGAIN = "intentar nueva vez"
 _STATUS_AFTER = {
     "accepted": Status.QUEUED,
@@ -114,6 +116,7 @@ def sent_again_only_in_doubt(history: History) -> Found:
     for digest, count in taken.items():
         if digest in ever and count > announced[digest]:
             yield digest[:12], f"the authority dealt with it {count} times, {announced[digest]} sends may have arrived"
+    yield from _unasked(history)
     for submission_id, story in stories.items():
         count = 0
         for event in story:
@@ -134,6 +137,24 @@ def _asked_between(story: Sequence[Event]) -> set[int]:
                 asked.add(event.detail["epoch"])
             unknown_there = False
     return asked
+
+
+def _unasked(history: History) -> Found:
+    """The authority's own word for it: between two arrivals of the same bytes it was asked about their number."""
+    before: dict[str, Arrival] = {}
+    for arrival in history.arrivals:
+        if arrival.sha256 is None or not arrival.effect or arrival.operation not in _ASKED_ABOUT:
+            continue
+        earlier, before[arrival.sha256] = before.get(arrival.sha256), arrival
+        if earlier is None or earlier.life != arrival.life or earlier.at is None:
+            continue  # of what it was asked in an earlier life it knows nothing
+        if arrival.fault == "duplicate-delivery" and earlier.fault == "duplicate-delivery":
+            continue  # a proxy's doing
+        if arrival.asked_at is None or arrival.asked_at < earlier.at:
+            yield (
+                _name(arrival),
+                f"arrival {arrival.seq} follows arrival {earlier.seq}, and nobody had asked in between",
+            )
 
 
 def _arrivals_dealt_with(history: History) -> Counter[str]:

@@ -89,22 +89,28 @@ class Arrival:
     #: Refused on the spot, before it was taken in.
     refused: bool = False
     fault: str | None = None
+    #: When it came, and when its number had last been asked about, by the authority's clock; what it was asked is
+    #: forgotten when it dies, so `life` counts its processes.
+    at: datetime | None = None
+    asked_at: datetime | None = None
+    life: int = 0
 
 
 def read_arrivals(path: Path) -> list[Arrival]:
     """The documents of a simulator's journal file. A torn last line is none."""
-    arrivals = []
+    arrivals, life = [], 0
     with path.open("rb") as lines:
         for line in lines:
             if not line.endswith(b"\n"):
                 break
             record = json.loads(line)
+            life += record["kind"] == "opened"
             if record["kind"] == "document":
-                arrivals.append(_arrival(record))
+                arrivals.append(_arrival(record, life))
     return arrivals
 
 
-def _arrival(record: Mapping[str, Any]) -> Arrival:
+def _arrival(record: Mapping[str, Any], life: int) -> Arrival:
     verdict = record["verdict"] or {}
     return Arrival(
         seq=record["seq"],
@@ -120,6 +126,9 @@ def _arrival(record: Mapping[str, Any]) -> Arrival:
         used=verdict.get("secuenciaUtilizada", False),
         refused=record["refused"] is not None,
         fault=record["fault"]["kind"] if record["fault"] else None,
+        at=datetime.fromisoformat(record["at"]),
+        asked_at=datetime.fromisoformat(record["askedAt"]) if record["askedAt"] else None,
+        life=life,
     )
 
 

@@ -16,6 +16,7 @@ import trio
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
 from fe.queue.outcome import Outcome
+from fe.queue.pulse import Pulse
 from fe.store import outbox, submissions, workers
 from fe.store.db import Conn
 from fe.store.errors import DatabaseUnavailable
@@ -82,6 +83,11 @@ def fences_nothing() -> None:
     submissions.intend_to_send = intend_to_send
 
 
+def sleeps_and_sends() -> None:
+    """I3: what was announced goes out, however long ago that was."""
+    Pulse.look = lambda self: lambda: None  # type: ignore[method-assign]
+
+
 def never_looks_after_the_dead() -> None:
     """I8: no rescue, and leases without end."""
 
@@ -135,6 +141,7 @@ BUGS: dict[str, Callable[[], None]] = {
         announces_nothing,
         asks_nobody,
         fences_nothing,
+        sleeps_and_sends,
         never_looks_after_the_dead,
         remembers_keys_for_ever,
         renews_the_hold,

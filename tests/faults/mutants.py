@@ -44,6 +44,7 @@ MUTANTS: dict[str, Mutant] = {
         "I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}], quick=True
     ),
     "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
+    "sleeps-and-sends": Mutant("I3", "sleeps-and-sends", deck={"nap actors": 1}, seconds=40, every=2.0, drain=40),
     "draws-without-a-lock": Mutant(
         "I5",
         edit=(

@@ -65,6 +65,7 @@ DECK: Mapping[str, int] = {
     "stop actors": 1,
     "stop http": 1,
     "freeze actors": 3,
+    "nap actors": 2,
     "freeze http": 1,
     "freeze authority": 1,
     "clock actors": 1,
@@ -161,6 +162,7 @@ class Nemesis:
     def __init__(self, rig: Rig, seed: int, *, points: bool = True) -> None:
         self._rig = rig
         self._postgres_lock = trio.Lock()
+        self._napping = trio.Lock()
         self._arming = points
         self._lasting: Sequence[Mapping[str, object]] = ()
         for parts, names in ((rig.http, HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
@@ -222,6 +224,13 @@ class Nemesis:
                 part.terminate()
             case "freeze":
                 await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
+            case "nap":
+                # Past the silence, with the intent committed and nothing sent: 50 to 80 s in a life that is not scaled.
+                # Not at once: of whoever has never given a sign of life nobody notices that it gives none.
+                if self._napping.locked():
+                    return  # one at a time: somebody must be awake to take over
+                async with self._napping:
+                    await part.nap(f"intended:{chance.randrange(6, 16)}:stop", chance.uniform(5.0, 8.0))
             case "clock":
                 part.next["FE_CLOCK_OFFSET"] = str(chance.choice(_OFFSETS[role]))
                 part.kill("kill -9, clock set")

@@ -18,6 +18,9 @@ Tell = Callable[[str, str], None]
 #: How long a part that was asked to stop may take.
 _STOP_SECONDS = 25.0
 
+#: Within so long a process that is to stop itself at a point comes there, or the point was not on its way.
+_NAP_COMES_WITHIN = 20.0
+
 
 class Part:
     """One process of the run and its successors."""
@@ -141,6 +144,39 @@ class Part:
                 os.kill(frozen.pid, signal.SIGCONT)
                 self._frozen = False
                 self._tell(self.name, "thawed")
+
+    async def nap(self, order: str, seconds: float) -> None:
+        """Kill it; let the next process stop itself at the point of `order`, and wake it up so much later."""
+        if not self.alive or self._frozen or self._blamed is not None:
+            return
+        lives = self.lives
+        self.next["FE_KILL_POINT"] = order
+        self.kill("kill -9, to nap")
+        with trio.move_on_after(_NAP_COMES_WITHIN):
+            # A process that stops tells nobody.
+            while self.lives <= lives or (self.lives == lives + 1 and not self._stands_still()):  # noqa: ASYNC110
+                await trio.sleep(0.02)
+        if self.lives != lives + 1:
+            return  # it died before it came there
+        if not self._stands_still():
+            self.kill("kill -9, it took no nap")  # or it would take it when nobody wakes it up
+            return
+        napping, self._frozen = self.process, True
+        assert napping is not None
+        self._tell(self.name, "frozen")
+        with trio.CancelScope(shield=True):
+            await trio.sleep(seconds)
+        if napping is self.process and self.alive:
+            os.kill(napping.pid, signal.SIGCONT)
+            self._frozen = False
+            self._tell(self.name, "thawed")
+
+    def _stands_still(self) -> bool:
+        if not self.alive or self._frozen:
+            return False
+        assert self.process is not None
+        told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        return told.rpartition(")")[2].split()[0] == "T"
 
     def last_words(self) -> str:
         """The last line of its log."""

@@ -7,7 +7,7 @@ late perhaps, and takes its effect.
 import json
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from typing import Protocol, TypeVar
@@ -61,6 +61,8 @@ class Weather:
     long_process: float = 0.0
     hidden: float = 0.0
     not_found: float = 0.0
+    #: 1.0: asked with a security code, the state service tells of documents with that code only.
+    by_code: float = 0.0
 
 
 FAIR = Weather()
@@ -125,6 +127,8 @@ class Caller(Protocol):
 
     async def resumed(self) -> None: ...
 
+    def lets_go(self, about: str) -> None: ...
+
     def observe(self, environment: str, host: str, outcome: str) -> None: ...
 
 
@@ -151,9 +155,12 @@ class Office:
         return trio.current_time() < self.down_until
 
     def heal(self) -> None:
-        """From now on all goes well, and what was put off is decided and can be found."""
+        """From now on all goes well, and what was put off is decided and can be found.
+
+        How it reads a question is no trouble that passes.
+        """
         now = trio.current_time()
-        self.weather, self.down_until = FAIR, now
+        self.weather, self.down_until = replace(FAIR, by_code=self.weather.by_code), now
         for filed in self.filed:
             filed.decided_at = min(filed.decided_at, now + 5)
             filed.found_at = {service: min(at, now) for service, at in filed.found_at.items()}
@@ -285,9 +292,14 @@ class Office:
         ]
 
     def state(self, environment: str, e_ncf: str, code: str | None) -> Verdict | None:
-        """The accepted document of a number, else the last rejected one; nothing where the security code differs."""
+        """The accepted document of a number, else the last rejected one; nothing where the security code differs.
+
+        Or, among those with the security code that was asked for: then our own rejection is told, and not why.
+        """
         now = trio.current_time()
         decided = [filed for filed in self._found("state", environment, e_ncf) if filed.decided_at <= now]
+        if code is not None and self.chance(self.weather.by_code):
+            decided = [filed for filed in decided if filed.code == code]
         best = next((f for f in decided if f.estado in _ACCEPTED), decided[-1] if decided else None)
         if best is None or (code is not None and best.code != code):
             return None
@@ -315,12 +327,17 @@ class Wire:
         if office.away() or office.chance(weather.unavailable):
             raise Unavailable("cannot connect")
         assert before_send is not None
-        await before_send()
+        last_look = await before_send()
         if office.chance(weather.session_expired):
             await self._caller.spend(self._seconds())
             if office.away() or office.chance(weather.unavailable):
                 raise Unavailable("the token service answered with status 503")
-            await before_send()
+            last_look = await before_send()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        await self._caller.resumed()  # frozen just now, after the intent: it wakes, and its next step is to send
+        assert last_look is not None
+        last_look()
+        self._caller.lets_go(json.loads(outgoing.xml)["about"])
         if office.chance(weather.door_shut):
             await self._caller.spend(self._seconds())
             raise Unavailable("authority answered with status 429")

@@ -21,8 +21,14 @@ def violations(run: Run) -> list[str]:
         *(f"I3  {says}" for says in _sent_unasked(run)),
         *(f"I6  {says}" for says in _booked_by_others(run.booked)),
         *(f"I8  {says}" for says in _gave_up_in_vain(run)),
-        *(f"{'I6' if 'rewritten' in error else 'unforeseen'}  {error}" for error in run.errors),
+        *(f"{_broken_by(error)}  {error}" for error in run.errors),
     ]
+
+
+def _broken_by(error: str) -> str:
+    if "bytes left" in error:
+        return "I3"
+    return "I6" if "rewritten" in error else "unforeseen"
 
 
 def _booked_by_others(booked: list[Booked]) -> Iterator[str]:

@@ -7,8 +7,12 @@ from typing import Any
 
 from fe.actors.credentials import Opened
 from fe.actors.reconciler import Reconciler
+from fe.authority.client import Verdict
+from fe.ecf.states import Estado
 from fe.queue.outcome import Outcome
+from fe.queue.pulse import Pulse
 from fe.store.outbox import Work
+from fe.store.submissions import Question
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer
 from tests.simulation.steps import Steps, Values
@@ -22,7 +26,7 @@ def _straight(_: Tables, __: str, answer: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug: other functions of the database, other answers of it, or another reconciler."""
+    """A bug: other functions of the database, other answers of it, another reconciler, or another pulse."""
 
     name: str
     #: The invariants of which at least one must be seen broken.
@@ -30,6 +34,7 @@ class Mutant:
     steps: type[Steps] = Steps
     twist: Twist = _straight
     reconciler: type[Reconciler] = Reconciler
+    pulse: type[Pulse] = Pulse
 
 
 #: Nothing is wrong with it.
@@ -145,6 +150,22 @@ class _BelieveDuplicates(Reconciler):
         return otherwise
 
 
+class _NeverUnsure(Pulse):
+    """Whoever has announced a document sends it, however long it slept in between."""
+
+    def look(self) -> Callable[[], None]:
+        return lambda: None
+
+
+class _AskByCodeOnly(Reconciler):
+    """What the state service says of our own document is all that is asked for."""
+
+    async def _is_somebody_elses(self, work: Work, question: Question, opened: Opened, known: Verdict | None) -> bool:
+        if known is None:
+            return await super()._is_somebody_elses(work, question, opened, known)
+        return known.estado is not Estado.REJECTED and known.raw.get("codigoSeguridad") != question.security_code
+
+
 def _count_no_attempt(tables: Tables, statement: str, answer: Answer) -> Answer:
     """A claim is no attempt."""
     if "deaths = o.deaths" not in statement:
@@ -191,5 +212,7 @@ MUTANTS = (
     Mutant("attempts are not counted", ("I3",), twist=_count_no_attempt),
     Mutant("leases never end", ("I8",), twist=_hold_for_ever),
     Mutant("signed again for each send", ("I2",), twist=_sign_again),
+    Mutant("sent after a long sleep", ("I3",), pulse=_NeverUnsure),
+    Mutant("only ever asked by our code", ("I8",), reconciler=_AskByCodeOnly),
     Mutant("a duplicate is believed", ("V",), reconciler=_BelieveDuplicates),
 )

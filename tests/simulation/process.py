@@ -29,6 +29,7 @@ from fe.queue.circuit_breaker import Circuits
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.outcome import Outcome
+from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig, Tools
 from fe.store.db import Conn, Database
@@ -77,7 +78,10 @@ class Ground:
     clock: Callable[[], datetime]
     note: Callable[[str], None]
     metrics: Metrics
+    #: Told of what must not be.
+    wrong: Callable[[str], None]
     reconciler: type[Reconciler] = Reconciler
+    pulse: type[Pulse] = Pulse
     bells: list["Bells"] = field(default_factory=list)
     database_down_until: float = 0.0
     #: The chance that a unit of work is cut from the database, half of the time before it took effect.
@@ -126,7 +130,8 @@ class _Signed(Statements):
     def answer(self, statement: str, values: Values) -> Answer:
         answer = self._inner.told(self._process.name, statement, values)
         if "subject" in values or "submission" in values or ("scope" in values and answer.rows):
-            self._process.has_come_to_a_step()
+            told = f"{answer.columns[0]} {answer.rows[0][0]}" if answer.columns and answer.rows else ""
+            self._process.has_come_to_a_step(told)
         return answer
 
 
@@ -136,6 +141,7 @@ class _Ambush:
 
     steps: int
     blow: Callable[[], None]
+    of: str
 
 
 class Process:
@@ -152,6 +158,7 @@ class Process:
         self._scope = trio.CancelScope()
         self._circuits: Circuits | None = None
         self._ambushes: list[_Ambush] = []
+        self._pulse = ground.pulse(lease=LEASE, clock=trio.current_time)
 
     # --- What is done to it -------------------------------------------------------------------------------------------
 
@@ -172,14 +179,17 @@ class Process:
         self._ground.note(f"{self.name} frozen")
         self._frozen_until = trio.current_time() + seconds
 
-    def ambush(self, steps: int, blow: Callable[[], None]) -> None:
-        """Let a blow fall just after the statement of that number from now on that is about a submission."""
-        self._ambushes.append(_Ambush(steps, blow))
+    def ambush(self, steps: int, blow: Callable[[], None], of: str = "") -> None:
+        """Let a blow fall just after the statement of that number from now on that is about a submission.
 
-    def has_come_to_a_step(self) -> None:
+        With `of`, only calls of a function with that answer are counted.
+        """
+        self._ambushes.append(_Ambush(steps, blow, of))
+
+    def has_come_to_a_step(self, told: str) -> None:
         """A statement about a submission has taken effect, and we do not know it yet."""
         for ambush in list(self._ambushes):
-            ambush.steps -= 1
+            ambush.steps -= ambush.of in told
             if ambush.steps == 0:
                 self._ambushes.remove(ambush)
                 ambush.blow()
@@ -206,6 +216,15 @@ class Process:
                 await trio.sleep_until(self._frozen_until)
         if self._dead:
             raise Killed
+
+    def lets_go(self, about: str) -> None:
+        """The first byte of a document leaves. Its announcement must be the last one, and nobody may doubt it yet."""
+        tables = self._ground.statements.tables
+        sends = [send for send in tables.sends.values() if str(send.submission_id) == about]
+        newest = max(sends, key=lambda send: send.epoch, default=None)
+        if newest is None or newest.outcome != "intended":
+            said = "nobody had announced" if newest is None else f"epoch {newest.epoch} was {newest.outcome} already"
+            self._ground.wrong(f"{about}: bytes left {self.name} when {said}")
 
     def observe(self, environment: str, host: str, outcome: str) -> None:
         """Tell the circuits of an exchange."""
@@ -242,7 +261,9 @@ class Process:
             with self._scope:
                 async with trio.open_nursery() as watch:
                     tools, stages = self._built(watch)
-                    watch.start_soon(partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name))
+                    watch.start_soon(
+                        partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name, self._pulse)
+                    )
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)
                     async with trio.open_nursery() as actors:
@@ -273,7 +294,9 @@ class Process:
             gate=self._circuits.gate,
         )
         reconciler = ground.reconciler(db, authority, credentials, spread)
-        sender = Sender(db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock)
+        sender = Sender(
+            db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock, self._pulse
+        )
         tracker = Tracker(db, authority, credentials, reconciler, spread)
         kind, both = submission_kind(ground.metrics, self.clock), lanes(Host.ECF, Host.FC)
         return tools, [

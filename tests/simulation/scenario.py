@@ -36,7 +36,7 @@ class Document:
     @property
     def is_unclear(self) -> bool:
         """Whether the authority can be unable to say whose its number is, or what became of its first send."""
-        return self.taken is not None or self.truth.refused or self.truth.estado is Estado.REJECTED
+        return self.taken is Estado.REJECTED or self.truth.refused or self.truth.estado is Estado.REJECTED
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Blow:
     seconds: float
     #: It waits until its process has made so many statements about submissions, and falls just after; 0: at once.
     steps: int = 0
+    #: Counted are only statements that call a function with this answer.
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,10 @@ def draw(seed: int) -> Scenario:
 
 def _nap(spread: random.Random, documents: tuple[Document, ...], processes: int) -> Blow:
     """A process falls asleep over a document for about as long as it takes the others to think it dead."""
-    at = spread.choice(documents).at + spread.expovariate(1 / 2)
-    return Blow(at, "freeze", spread.randrange(processes), spread.uniform(14, 30), spread.randrange(1, 8))
+    at, whom, seconds = spread.choice(documents).at + spread.expovariate(1 / 2), spread.randrange(processes), (14, 30)
+    if spread.random() < 0.5:  # between the committed intent and the first byte, where it does the most harm
+        return Blow(at, "freeze", whom, spread.uniform(*seconds), 1, "intend_to_send go")
+    return Blow(at, "freeze", whom, spread.uniform(*seconds), spread.randrange(1, 8))
 
 
 def _blow(spread: random.Random, documents: tuple[Document, ...], processes: int, trouble_ends: float) -> Blow:
@@ -152,7 +156,7 @@ def _document(spread: random.Random, number: int, weather: Weather) -> Document:
 
 
 def _taken(spread: random.Random, weather: Weather) -> Estado | None:
-    if spread.random() > 0.08:
+    if spread.random() > 0.15:
         return None
     # A stranger's rejection cannot be told from ours while ours says nothing itself: what the authority gives to tell
     # them apart is the state of the last one.
@@ -173,9 +177,10 @@ def _truth(spread: random.Random) -> Truth:
 
 def _weather(spread: random.Random) -> Weather:
     """A few kinds of trouble in each run, so that each shows without the others; sometimes all at once."""
-    kinds = [field.name for field in fields(Weather)]
+    kinds = [field.name for field in fields(Weather) if field.name != "by_code"]
     chosen = kinds if spread.random() < 0.1 else spread.sample(kinds, spread.randrange(1, 5))
-    return Weather(**{kind: spread.choice((0.05, 0.2, 0.6)) for kind in chosen})
+    # How the state service reads a question is not known, and no trouble that comes and goes.
+    return Weather(**{kind: spread.choice((0.05, 0.2, 0.6)) for kind in chosen}, by_code=spread.choice((0.0, 1.0)))
 
 
 def _siege(spread: random.Random) -> Weather:

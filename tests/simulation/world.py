@@ -168,7 +168,8 @@ async def _run(world: World) -> Run:
     async with trio.open_nursery() as network:
         office = Office(random.Random(spread.random()), world.note)
         office.weather = scenario.weather
-        ground = Ground(Ledger(world), office, network, {}, world.now, world.note, _metrics(), world.mutant.reconciler)
+        ground = Ground(Ledger(world), office, network, {}, world.now, world.note, _metrics(), world.errors.append)
+        ground.reconciler, ground.pulse = world.mutant.reconciler, world.mutant.pulse
         ground.cut = scenario.cut
         world.tables.weights = {1: 1, 2: 3}
         async with trio.open_nursery() as living:
@@ -299,7 +300,7 @@ class Theatre:
 
     def _fell(self, process: Process, blow: Blow, act: Callable[[], None]) -> None:
         if blow.steps:
-            process.ambush(blow.steps, act)
+            process.ambush(blow.steps, act, blow.of)
         else:
             act()
 

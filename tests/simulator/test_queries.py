@@ -76,6 +76,23 @@ async def test_the_state_is_that_of_the_accepted_document(simulator: Running) ->
     assert (rejected["codigo"], accepted["codigo"]) == (2, 1)
 
 
+async def test_asked_by_code_the_state_can_be_that_of_the_rejected_document_with_it(simulator: Running) -> None:
+    """Of a used number that was handed in again: with our code our own rejection, without it the accepted document."""
+    first, again = sign(ecf()), sign(ecf(total="1280.00"))
+    await simulator.send(first, E31)
+    await simulator.send(again, E31)
+    asked = {"rncemisor": ISSUER, "ncfelectronico": E31}
+    code = verify(again).security_code
+
+    silent = (await simulator.get(STATE, **asked, codigoseguridad=code)).json()
+    await simulator.order(kind="by-code", times=0)
+    ours = (await simulator.get(STATE, **asked, codigoseguridad=code)).json()
+    whoever = (await simulator.get(STATE, **asked)).json()
+
+    assert (silent["codigo"], ours["codigo"], whoever["codigo"]) == (0, 2, 1)
+    assert (ours["codigoSeguridad"], whoever["codigoSeguridad"]) == (code, verify(first).security_code)
+
+
 async def test_the_state_says_nothing_while_the_document_is_in_process(start: Start) -> None:
     simulator = await start(verdict_delay=timedelta(hours=1))
     await simulator.send(sign(ecf()), E31)

@@ -40,6 +40,7 @@ class FaultKind(StrEnum):
     OTHER_SHAPE = "other-shape"  # an object where an array is due, and the reverse
     STUCK = "stuck"  # `En Proceso` for `seconds` or for ever: at reception the document, at a query this answer
     NOT_FOUND = "not-found"  # `No encontrado`: at reception the document for `seconds` (5), at a query this answer
+    BY_CODE = "by-code"  # asked for a state with a security code: of the documents with that code, not of the number
     TRY_AGAIN = "try-again"  # the verdict is `Rechazado` with code 4, "favor intentar nueva vez"; the number stays free
 
     @property
@@ -72,6 +73,7 @@ _APPLIES = {
     FaultKind.OTHER_SHAPE: _SENDS | _QUERIES | _DIRECTORIES | {Operation.SERVICES},
     FaultKind.STUCK: frozenset({Operation.RECEPTION, Operation.RESULT}),
     FaultKind.NOT_FOUND: _QUERIES | {Operation.RECEPTION},
+    FaultKind.BY_CODE: frozenset({Operation.STATE}),
     FaultKind.TRY_AGAIN: _SENDS,
 }
 

@@ -84,7 +84,10 @@ class Front:
         call = Call(request, route, environment or Environment.ECF, office.now())
         if route.method == "POST":
             call.part = _part(request)
-        call.fault = office.faults.choose(self._occasion(call, environment), call.now)
+        occasion = self._occasion(call, environment)
+        if route.method == "GET" and occasion.e_ncf:
+            office.asked_at[call.environment, occasion.issuer, occasion.e_ncf] = call.now
+        call.fault = office.faults.choose(occasion, call.now)
         answer = await self._serve(call, connection)
         office.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
         return answer

@@ -83,6 +83,7 @@ def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] 
     """Record a request that carried a document. `status` is the authority's own, before any fault bends the answer."""
     part = call.part if isinstance(call.part, Part) else None
     issuer, number = named_by(part)
+    asked_at = office.asked_at.get((call.environment, issuer, number))
     record: dict[str, Any] = {
         "kind": "document",
         "at": call.now.isoformat(),
@@ -94,6 +95,7 @@ def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] 
         "fileName": part and part.file_name,
         "sha256": part and part.sha256,
         "bytes": part and len(part.content),
+        "askedAt": asked_at and asked_at.isoformat(),
         "trackId": None,
         "status": status,
         "verdict": verdict,

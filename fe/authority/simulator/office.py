@@ -33,6 +33,8 @@ class Office:
         self.ledger = Ledger()
         self.faults = Faults(settings.faults)
         self.requests: Counter[tuple[Operation, str]] = Counter()
+        #: When a number of an issuer was last asked about, since this process began.
+        self.asked_at: dict[tuple[Environment, str, str], datetime] = {}
         self.verifiers = trio.CapacityLimiter(_VERIFIERS)
         self.started_at = settings.now()
         self.journal: Journal = open_journal(settings.journal, fsync=settings.fsync)
@@ -64,6 +66,7 @@ class Office:
         self.faults.clear()
         self.faults.applied.clear()
         self.requests.clear()
+        self.asked_at.clear()
         self.journal.clear()
         self._open(self._secret)
         self._load_world()

@@ -85,6 +85,8 @@ def _best(office: Office, call: Call, issuer: str, number: str) -> Filed | None:
         for filed in office.ledger.of_number(call.environment, issuer, number)
         if filed.decided(call.now) and _visible(filed, call)
     ]
+    if call.suffers(FaultKind.BY_CODE) and (code := call.query("codigoseguridad")):
+        decided = [filed for filed in decided if filed.facts.security_code == code]
     return next((filed for filed in decided if filed.verdict.accepted), decided[-1] if decided else None)
 
 

@@ -10,9 +10,9 @@ from fe.ecf.problems import Problem, show
 from fe.ecf.schema.judge import BLANKS, walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
-from fe.ecf.schema.xsd import compiled
+from fe.ecf.schema.xsd import compiled, prepare
 
-__all__ = ["DECLARABLE", "unknown_kind", "validate"]
+__all__ = ["DECLARABLE", "prepare", "unknown_kind", "validate"]
 
 #: Namespaces that a root may declare, whatever prefix it gives them: writers put them there, and nothing is in them.
 DECLARABLE = frozenset({"http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/2001/XMLSchema", DS})

@@ -14,7 +14,7 @@ from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import SIGNATURE, Kind, names
 from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.texts import problem
-from fe.ecf.schema.xsd import Verdicts
+from fe.ecf.schema.xsd import violations
 
 BLANKS = " \t\r\n"
 _XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
@@ -33,8 +33,6 @@ _CODES = {
     "MAXINCLUSIVE": "out-of-range",
 }
 _RANK = {facet: rank for rank, facet in enumerate(_CODES)}
-
-_verdicts = Verdicts()
 
 #: Where a problem is: at an element's tag, or in the text after its start tag (`text`) or after its end tag (`tail`).
 Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
@@ -150,9 +148,9 @@ def _wrong(simple: Simple, text: str) -> str | None:
     XSD overlooks blanks around numbers; we do not, because what is signed goes into addresses and comparisons to the
     letter. Around a free text they are the text's own, unless they make it too long.
     """
-    facets = _verdicts.violations(simple, text)
+    facets = violations(simple, text)
     bare = text.strip(BLANKS)
-    if bare != text and (facets or simple.base is not Base.STRING) and not _verdicts.violations(simple, bare):
+    if bare != text and (facets or simple.base is not Base.STRING) and not violations(simple, bare):
         return "blanks-around"
     worst = min(facets, key=lambda facet: _RANK.get(facet, len(_RANK)), default=None)
     return None if worst is None else _code(simple, worst)

@@ -1,4 +1,10 @@
-"""Our tables as an XSD, so that libxml2 can judge a document in some 20 microseconds."""
+"""Our tables as an XSD, so that libxml2 can judge a document in some 20 microseconds.
+
+libxml2 fills its table of built-in types (`xs:string`, ...) when the first schema is compiled, and takes no lock. When
+several threads compile first, the table stays broken for as long as the process lives: nothing compiles any more.
+So it is filled here, on import, which Python lets one thread do while all others wait; and what serves documents calls
+`prepare` before it starts a thread.
+"""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -22,6 +28,19 @@ _SIMPLE_FACETS = (
     ("minLength", "shortest"),
     ("maxLength", "longest"),
 )
+
+
+etree.XMLSchema(etree.Element(f"{{{XS}}}schema"))  # fills the table of built-in types
+
+
+def prepare() -> None:
+    """Compile all that judging documents needs: a fraction of a second, and nothing when it was done before.
+
+    Call it before the first thread that judges documents starts, and before a fork, so that all processes share it.
+    """
+    for kind in kinds():
+        compiled(kind)
+    _values()
 
 
 def xsd(kind: Kind) -> etree._Element:
@@ -112,29 +131,28 @@ def _declare(parent: etree._Element, of: Element) -> None:
         _declare(sequence, child)
 
 
-class Verdicts(threading.local):
-    """Judges single values against simple types with the same libxml2 that judges whole documents.
+@cache
+def _values() -> etree.XMLSchema:
+    simples = {simple.name: simple for kind in kinds() for simple in _simples(kind.root)}
+    schema = _schema(simples.values())
+    for name in simples:
+        etree.SubElement(schema, f"{{{XS}}}element", name=name, type=name)
+    return etree.XMLSchema(schema)
 
-    So there is one reading of the facets, not two. One object for each thread, as the verdict is read from the log.
+
+_one_by_one = threading.Lock()
+
+
+def violations(simple: Simple, text: str) -> list[str]:
+    """The names of the facets that `text` breaks, `DATATYPE` for what is no number at all; empty if it is fine.
+
+    Judged by the same libxml2 that judges whole documents, so there is one reading of the facets, not two. Any thread
+    may ask; they take turns, as the names are read from the schema's log, which is one for all.
     """
-
-    def __init__(self) -> None:
-        self._schema: etree.XMLSchema | None = None
-
-    def _compiled(self) -> etree.XMLSchema:
-        if self._schema is None:
-            simples = {simple.name: simple for kind in kinds() for simple in _simples(kind.root)}
-            schema = _schema(simples.values())
-            for name in simples:
-                etree.SubElement(schema, f"{{{XS}}}element", name=name, type=name)
-            self._schema = etree.XMLSchema(schema)
-        return self._schema
-
-    def violations(self, simple: Simple, text: str) -> list[str]:
-        """The names of the facets that `text` breaks, `DATATYPE` for what is no number at all; empty if it is fine."""
-        schema = self._compiled()
-        probe = etree.Element(simple.name)
-        probe.text = text
+    probe = etree.Element(simple.name)
+    probe.text = text
+    with _one_by_one:
+        schema = _values()
         if schema.validate(probe):
             return []
         log: Any = schema.error_log  # iterable, which the type stubs do not know

@@ -1,0 +1,109 @@
+"""The pulse: which bounds hold together, whatever the settings."""
+
+from datetime import timedelta
+
+import pytest
+import trio
+
+from fe.clock import boot_seconds
+from fe.metrics import Metrics
+from fe.queue.leases import watch_over
+from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse, Unsure
+from fe.store import workers
+from fe.store.db import Conn, Database
+from fe.store.wakeups import Wakeups
+from tests.factories.tenants import rows
+
+
+class Time:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("lease", "scale", "sure_for"), [(60, 1.0, 20), (8, 0.1, 2), (5, 1.0, 10 / 3), (45, 1.0, 20), (15, 1.0, 10)]
+)
+def test_it_is_sure_for_two_thirds_of_what_others_wait_for(lease: float, scale: float, sure_for: float) -> None:
+    time = Time()
+    again = Pulse(lease=timedelta(seconds=lease), scale=scale, clock=time).look()
+
+    time.now += sure_for * 0.99
+    again()
+    time.now += sure_for * 0.02
+    with pytest.raises(Unsure):
+        again()
+
+    assert 2 * BEAT_SECONDS * scale < SILENCE.total_seconds() * scale * 2 / 3, "one beat may be missed"
+
+
+def test_a_sign_that_was_given_later_says_nothing_about_what_was_announced_before() -> None:
+    time = Time()
+    pulse = Pulse(lease=timedelta(seconds=60), clock=time)
+    again = pulse.look()
+    time.now += 33
+    pulse.beaten(time.now)
+
+    with pytest.raises(Unsure, match="33 s"):
+        again()
+    pulse.look()
+
+
+def test_the_clock_goes_on_and_is_not_the_one_on_the_wall() -> None:
+    before = boot_seconds()
+
+    assert 0 <= boot_seconds() - before < 60
+
+
+async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it_is_there(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time, written = Time(), trio.Event()
+
+    class Told(Pulse):
+        def beaten(self, begun: float) -> None:
+            super().beaten(begun)
+            written.set()
+
+    pulse = Told(lease=timedelta(seconds=60), clock=time)
+    unsure_while_writing: list[str] = []
+    seen = workers.seen
+
+    async def slowly(conn: Conn, holder: str) -> None:
+        time.now += 7
+        await seen(conn, holder)
+        with pytest.raises(Unsure) as unsure:
+            pulse.look()
+        unsure_while_writing.append(str(unsure.value))
+
+    monkeypatch.setattr(workers, "seen", slowly)
+    time.now += 100
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch_over, db, Wakeups(db), Metrics(), "me", pulse)
+            await written.wait()
+            nursery.cancel_scope.cancel()
+
+    assert unsure_while_writing == ["nothing was sent: this worker gave its last sign of life 107 s before"]
+    time.now += 12
+    pulse.look()
+    time.now += 2
+    with pytest.raises(Unsure, match="21 s"):
+        pulse.look()
+
+
+async def test_a_rescuer_that_crashes_takes_no_leave(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others still work on what is held: only who ends gives it away."""
+
+    async def crash(*_: object) -> None:
+        raise ValueError("crash")
+
+    monkeypatch.setattr(workers, "rescue", crash)
+    with pytest.raises(ValueError, match="crash"):
+        await watch_over(db, Wakeups(db), Metrics(), "me", Pulse(lease=timedelta(seconds=60)))
+
+    assert [row["holder"] for row in await rows(db, "SELECT holder FROM workers")] == ["me"]

@@ -77,7 +77,7 @@ class Sender:
         except Unsure as unsure:
             if announced:
                 raise TryLater(str(unsure)) from unsure  # it counts: a history never tells of more than eight sends
-            return Retry(str(unsure), _BEAT, counts=False)
+            return Retry(str(unsure), _BEAT, counts=False, name="given back")
         except Unavailable as outage:
             raise TryLater(outage.reason, outage.retry_after) from outage
         except OutcomeUnknown as doubt:

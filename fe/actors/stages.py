@@ -16,7 +16,7 @@ from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import Stage
-from fe.flows.signing import QrHosts
+from fe.issuing.sign import QrHosts
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.retry import poll_gap, retry_gap, scaled

@@ -25,6 +25,7 @@ from fe.authority.services import ServiceStatus, Window, read_services, read_up,
 from fe.authority.session import Sessions, Signing
 from fe.authority.transport import Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.states import Estado
 
 __all__ = [
@@ -46,7 +47,7 @@ T = TypeVar("T")
 #: Awaited when all is ready and nothing is sent: the place to commit the intent and to see that the lease still holds.
 BeforeSend = Callable[[], Awaitable[None]]
 
-_NUMBERED_FILE = re.compile(r"(?:[0-9]{9}|[0-9]{11})(E[0-9]{12})\.xml")
+_NUMBERED_FILE = re.compile(rf"{TAX_ID_FORM}({E_NCF_FORM})\.xml")
 _STATUS_LANE = "status"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from fe.ecf.load import excerpt
 
@@ -56,6 +57,23 @@ class Findings(list[Problem]):
             if len(self) >= MAX_PROBLEMS:
                 raise Enough
             self.append(problem)
+
+
+def show_problem(problem: Problem) -> dict[str, Any]:
+    """Write a problem as clients read it, in every answer that has one; what does not apply is left out."""
+    shown = {
+        "code": problem.code,
+        "path": problem.path,
+        "message": problem.message,
+        "messageEs": problem.message_es,
+        "severity": problem.severity.value,
+        "line": problem.line,
+        "found": problem.found,
+        "expected": problem.expected,
+        "fix": problem.fix,
+        "fixEs": problem.fix_es,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def show(value: object) -> str:

@@ -7,8 +7,10 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
 
+from fe.store import numbers
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost, StoreError
+from fe.store.numbers import Holder
 from fe.store.outbox import Work, book
 
 
@@ -43,10 +45,14 @@ class Accepted:
     status: str
     e_ncf: str | None
     body_matched: bool
+    #: What a number that came with the document did to its sequence, if it moved it: how many it passed over that
+    #: nobody had used, and how many are left.
+    numbers_skipped: int | None = None
+    numbers_left: int | None = None
 
 
 _ACCEPT = """
-    SELECT outcome, submission_id, status, e_ncf, body_matched
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
@@ -114,6 +120,8 @@ class SigningSheet:
     #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
     sequence_expires: datetime | None
     candidates: tuple[Candidate, ...]
+    #: The submissions that came before this one and have its number, whoever issued them.
+    holders: tuple[Holder, ...] = ()
 
 
 _SHEET = """
@@ -145,9 +153,10 @@ async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
         await sheet.execute(_SHEET, values)
         candidates = conn.cursor(row_factory=class_row(Candidate))
         await candidates.execute(_CANDIDATES, values)
+        others = await numbers.ask_of(conn, work)
     row = await sheet.fetchone()
     assert row is not None, "an outbox row without its submission"
-    return SigningSheet(**row, candidates=tuple(await candidates.fetchall()))
+    return SigningSheet(**row, candidates=tuple(await candidates.fetchall()), holders=tuple(await others.fetchall()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +178,11 @@ class SignedDocument:
 
 
 async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: datetime) -> None:
-    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours."""
+    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours.
+
+    From here on its number is its own. Where another submission took the number a moment ago, this one ends instead, as
+    `error`: the database alone can tell.
+    """
     await book(
         conn,
         """SELECT book_signed(

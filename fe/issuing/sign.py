@@ -1,26 +1,21 @@
-"""From what a client sent to the bytes that are sent: fill in, check, build, sign. CPU only; run it in a thread."""
+"""From what a client sent to the bytes that are sent. CPU only; run it in a thread."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta, timezone
-from typing import Any
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
 
 from lxml import etree
 
 from fe.ecf import qr
-from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
-from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_json, load_xml
-from fe.ecf.problems import Problem, Severity
-from fe.ecf.rules import check
+from fe.ecf.dates import last_day, local, read_day
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.problems import Problem
 from fe.ecf.seal import Sealed, Signer
 from fe.ecf.summary import summarise, takes_summary
+from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
-
-#: America/Santo_Domingo: no daylight saving since 2000 (PROTOCOL.md section 7, FechaHoraFirma).
-SANTO_DOMINGO = timezone(timedelta(hours=-4))
 
 _QR_FIELDS = (
     "Encabezado/IdDoc/eNCF",
@@ -50,6 +45,14 @@ class CannotIssue(Exception):
         self.problems = problems
 
 
+class NumberTaken(Exception):
+    """Its number is accepted, or on its way, under another submission: this one is not sent. Permanent."""
+
+    def __init__(self, holder: UUID) -> None:
+        super().__init__(f"the number is that of another submission already, taxLogId {holder}: nothing was sent")
+        self.holder = holder
+
+
 def make_signed(
     sheet: SigningSheet,
     environment: Environment,
@@ -61,20 +64,17 @@ def make_signed(
 ) -> SignedDocument:
     """Make the document of a submission and sign it with the chosen certificate.
 
-    Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it
-    again is harmless, because nothing was sent.
+    Raises CannotIssue with everything that is wrong, or NumberTaken. Nothing is kept here: until the result is
+    committed, doing it again is harmless, because nothing was sent.
     """
-    local = now.astimezone(SANTO_DOMINGO)
-    try:
-        document = _complete(sheet, chosen, local)
-        element = build(document)
-    except NotADocument as error:
-        raise CannotIssue(error.problems) from error
-    fatal = tuple(p for p in check(document, now=local, element=element) if p.severity is Severity.REJECTED)
-    if fatal:
-        raise CannotIssue(fatal)
+    prepared = _prepare(sheet, chosen, now)
+    if prepared.holder is not None:
+        raise NumberTaken(prepared.holder)
+    document, element = prepared.document, prepared.element
+    if prepared.fatal or element is None:
+        raise CannotIssue(prepared.fatal)
     sealed = signer.sign(element)
-    summary = _summary_of(document, sealed, sheet, signer, local.date())
+    summary = _summary_of(document, sealed, sheet, signer, local(now).date())
     code = _security_code(document, sealed)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
@@ -91,32 +91,19 @@ def make_signed(
     )
 
 
-def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Document:
-    is_xml = sheet.format == "xml"
-    document = read_xml(load_xml(sheet.original)) if is_xml else read_payload(load_json(sheet.original))
-    if document.e_ncf is None and sheet.e_ncf is not None:
-        document = _with_number(document, sheet.e_ncf)
-    issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
-    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now)
-
-
-def expiry_day(moment: datetime | None) -> date | None:
-    """The last day of a sequence, as FechaVencimientoSecuencia names it: the day it is in Santo Domingo.
-
-    But midnight UTC is how programs write a day without meaning a time (`2028-12-31T00:00:00.000Z`). At its word it
-    would be the evening before, and the authority refuses a document whose date is not the one it authorised.
-    """
-    if moment is None:
-        return None
-    utc = moment.astimezone(UTC)
-    return utc.date() if utc.time() == time(0) else moment.astimezone(SANTO_DOMINGO).date()
-
-
-def _with_number(document: Document, e_ncf: str) -> Document:
-    """Write the number that was drawn at acceptance into the document."""
-    head = dict(document.content["Encabezado"])
-    head["IdDoc"] = {**head["IdDoc"], "eNCF": e_ncf}
-    return replace(document, content={**document.content, "Encabezado": head})
+def _prepare(sheet: SigningSheet, chosen: Candidate, now: datetime) -> Prepared:
+    try:
+        document = read(sheet.format, sheet.original)
+    except NotADocument as error:
+        raise CannotIssue(error.problems) from error
+    return prepare(
+        document,
+        number=sheet.e_ncf,
+        issuer={**sheet.issuer, **(chosen.issuer_override or {})},
+        last_day=last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None,
+        holders=sheet.holders,
+        now=now,
+    )
 
 
 def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, signer: Signer, today: date) -> bytes | None:
@@ -162,5 +149,5 @@ def _expiration(document: Document, sheet: SigningSheet) -> date | None:
     """When the sequence expires: what the document says, else what the tenant's sequence says."""
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
-        return datetime.strptime(written, "%d-%m-%Y").replace(tzinfo=SANTO_DOMINGO).date()
-    return expiry_day(sheet.sequence_expires)
+        return read_day(written)
+    return last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None

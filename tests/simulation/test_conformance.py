@@ -86,8 +86,8 @@ _DUMPS = {
     "deeds": "SELECT action, reason, tenant_id, subject FROM operator_actions",
 }
 _TABLES = (
-    "outbox, dead_letters, held_numbers, submissions, submission_documents, sends, submission_events, workers, circuits,"
-    " pauses, operator_actions"
+    "outbox, dead_letters, held_numbers, submissions, submission_documents, sends, submission_events, workers,"
+    " circuits, pauses, operator_actions"
 )
 
 

@@ -470,7 +470,7 @@ async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncCl
     first = (await api.post("/invoices", json=structured(strict=True))).json()["taxLogId"]
     foreign = invoice_payload("E310000000002")
     foreign["Encabezado"]["Emisor"] = {
-        "RNCEmisor": "131880681",
+        "RNCEmisor": "131880738",
         "RazonSocialEmisor": "OTRA",
         "DireccionEmisor": "CALLE 1",
     }
@@ -496,7 +496,7 @@ async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncCl
 
 async def test_a_users_own_issuer_and_address_are_known(api: httpx.AsyncClient, db: Database, key: Key) -> None:
     await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
-    await db.run(tenants.create_user, key.tenant_id, uuid4(), "ana@empresa.do", {"RNCEmisor": "131880681"})
+    await db.run(tenants.create_user, key.tenant_id, uuid4(), "ana@empresa.do", {"RNCEmisor": "131880738"})
 
     judged = await api.post("/invoices/validate", json=structured(asUser="ANA@empresa.do"))
 

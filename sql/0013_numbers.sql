@@ -345,12 +345,16 @@ ALTER TABLE held_numbers NO FORCE ROW LEVEL SECURITY;
 
 INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
 SELECT DISTINCT ON (s.tenant_id, s.environment, s.e_ncf, s.issuer_rnc)
-       s.tenant_id, s.environment, s.e_ncf, s.issuer_rnc, s.submission_id
+    s.tenant_id,
+    s.environment,
+    s.e_ncf,
+    s.issuer_rnc,
+    s.submission_id
   FROM submissions AS s
  WHERE s.signed_at IS NOT NULL AND s.e_ncf IS NOT NULL AND s.issuer_rnc IS NOT NULL AND s.root IN ('ECF', 'RFCE')
    AND s.number_fate <> 'reusable'
- ORDER BY s.tenant_id, s.environment, s.e_ncf, s.issuer_rnc,
-          s.status IN ('Aceptado', 'Aceptado Condicional') DESC, s.submission_id
+ ORDER BY s.tenant_id ASC, s.environment ASC, s.e_ncf ASC, s.issuer_rnc ASC,
+          s.status IN ('Aceptado', 'Aceptado Condicional') DESC, s.submission_id ASC
 ON CONFLICT DO NOTHING;
 
 ALTER TABLE held_numbers FORCE ROW LEVEL SECURITY;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from psycopg import AsyncCursor
+from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
 from fe.ecf.ids import milliseconds, moment_of
@@ -62,8 +62,8 @@ _RANDOM_BITS = 80
 _LAST = UUID(int=(1 << 128) - 1)
 
 
-async def ask_of(conn: Conn, work: Work) -> AsyncCursor[Holder]:
-    """Ask for the submissions that came before this one and have its number; in a pipeline the answer comes later."""
+async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
+    """List the submissions that came before this one and have its number, whoever issued them."""
     values = {
         "tenant": work.tenant_id,
         "submission": work.subject,
@@ -71,8 +71,11 @@ async def ask_of(conn: Conn, work: Work) -> AsyncCursor[Holder]:
         "before": work.subject,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
-    await cursor.execute(_OF_A_SUBMISSION, values)
-    return cursor
+    try:
+        await cursor.execute(_OF_A_SUBMISSION, values)
+    except UndefinedTable:
+        return ()  # on the schema of the release before
+    return tuple(await cursor.fetchall())
 
 
 async def holders(conn: Conn, tenant_id: int, environment: str, e_ncf: str, now: datetime) -> tuple[Holder, ...]:
@@ -85,7 +88,10 @@ async def holders(conn: Conn, tenant_id: int, environment: str, e_ncf: str, now:
         "before": _LAST,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
-    await cursor.execute(_OF_A_NUMBER, values)
+    try:
+        await cursor.execute(_OF_A_NUMBER, values)
+    except UndefinedTable:
+        return ()  # on the schema of the release before
     return tuple(await cursor.fetchall())
 
 

@@ -51,8 +51,9 @@ class Accepted:
     numbers_left: int | None = None
 
 
+# All the columns there are: on the schema of the release before they are fewer.
 _ACCEPT = """
-    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
+    SELECT *
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
@@ -153,10 +154,11 @@ async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
         await sheet.execute(_SHEET, values)
         candidates = conn.cursor(row_factory=class_row(Candidate))
         await candidates.execute(_CANDIDATES, values)
-        others = await numbers.ask_of(conn, work)
     row = await sheet.fetchone()
     assert row is not None, "an outbox row without its submission"
-    return SigningSheet(**row, candidates=tuple(await candidates.fetchall()), holders=tuple(await others.fetchall()))
+    return SigningSheet(
+        **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
 #: A statement that does nothing but call one of the functions of sql/.
-_CALL = re.compile(r"\s*SELECT (?:[a-z_, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
+_CALL = re.compile(r"\s*SELECT (?:[a-z_*, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
 
 
 @dataclass(frozen=True, slots=True)

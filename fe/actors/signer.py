@@ -9,11 +9,11 @@ import trio
 from fe.actors.credentials import CannotOpen, Credentials
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
-from fe.ecf.problems import Problem
+from fe.ecf.problems import show_problem
 from fe.ecf.states import NumberFate
-from fe.flows.rates import KnownRates
-from fe.flows.selection import NoCertificate, choose_certificate
-from fe.flows.signing import CannotIssue, QrHosts, make_signed
+from fe.issuing.certificate_choice import NoCertificate, choose_certificate
+from fe.issuing.rates import KnownRates
+from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.metrics import Metrics
 from fe.queue.outcome import Outcome
 from fe.store import submissions
@@ -51,6 +51,9 @@ class SignerPool:
                 document = await trio.to_thread.run_sync(make, limiter=self.limiter)
         except CannotIssue as error:
             return _fail(str(error), problems=[show_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
+        except NumberTaken as taken:
+            response = failure_response(str(taken), otherTaxLogId=str(taken.holder))
+            return Failed(response=response, fate=NumberFate.USED)
         except (NoCertificate, CannotOpen) as error:
             return _fail(str(error))
         return Signed(document=document)
@@ -58,16 +61,3 @@ class SignerPool:
 
 def _fail(error: str, **more: Any) -> Outcome:
     return Failed(response=failure_response(error, **more), fate=NumberFate.REUSABLE)
-
-
-def show_problem(problem: Problem) -> dict[str, object]:
-    """A problem as a client reads it in `response.problems`."""
-    shown = {
-        "code": problem.code,
-        "path": problem.path,
-        "message": problem.message,
-        "messageEs": problem.message_es,
-        "found": problem.found,
-        "expected": problem.expected,
-    }
-    return {key: value for key, value in shown.items() if value is not None}

@@ -16,8 +16,8 @@ from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.states import Stage
-from fe.flows.rates import KnownRates
-from fe.flows.signing import QrHosts
+from fe.issuing.rates import KnownRates
+from fe.issuing.sign import QrHosts
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.pulse import Pulse

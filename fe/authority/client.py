@@ -26,6 +26,7 @@ from fe.authority.services import ServiceStatus, Window, read_services, read_up,
 from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.states import Estado
 
 __all__ = [
@@ -45,7 +46,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_NUMBERED_FILE = re.compile(r"(?:[0-9]{9}|[0-9]{11})(E[0-9]{12})\.xml")
+_NUMBERED_FILE = re.compile(rf"{TAX_ID_FORM}({E_NCF_FORM})\.xml")
 _STATUS_LANE = "status"
 
 

@@ -2,15 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
 
 from fe.authority.bodies import Body, Form, fold, member, text
 from fe.authority.replies import Unreadable
 from fe.ecf.catalogue import Environment
-
-#: The zone of the authority's local times: no daylight saving.
-LOCAL = timezone(timedelta(hours=-4))
+from fe.ecf.dates import ZONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def _local(day: Any, hour: Any, body: Body) -> datetime:
     if date and time and 1 <= int(time[1]) <= 12:
         hours = int(time[1]) % 12 + (12 if time[3] == "p" else 0)
         try:
-            return datetime(int(date[3]), int(date[2]), int(date[1]), hours, int(time[2]), tzinfo=LOCAL)
+            return datetime(int(date[3]), int(date[2]), int(date[1]), hours, int(time[2]), tzinfo=ZONE)
         except ValueError:
             pass
     raise Unreadable("a maintenance window has no date and hours", body.raw)

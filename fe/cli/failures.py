@@ -95,6 +95,8 @@ _LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.vault", "VaultError", CONFIGURATION),
     ("fe.flows.provision", "Refused", FAILED),
+    ("fe.flows.sequences", "BadSequence", FAILED),
+    ("fe.flows.sequences", "NumberSent", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),
 )

@@ -11,7 +11,7 @@ from fe.cli.letters import by_option
 from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, Kind, quarter_end
-from fe.flows.rates import known_periods
+from fe.issuing.rates import known_periods
 from fe.store import excise_rates
 from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate

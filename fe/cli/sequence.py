@@ -9,7 +9,6 @@ from fe.cli.failures import Failure
 from fe.cli.session import (
     environment_option,
     json_option,
-    moment,
     settings_with_database,
     show,
     show_all,
@@ -19,9 +18,10 @@ from fe.cli.session import (
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.flows import provision
+from fe.flows import sequences as flow
 from fe.store import sequences
 from fe.store.db import Conn, Database
-from fe.store.sequences import Sequence
+from fe.store.sequences import Change, Sequence
 
 
 @click.group()
@@ -48,7 +48,10 @@ def put(
     inactive: bool,
     as_json: bool,
 ) -> None:
-    """Create the sequence of PREFIX (E31, E32, ...), or change it in place."""
+    """Create the sequence of PREFIX (E31, E32, ...), or set all of it anew.
+
+    What is left out takes its default, also where there is a sequence already; `set` changes only what is named.
+    """
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
@@ -67,7 +70,55 @@ def put(
     async def work(db: Database) -> Sequence:
         return await db.transact(task)
 
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    _tell(with_database(settings_with_database(), work), as_json=as_json)
+
+
+@sequence.command("set")
+@click.argument("prefix")
+@tenant_option
+@environment_option
+@click.option("--from", "minimum", type=int, help="First authorised number.")
+@click.option("--to", "maximum", type=int, help="Last authorised number.")
+@click.option("--next", "next_number", type=int, help="Next number; it may go back while nothing from there was sent.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day it may be used.")
+@click.option("--no-end", is_flag=True, help="It does not expire.")
+@click.option("--active/--inactive", default=None, help="Whether numbers are drawn from it.")
+@json_option
+def set_(
+    prefix: str,
+    tenant_name: str,
+    environment: Environment,
+    minimum: int | None,
+    maximum: int | None,
+    next_number: int | None,
+    expires: datetime | None,
+    no_end: bool,
+    active: bool | None,
+    as_json: bool,
+) -> None:
+    """Change of the sequence of PREFIX only what is named; the rest stays as it is."""
+    if expires is not None and no_end:
+        raise click.UsageError("--expires and --no-end exclude each other")
+    changes = Change(
+        minimum=minimum,
+        maximum=maximum,
+        next_number=next_number,
+        sets_expiry=no_end or expires is not None,
+        expire_at=flow.end_of(expires.date()) if expires else None,
+        is_active=active,
+    )
+
+    async def task(conn: Conn) -> Sequence:
+        owner = await provision.find_tenant(conn, tenant_name)
+        try:
+            return await flow.change(conn, owner.tenant_id, environment, prefix, changes, now=system_clock())
+        except flow.NoSequence:
+            raise Failure(_none_for(tenant_name, prefix, environment)) from None
+
+    async def work(db: Database) -> Sequence:
+        return await db.transact(task)
+
+    _tell(with_database(settings_with_database(), work), as_json=as_json)
 
 
 @sequence.command("list")
@@ -97,7 +148,7 @@ def delete(prefix: str, tenant_name: str, environment: Environment) -> None:
     """Delete the sequence of PREFIX. Receipts that were issued from it are not touched."""
 
     async def task(conn: Conn) -> bool:
-        provision.check_prefix(prefix)
+        flow.check_prefix(prefix)
         owner = await provision.find_tenant(conn, tenant_name)
         return await sequences.delete(conn, owner.tenant_id, environment, prefix)
 
@@ -105,17 +156,21 @@ def delete(prefix: str, tenant_name: str, environment: Environment) -> None:
         return await db.transact(task)
 
     if not with_database(settings_with_database(), work):
-        raise Failure(f"tenant {tenant_name!r} has no NCF sequence for {prefix} in {environment.value}")
+        raise Failure(_none_for(tenant_name, prefix, environment))
     click.echo(f"{prefix} is deleted")
 
 
+def _tell(found: Sequence, *, as_json: bool) -> None:
+    for remark in flow.remarks(found, system_clock()):
+        click.echo(f"warning: {remark.message}", err=True)
+    show(_record(found), as_json=as_json)
+
+
+def _none_for(tenant_name: str, prefix: str, environment: Environment) -> str:
+    return f"tenant {tenant_name!r} has no NCF sequence for {prefix} in {environment.value}"
+
+
 def _record(found: Sequence) -> dict[str, Any]:
-    return {
-        "id": str(found.sequence_id),
-        "prefix": found.prefix,
-        "minSequence": str(found.min_number),
-        "maxSequence": str(found.max_number),
-        "currentSequence": str(found.current_number),
-        "isActive": found.is_active,
-        "expireAt": moment(found.expire_at),
-    }
+    shown = flow.show(found)
+    del shown["type"], shown["description"]
+    return shown

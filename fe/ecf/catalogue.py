@@ -30,6 +30,9 @@ class Root(StrEnum):
 #: The roots a client may submit (interface.md, "Routing by root element").
 SUBMITTABLE = frozenset({Root.ECF, Root.RFCE, Root.ACECF, Root.ANECF})
 
+#: The roots by which a number is issued: the invoice itself, and the summary of one. The others name somebody's number.
+NUMBERED = frozenset({Root.ECF, Root.RFCE})
+
 
 class EcfType(StrEnum):
     """The ten types of e-CF: the two digits after the letter E of an e-NCF."""

@@ -3,7 +3,7 @@
 A payload may also carry ISO dates, which `build` rewrites: both readers take them too.
 """
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import lru_cache
 
 #: America/Santo_Domingo has been at this offset, without daylight saving, since long before the first e-CF.
@@ -26,6 +26,22 @@ def show_moment(now: datetime) -> str:
     """Write a moment the way every document does: dd-MM-yyyy HH:mm:ss at -04:00."""
     here = local(now)
     return f"{show_day(here)} {here.hour:02d}:{here.minute:02d}:{here.second:02d}"
+
+
+def last_day(moment: datetime) -> date:
+    """Tell on which day a sequence ends whose end was given as a moment: a sequence ends with a *day* in Santo Domingo.
+
+    It is the day the moment falls on there. But midnight UTC is how programs write a day without meaning a time
+    (`2028-12-31T00:00:00.000Z`): it is its own calendar day. At its word it would be the evening before, and the
+    authority refuses a document whose date is not the one it authorised. (`sequence_last_day` in sql/ is the same.)
+    """
+    utc = moment.astimezone(UTC)
+    return utc.date() if utc.time() == time(0) else moment.astimezone(ZONE).date()
+
+
+def end_of_day(day: date) -> datetime:
+    """Give the last millisecond of a day in Santo Domingo, in UTC. OverflowError where the calendar ends."""
+    return datetime.combine(day, time(23, 59, 59, 999000), ZONE).astimezone(UTC)
 
 
 # The same few days fill a batch of documents, so both readers remember; only texts of a sane length are remembered.

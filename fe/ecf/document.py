@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from fe.ecf.catalogue import SUBMITTABLE, EcfType, Root
+from fe.ecf.catalogue import NUMBERED, SUBMITTABLE, EcfType, Root
 from fe.ecf.formats import write_text
 from fe.ecf.load import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, show
@@ -101,6 +101,11 @@ class Document:
     def e_ncf(self) -> str | None:
         """The fiscal number, as it stands in the document."""
         return self._text(_E_NCF)
+
+    @property
+    def issued_number(self) -> str | None:
+        """The fiscal number that this document issues; None where it only names somebody's."""
+        return self.e_ncf if self.root in NUMBERED else None
 
     @property
     def issuer_rnc(self) -> str | None:

@@ -1,15 +1,15 @@
 """How numbers and dates are written in each field (PROTOCOL.md section 11, "Formats")."""
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
+from fe.ecf.dates import ZONE
 from fe.ecf.schema.model import Form, Simple
 
 _ISO_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _ISO_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
-_LOCAL = timezone(timedelta(hours=-4))  # America/Santo_Domingo, which has no summer time
 
 
 def write_number(simple: Simple, value: int | Decimal) -> str:
@@ -45,7 +45,7 @@ def write_text(simple: Simple, value: str) -> str:
     if simple.form is Form.TIMESTAMP and _ISO_MOMENT.fullmatch(value):
         try:
             moment = datetime.fromisoformat(value)
-            moment = moment.astimezone(_LOCAL) if moment.tzinfo else moment
+            moment = moment.astimezone(ZONE) if moment.tzinfo else moment
         except (ValueError, OverflowError):
             return value
         return moment.strftime("%d-%m-%Y %H:%M:%S")

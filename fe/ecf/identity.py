@@ -7,9 +7,13 @@ from functools import lru_cache
 
 from fe.ecf.catalogue import EcfType
 
+#: How an e-NCF and a tax id (RNC or cédula) are written, for expressions; `e_ncf` and `tax_id` read them.
+E_NCF_FORM = r"E[0-9]{12}"
+TAX_ID_FORM = r"(?:[0-9]{9}|[0-9]{11})"
+
 _RNC_WEIGHTS = (7, 9, 8, 6, 5, 4, 3, 2)
 _TYPES = {ecf_type.value: ecf_type for ecf_type in EcfType}
-_E_NCF = re.compile(r"E([0-9]{2})([0-9]{10})", re.ASCII)
+_E_NCF = re.compile(E_NCF_FORM)
 #: Series letter, two digits of the type, eight of the number; the letter E is kept for electronic receipts.
 _NCF_11 = re.compile(r"[A-DF-Z]([0-9]{2})[0-9]{8}", re.ASCII)
 #: Until 2018: series, business unit, point of emission, area (8 digits), type (2), number (8).
@@ -93,11 +97,10 @@ class ENcf:
 
 def e_ncf(text: str) -> ENcf | None:
     """Read an e-NCF, or None where `text` is none: another letter or length, no such type, the number zero."""
-    match = _E_NCF.fullmatch(text)
-    ecf_type = _TYPES.get(match[1]) if match else None
-    if match is None or ecf_type is None:
+    ecf_type = _TYPES.get(text[1:3]) if _E_NCF.fullmatch(text) else None
+    if ecf_type is None:
         return None
-    number = int(match[2])
+    number = int(text[3:])
     return ENcf(ecf_type, number) if number else None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from fe.ecf.load import excerpt
 
@@ -40,23 +41,6 @@ class Problem:
     severity: Severity = Severity.REJECTED
     column: int | None = None
 
-    def told(self) -> dict[str, object]:
-        """The problem as clients read it; what does not apply is left out."""
-        told: dict[str, object] = {
-            "code": self.code,
-            "path": self.path,
-            "message": self.message,
-            "messageEs": self.message_es,
-            "severity": self.severity.value,
-            "line": self.line,
-            "column": self.column,
-            "found": self.found,
-            "expected": self.expected,
-            "fix": self.fix,
-            "fixEs": self.fix_es,
-        }
-        return {name: value for name, value in told.items() if value is not None}
-
 
 class Enough(Exception):
     """MAX_PROBLEMS were found; whoever collects them stops looking and says that there are more."""
@@ -75,6 +59,24 @@ class Findings(list[Problem]):
             if len(self) >= MAX_PROBLEMS:
                 raise Enough
             self.append(problem)
+
+
+def show_problem(problem: Problem) -> dict[str, Any]:
+    """Write a problem as clients read it, in every answer that has one; what does not apply is left out."""
+    shown = {
+        "code": problem.code,
+        "path": problem.path,
+        "message": problem.message,
+        "messageEs": problem.message_es,
+        "severity": problem.severity.value,
+        "line": problem.line,
+        "column": problem.column,
+        "found": problem.found,
+        "expected": problem.expected,
+        "fix": problem.fix,
+        "fixEs": problem.fix_es,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def show(value: object) -> str:

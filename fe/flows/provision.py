@@ -5,26 +5,26 @@ Each function is one transaction's work (`db.transact(create_tenant, ...)`): wha
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import Any
 
 from fe.ecf.build import build
-from fe.ecf.catalogue import PREFIXES, EcfType, Environment, Root
+from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import ZONE, show_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
+from fe.flows import sequences
 from fe.flows.keys import SCOPES, hash_secret, new_api_key
-from fe.store import certificates, keys, sequences, tenants
+from fe.store import certificates, keys, tenants
 from fe.store.certificates import CertificateRecord, SealedCertificate
 from fe.store.db import Conn
 from fe.store.keys import ApiKey
+from fe.store.sequences import Sequence as NumberSequence
 from fe.store.tenants import Tenant, User
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
-
-LARGEST_NUMBER = 9_999_999_999
 
 _ISSUER = "Encabezado.Emisor"
 
@@ -47,10 +47,6 @@ class BadIssuer(Refused):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(_say(problem) for problem in problems[:5]))
         self.problems = tuple(problems)
-
-
-class BadSequence(Refused):
-    """A prefix or a range that cannot be."""
 
 
 def _say(problem: Problem) -> str:
@@ -183,43 +179,23 @@ async def put_sequence(
     prefix: str,
     *,
     minimum: int = 1,
-    maximum: int = LARGEST_NUMBER,
+    maximum: int = sequences.LARGEST,
     expires: date | None = None,
     is_active: bool = True,
     now: datetime,
-) -> sequences.Sequence:
-    """Create or change the number sequence of a prefix (interface.md, POST /ncf); good to the end of `expires`.
-
-    Raises BadSequence.
-    """
-    check_prefix(prefix)
-    if not 1 <= minimum <= LARGEST_NUMBER or not 1 <= maximum <= LARGEST_NUMBER:
-        raise BadSequence(f"numbers go from 1 to {LARGEST_NUMBER}")
-    if maximum < minimum:
-        raise BadSequence("maximum sequence must be greater or equal to the minimum")
+) -> NumberSequence:
+    """Create or change the number sequence of a prefix; good to the end of `expires`. Raises sequences.BadSequence."""
     return await sequences.put(
         conn,
         tenant.tenant_id,
         environment,
         prefix,
-        new_id=new_id(now),
         minimum=minimum,
         maximum=maximum,
-        expire_at=end_of_day(expires) if expires is not None else None,
+        last_day=expires,
         is_active=is_active,
-        at=now,
+        now=now,
     )
-
-
-def check_prefix(prefix: str) -> None:
-    """Raise BadSequence unless `prefix` is in the catalogue."""
-    if prefix not in PREFIXES:
-        raise BadSequence(f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}")
-
-
-def end_of_day(day: date) -> datetime:
-    """The last second of a day where the authority is (UTC-4, without daylight saving), in UTC."""
-    return datetime.combine(day, time(23, 59, 59), ZONE).astimezone(UTC)
 
 
 def check_issuer(issuer: Mapping[str, Any], today: date) -> None:

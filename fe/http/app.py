@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 
 from fe.clock import Clock
 from fe.config import Settings, named_keys, require
-from fe.flows.json_text import write_json
+from fe.ecf.json_text import write_json
 from fe.http.addresses import Network, read_networks
 from fe.http.auth import Authenticator, KeyStates
 from fe.http.billing import Billing

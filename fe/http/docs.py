@@ -4,7 +4,7 @@ import json
 from html import escape
 from typing import Any
 
-from fe.flows.json_text import write_json
+from fe.ecf.json_text import write_json
 from fe.http.wire import Call, Reply
 
 #: Nothing but the page's own style may be loaded or run.

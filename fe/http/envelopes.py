@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
-from fe.flows.accept import Draft
 from fe.http.reading import Envelope
+from fe.issuing.prepare import Draft
 
 _FORMAT = "format must be one of: xml, structured"
 _UUID_LENGTH = 36

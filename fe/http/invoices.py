@@ -8,18 +8,19 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Problem, show_problem
 from fe.ecf.states import Status
-from fe.flows.accept import Draft, accept, prepare
-from fe.flows.judge import background, is_fatal, judge
-from fe.flows.rates import KnownRates
 from fe.http.envelopes import NewInvoice
 from fe.http.errors import ApiError
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_body
-from fe.http.shown import show_event, show_item, show_problem, show_record
+from fe.http.shown import show_event, show_item, show_record
 from fe.http.waiting import Waiting
 from fe.http.wire import Call, Caller, Reply
+from fe.issuing.accept import accept, admit, remarks
+from fe.issuing.prepare import Draft
+from fe.issuing.rates import KnownRates
+from fe.issuing.validate import is_fatal, validate
 from fe.metrics import Metrics
 from fe.store import history, judging, submissions
 from fe.store.db import Database
@@ -75,10 +76,7 @@ class Invoices:
         caller = call.identity
         raw = await call.body()
         draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
-        known = await background(self._db, caller.tenant_id, caller.environment, draft)
-        rates = await self._rates()
-        judged = partial(judge, draft, known, self._clock(), rates)
-        problems = await trio.to_thread.run_sync(judged, limiter=self._readers)
+        problems = await self._validate(draft, caller, self._clock())
         return Reply(
             200, {"valid": not is_fatal(problems), "problems": [show_problem(problem) for problem in problems]}
         )
@@ -159,15 +157,17 @@ class Invoices:
             return None
         return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
+    async def _validate(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
+        rates = await self._rates()
+        return await validate(self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates)
+
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not judged again. Gives the remarks."""
         if draft.client_request_id is not None and await self._db.run_for(
             caller.tenant_id, judging.is_known_request, caller.environment, draft.client_request_id
         ):
             return []
-        known = await background(self._db, caller.tenant_id, caller.environment, draft)
-        judged = partial(judge, draft, known, now, await self._rates())
-        problems = await trio.to_thread.run_sync(judged, limiter=self._readers)
+        problems = await self._validate(draft, caller, now)
         if is_fatal(problems):
             first = problems[0]
             raise ApiError(
@@ -186,7 +186,7 @@ def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Dra
     """The submission to store and, when it is to be judged first, what it was made of."""
     envelope = read_body(NewInvoice, raw)
     draft = envelope.as_draft()
-    new = prepare(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
+    new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if envelope.strict else None
 
 
@@ -200,8 +200,8 @@ def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) 
     }
     if accepted.e_ncf is not None:
         shown["eNCF"] = accepted.e_ncf
-    if warnings:
-        shown["warnings"] = [show_problem(problem) for problem in warnings]
+    if said := [*warnings, *remarks(accepted)]:
+        shown["warnings"] = [show_problem(problem) for problem in said]
     return shown
 
 

@@ -1,27 +1,67 @@
 """The number sequences of a tenant, in the environment of the key (interface.md, "NCF sequence")."""
 
-from datetime import datetime
+from datetime import date
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
-from fe.ecf.ids import new_id
+from fe.ecf.dates import last_day
+from fe.ecf.problems import show_problem
+from fe.flows import sequences as flow
+from fe.flows.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
 from fe.http.errors import ApiError
-from fe.http.parameters import iso, parse_moment
+from fe.http.parameters import parse_moment
 from fe.http.reading import Envelope, read_body
 from fe.http.wire import Call, Reply
 from fe.store import sequences
 from fe.store.db import Database
-from fe.store.sequences import Sequence
+from fe.store.sequences import Change, Sequence
 
-LARGEST = 9_999_999_999
-_NUMBER_WORDS = f"must be a whole number from 1 to {LARGEST}"
+_EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"
 
 
-class NewSequence(Envelope):
-    """A number sequence to create or change."""
+class _OfSequence(Envelope):
+    """The fields that making and changing a sequence share."""
+
+    minSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    expireAt: Annotated[str | None, Field(description=_EXPIRY)] = None
+    isActive: bool | None = None
+
+    @classmethod
+    def words(cls) -> dict[str, str]:
+        """The interface's own messages."""
+        return {
+            "prefix": PREFIX_WORDS,
+            "minSequence": f"minSequence {NUMBER_WORDS}",
+            "maxSequence": f"maxSequence {NUMBER_WORDS}",
+            "currentSequence": f"currentSequence must be a whole number from 1 to {LARGEST + 1}",
+            "expireAt": "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp",
+        }
+
+    @field_validator("expireAt")
+    @classmethod
+    def _is_a_day(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                flow.end_of(_read_day(value))
+            except BadSequence:
+                raise ValueError("not a day") from None
+        return value
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day it may be used on."""
+        return None if self.expireAt is None else _read_day(self.expireAt)
+
+
+class NewSequence(_OfSequence):
+    """A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
+
+    To change only what is named, use `PATCH /ncf/{prefix}`.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -32,18 +72,6 @@ class NewSequence(Envelope):
     prefix: Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
     minSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": 1})] = None
     maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": LARGEST})] = None
-    expireAt: Annotated[str | None, Field(description="YYYY-MM-DD or a full ISO 8601 timestamp")] = None
-    isActive: bool | None = None
-
-    @classmethod
-    def words(cls) -> dict[str, str]:
-        """The interface's own messages."""
-        return {
-            "prefix": f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}",
-            "minSequence": f"minSequence {_NUMBER_WORDS}",
-            "maxSequence": f"maxSequence {_NUMBER_WORDS}",
-            "expireAt": "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp",
-        }
 
     @field_validator("prefix")
     @classmethod
@@ -52,17 +80,12 @@ class NewSequence(Envelope):
             raise ValueError("not a prefix")
         return value
 
-    @field_validator("expireAt")
-    @classmethod
-    def _is_a_moment(cls, value: str | None) -> str | None:
-        if value is not None and parse_moment(value) is None:
-            raise ValueError("not a moment")
-        return value
-
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
-        if self.minimum > self.maximum:
-            raise ValueError("maximum sequence must be greater or equal to the minimum")
+        try:
+            flow.check_range(self.minimum, self.maximum)
+        except BadSequence as wrong:
+            raise ValueError(str(wrong)) from None
         return self
 
     @property
@@ -75,10 +98,36 @@ class NewSequence(Envelope):
         """The last number of the range."""
         return LARGEST if self.maxSequence is None else self.maxSequence
 
-    @property
-    def expires(self) -> datetime | None:
-        """The moment of expiry; a date alone is good to its end in UTC, which is the same date in Santo Domingo."""
-        return None if self.expireAt is None else parse_moment(self.expireAt, end_of_day=True)
+
+class ChangedSequence(_OfSequence):
+    """What to change of a sequence; what is left out stays as it is. `expireAt` may be null: then it has no end."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"isActive": False}, {"currentSequence": 42}]})
+
+    currentSequence: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST + 1, description="the next number; it may go back while nothing from there was sent"),
+    ] = None
+
+    def as_change(self) -> Change:
+        """What the store changes."""
+        sets_expiry = "expireAt" in self.model_fields_set
+        return Change(
+            minimum=self.minSequence,
+            maximum=self.maxSequence,
+            next_number=self.currentSequence,
+            sets_expiry=sets_expiry,
+            expire_at=flow.end_of(self.last_day),
+            is_active=self.isActive,
+        )
+
+
+def _read_day(text: str) -> date:
+    """The day a date or a timestamp means. Raises BadSequence when it is neither."""
+    moment = parse_moment(text)
+    if moment is None:
+        raise BadSequence("not a day")
+    return last_day(moment)
 
 
 class Ncf:
@@ -96,7 +145,7 @@ class Ncf:
             200,
             {
                 "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
-                "items": [show_sequence(sequence) for sequence in found],
+                "items": [flow.show(sequence) for sequence in found],
             },
         )
 
@@ -107,39 +156,52 @@ class Ncf:
         now = self._clock()
         sequence = await self._db.run_for(
             caller.tenant_id,
-            sequences.put,
+            flow.put,
             caller.environment,
             new.prefix,
-            new_id=new_id(now),
             minimum=new.minimum,
             maximum=new.maximum,
-            expire_at=new.expires,
+            last_day=new.last_day,
             is_active=new.isActive is not False,
-            at=now,
+            now=now,
         )
-        return Reply(200, show_sequence(sequence))
+        return Reply(200, self._show(sequence))
+
+    async def change(self, call: Call) -> Reply:
+        """Change of a sequence only what is named, and put its next number back where nothing was sent."""
+        caller = call.identity
+        prefix = _prefix_in(call)
+        changed = read_body(ChangedSequence, await call.body())
+        try:
+            sequence = await self._db.run_for(
+                caller.tenant_id, flow.change, caller.environment, prefix, changed.as_change(), now=self._clock()
+            )
+        except BadSequence as wrong:
+            raise ApiError(400, str(wrong)) from None
+        except NoSequence as missing:
+            raise ApiError(404, str(missing)) from None
+        except NumberSent as sent:
+            raise ApiError(409, str(sent)) from None
+        return Reply(200, self._show(sequence))
 
     async def delete(self, call: Call) -> Reply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
         caller = call.identity
-        prefix = call.params["prefix"]
-        if prefix not in PREFIXES:
-            raise ApiError(400, "invalid e-CF type")
+        prefix = _prefix_in(call)
         if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return Reply(200, {"ok": True, "prefix": prefix})
 
+    def _show(self, sequence: Sequence) -> dict[str, Any]:
+        """Show what was just set, with what is to be said about it."""
+        shown = flow.show(sequence)
+        if remarks := flow.remarks(sequence, self._clock()):
+            shown["warnings"] = [show_problem(remark) for remark in remarks]
+        return shown
 
-def show_sequence(sequence: Sequence) -> dict[str, Any]:
-    """Show a sequence: numbers as strings, because a range reaches 9999999999."""
-    return {
-        "id": str(sequence.sequence_id),
-        "type": sequence.prefix,
-        "prefix": sequence.prefix,
-        "description": PREFIXES[sequence.prefix].name,
-        "minSequence": str(sequence.min_number),
-        "maxSequence": str(sequence.max_number),
-        "currentSequence": str(sequence.current_number),
-        "isActive": sequence.is_active,
-        "expireAt": iso(sequence.expire_at) if sequence.expire_at is not None else None,
-    }
+
+def _prefix_in(call: Call) -> str:
+    prefix = call.params["prefix"]
+    if prefix not in PREFIXES:
+        raise ApiError(400, "invalid e-CF type")
+    return prefix

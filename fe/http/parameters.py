@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from uuid import UUID
 
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.states import Status
 from fe.http.errors import ApiError
 from fe.store.history import DEAD_LETTER, Filter
@@ -13,8 +14,8 @@ from fe.store.history import DEAD_LETTER, Filter
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_E_NCF = re.compile(r"E[0-9]{12}")
-_TAX_ID = re.compile(r"[0-9]{9}|[0-9]{11}")
+_E_NCF = re.compile(E_NCF_FORM)
+_TAX_ID = re.compile(TAX_ID_FORM)
 _STATE = re.compile("|".join([*Status, DEAD_LETTER]))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(

@@ -61,7 +61,7 @@ class Token(Shape):
 
 
 class Accepted(Shape):
-    """A submission was taken in and will be processed."""
+    """A submission was taken in and will be processed. `warnings` is there when there is something to say about it."""
 
     taxLogId: Uuid
     status: Literal["queued"]
@@ -70,7 +70,11 @@ class Accepted(Shape):
     message: str
     eNCF: Annotated[str, Field(description="the document's number; the one drawn when it came without")] = ""
     warnings: Annotated[
-        list[Problem] | None, Field(description="only for `strict: true`: remarks that do not keep it from being sent")
+        list[Problem] | None,
+        Field(
+            description="what does not keep it from being sent and you should know: a number far ahead of the next, and "
+            "with `strict: true` every remark"
+        ),
     ] = None
 
 
@@ -202,7 +206,11 @@ class Sequence(Shape):
     maxSequence: Digits
     currentSequence: Annotated[Digits, Field(description="the next number; one past maxSequence: used up")]
     isActive: bool
-    expireAt: Moment | None
+    expireAt: Annotated[Moment | None, Field(description="the end of its last day, in UTC")]
+    expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
+    warnings: Annotated[
+        list["Problem"], Field(description="when it was just set: that it is over already; absent otherwise")
+    ] = []
 
 
 class Sequences(Shape):

@@ -1,14 +1,11 @@
 """Submissions as clients see them: the fields of interface.md, "Submission", in its order."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
-from fe.ecf.problems import Problem
+from fe.ecf.dates import ZONE
 from fe.http.parameters import iso
 from fe.store.submissions import Event, Record
-
-#: Santo Domingo, where receipts are signed: four hours behind UTC, all year.
-_SANTO_DOMINGO = timezone(timedelta(hours=-4))
 
 
 def show_record(record: Record) -> dict[str, Any]:
@@ -49,11 +46,6 @@ def show_event(event: Event) -> dict[str, Any]:
     return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
-def show_problem(problem: Problem) -> dict[str, object]:
-    """Show what is wrong with a document; what does not apply is left out."""
-    return problem.told()
-
-
 def show_item(record: Record) -> dict[str, Any]:
     """Show one line of the history."""
     shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
@@ -71,4 +63,4 @@ def show_item(record: Record) -> dict[str, Any]:
 
 def _local(moment: datetime | None) -> str | None:
     """The moment of signing as the document says it: in local time, to the second."""
-    return moment.astimezone(_SANTO_DOMINGO).isoformat(timespec="seconds") if moment is not None else None
+    return moment.astimezone(ZONE).isoformat(timespec="seconds") if moment is not None else None

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fe.ecf.catalogue import PREFIXES
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http import shapes
 from fe.http.billing import Billing
 from fe.http.docs import Docs
@@ -10,7 +11,7 @@ from fe.http.envelopes import NewInvoice
 from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.login import Credentials, Login
-from fe.http.ncf import Ncf, NewSequence
+from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
 from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MOST, PAGE_DEFAULT, PAGE_MOST, STATES, WAIT_MOST
 from fe.http.routes import About, Link, Parameter, Route
@@ -36,8 +37,8 @@ _HISTORY = (
     Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", _A_MOMENT),
     Parameter("status", "reserved, no effect", {"type": "string"}),
     Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
-    Parameter("encf", "of this number", {"type": "string", "pattern": "^E[0-9]{12}$"}),
-    Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": "^([0-9]{9}|[0-9]{11})$"}),
+    Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
 )
 _TO_ONE = tuple(
@@ -139,7 +140,24 @@ def every_route(
                 _SEQUENCES,
                 {200: (shapes.Sequence,)},
                 NewSequence,
-                links=(Link(200, "prefix", "deleteNcfPrefix", "prefix"),),
+                links=(
+                    Link(200, "prefix", "patchNcfPrefix", "prefix"),
+                    Link(200, "prefix", "deleteNcfPrefix", "prefix"),
+                ),
+            ),
+        ),
+        Route(
+            "PATCH",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.change,
+            About(
+                "Change of a sequence only what is named",
+                _SEQUENCES,
+                {200: (shapes.Sequence,)},
+                ChangedSequence,
+                parameters=(_PREFIX,),
+                errors=(404, 409),
             ),
         ),
         Route(

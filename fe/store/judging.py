@@ -7,7 +7,9 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from fe.store import numbers
 from fe.store.db import Conn
+from fe.store.numbers import Holder
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +17,23 @@ class Background:
     """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
 
     issuer: dict[str, Any]
+    #: Whether the user that was asked for is the tenant's; True when none was.
+    user_is_known: bool
+    #: The tenant's tax id and those its users issue for.
+    own_rncs: frozenset[str]
     #: When each sequence expires; without an expiry it has no entry.
     expiries: dict[str, datetime]
-    #: The number each sequence would give next; one that is used up or has expired has no entry.
+    #: The number each sequence would give next; one that is used up has no entry.
     next_numbers: dict[str, int]
+    #: The submissions that have the document's number.
+    holders: tuple[Holder, ...]
 
 
 _TENANT = """
-    SELECT t.issuer, u.issuer_override
+    SELECT t.issuer, u.issuer_override, u.user_id IS NOT NULL AS found,
+           ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
+                   FROM users AS o
+                  WHERE o.tenant_id = %(tenant)s AND o.issuer_override ? 'RNCEmisor') AS rncs_of_users
       FROM tenants AS t
       LEFT JOIN users AS u
         ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s
@@ -32,16 +43,22 @@ _TENANT = """
 """
 
 _SEQUENCES = """
-    SELECT q.prefix, q.current_number, q.max_number, q.expire_at, q.expire_at <= clock_timestamp() AS expired
+    SELECT q.prefix, q.current_number, q.max_number, q.expire_at
       FROM sequences AS q
      WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
 """
 
 
 async def background(
-    conn: Conn, tenant_id: int, environment: str, user_id: UUID | None, email: str | None
+    conn: Conn,
+    tenant_id: int,
+    environment: str,
+    user_id: UUID | None,
+    email: str | None,
+    e_ncf: str | None,
+    now: datetime,
 ) -> Background:
-    """Read it; `user_id` wins over `email`, and a user that is not there changes nothing."""
+    """Read it; `user_id` wins over `email`. `e_ncf` is the number the document issues, if it has one yet."""
     values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
     tenant = conn.cursor(row_factory=dict_row)
     await tenant.execute(_TENANT, values)
@@ -50,14 +67,16 @@ async def background(
     row = await tenant.fetchone()
     assert row is not None
     found = await sequences.fetchall()
+    own = {row["issuer"].get("RNCEmisor"), *row["rncs_of_users"]}
     return Background(
         issuer={**row["issuer"], **(row["issuer_override"] or {})},
+        user_is_known=row["found"] or (user_id is None and email is None),
+        own_rncs=frozenset(str(rnc) for rnc in own if rnc),
         expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
         next_numbers={
-            each["prefix"]: each["current_number"]
-            for each in found
-            if each["current_number"] <= each["max_number"] and not each["expired"]
+            each["prefix"]: each["current_number"] for each in found if each["current_number"] <= each["max_number"]
         },
+        holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
     )
 
 

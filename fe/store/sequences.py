@@ -1,13 +1,16 @@
 """NCF sequences: the numbers the authority gave a tenant, per environment and prefix."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.errors import UndefinedFunction
+from psycopg.rows import class_row, scalar_row
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import end_of_day, last_day
 from fe.store.db import Conn
+from fe.store.errors import DatabaseUnavailable, StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,25 @@ class Sequence:
     max_number: int
     current_number: int
     is_active: bool
+    #: A moment of its last day; `last_day` and `ends_at` say what that means.
     expire_at: datetime | None
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day its numbers may be used on."""
+        return last_day(self.expire_at) if self.expire_at is not None else None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The end of that day."""
+        day = self.last_day
+        return end_of_day(day) if day is not None else None
 
 
 _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 
-# A range that moves takes the next number with it to the nearest bound (interface.md, "Sequence state"); one past the
-# old end means used up, and stays used up only when the new range ends there too.
+# As `next_number_in` of sql/0012 says it; written out, because the release before has no such function on its schema.
+# A range that moves takes the next number with it (interface.md, "Sequence state").
 _PUT = f"""
     INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
@@ -76,6 +91,69 @@ async def put(
     )
     sequence = await cursor.fetchone()
     assert sequence is not None
+    return sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to change of a sequence; what is None stays as it is."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+    next_number: int | None = None
+    #: With it, `expire_at` counts, None too.
+    sets_expiry: bool = False
+    expire_at: datetime | None = None
+    is_active: bool | None = None
+
+
+class Unchanged(StoreError):
+    """A change was refused, and nothing was written; `reason` is `none`, `range`, `outside` or `sent` (sql/0012)."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+_CHANGE = """
+    SELECT change_sequence(%(tenant)s, %(environment)s, %(prefix)s, %(min)s, %(max)s, %(next)s, %(sets_expiry)s,
+                           %(expire_at)s, %(active)s, %(at)s)
+"""
+
+_ONE = f"""
+    SELECT {_COLUMNS} FROM sequences
+     WHERE tenant_id = %(tenant)s AND environment = %(environment)s AND prefix = %(prefix)s
+"""
+
+
+async def change(
+    conn: Conn, tenant_id: int, environment: Environment, prefix: str, changes: Change, *, at: datetime
+) -> Sequence:
+    """Change what is named, in one step, and give the sequence as it is then. Raises Unchanged."""
+    values = {
+        "tenant": tenant_id,
+        "environment": environment,
+        "prefix": prefix,
+        "min": changes.minimum,
+        "max": changes.maximum,
+        "next": changes.next_number,
+        "sets_expiry": changes.sets_expiry,
+        "expire_at": changes.expire_at,
+        "active": changes.is_active,
+        "at": at,
+    }
+    outcome = conn.cursor(row_factory=scalar_row)
+    try:
+        await outcome.execute(_CHANGE, values)
+    except UndefinedFunction:
+        raise DatabaseUnavailable("the schema is that of the release before: run `fe migrate`") from None
+    if (told := await outcome.fetchone()) != "changed":
+        raise Unchanged(str(told))
+    cursor = conn.cursor(row_factory=class_row(Sequence))
+    await cursor.execute(_ONE, values)
+    sequence = await cursor.fetchone()
+    if sequence is None:
+        raise Unchanged("none")  # deleted in between
     return sequence
 
 

@@ -9,8 +9,10 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
+from fe.store import numbers
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost, StoreError
+from fe.store.numbers import Holder
 from fe.store.outbox import Work, book
 
 
@@ -45,10 +47,15 @@ class Accepted:
     status: str
     e_ncf: str | None
     body_matched: bool
+    #: What a number that came with the document did to its sequence, if it moved it: how many it passed over that
+    #: nobody had used, and how many are left.
+    numbers_skipped: int | None = None
+    numbers_left: int | None = None
 
 
+# All the columns there are: on the schema of the release before they are fewer.
 _ACCEPT = """
-    SELECT outcome, submission_id, status, e_ncf, body_matched
+    SELECT *
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
@@ -116,6 +123,8 @@ class SigningSheet:
     #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
     sequence_expires: datetime | None
     candidates: tuple[Candidate, ...]
+    #: The submissions that came before this one and have its number, whoever issued them.
+    holders: tuple[Holder, ...] = ()
 
 
 _SHEET = """
@@ -149,7 +158,9 @@ async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
         await candidates.execute(_CANDIDATES, values)
     row = await sheet.fetchone()
     assert row is not None, "an outbox row without its submission"
-    return SigningSheet(**row, candidates=tuple(await candidates.fetchall()))
+    return SigningSheet(
+        **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +198,11 @@ _SIGNED_WITH_REMARKS = f"""
 
 
 async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: datetime) -> None:
-    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours."""
+    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours.
+
+    From here on its number is its own. Where another submission took the number a moment ago, this one ends instead, as
+    `error`: the database alone can tell.
+    """
     remarks = {"remarks": Jsonb(list(document.remarks))} if document.remarks else {}
     await book(
         conn,

@@ -184,8 +184,9 @@ async def test_track_ids_of_our_other_submissions_of_the_number_are_not_taken_fo
         tracks=[tracked("t-old", Estado.REJECTED)],
         results={"t-old": verdict(Estado.REJECTED, "13", track_id="t-old", used=False)},
     )
-    await road.make(Stage.TRACK, track_id="t-old")
-    subject = await road.make(Stage.RECONCILE)
+    await road.make(Stage.TRACK, track_id="t-old", e_ncf="E310000000001")
+    await rows(db, "UPDATE submissions SET number_fate = 'reusable'")
+    subject = await road.make(Stage.RECONCILE, e_ncf="E310000000001")
 
     assert await road.step(subject) == "not known there"
     assert "result" not in road.authority.services_asked()

@@ -15,12 +15,12 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_day
 from fe.ecf.document import read_xml
+from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import load_xml
 from fe.ecf.seal import verify
 from fe.ecf.states import Stage
-from fe.flows.json_text import write_canonical_json
-from fe.flows.rates import KnownRates
-from fe.flows.signing import QrHosts
+from fe.issuing.rates import KnownRates
+from fe.issuing.sign import QrHosts
 from fe.metrics import Metrics
 from fe.queue.executor import Executor, run_stage
 from fe.queue.stage import StageConfig
@@ -240,6 +240,23 @@ async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> 
     assert await executor.book(slow, late) == "lease lost"
     assert await db.run(submissions.xml, tenant, subject) == ("signed", kept)
     assert (await waiting(db, subject))["stage"] == Stage.SEND
+
+
+async def test_another_submissions_number_ends_the_later_one_without_a_signature(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    first, second = [await make_submission(db, tenant, original=sale(), e_ncf="E310000000007") for _ in range(2)]
+
+    # The later one comes to its turn before the other: it is the earlier one's number all the same.
+    assert await step(db, make_signer(db), second) == "error"
+    assert await step(db, make_signer(db), first) == "signed"
+
+    kept = await submission(db, second)
+    assert (kept["status"], kept["number_fate"], kept["security_code"]) == ("error", "used", None)
+    assert kept["response"]["otherTaxLogId"] == str(first)
+    assert await story(db, second) == ["accepted", "error"]
+    assert (await waiting(db, first))["stage"] == "send"
+    assert await rows(db, "SELECT * FROM sends") == []
 
 
 # --- what was assumed ------------------------------------------------------------------------------------------------

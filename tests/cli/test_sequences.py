@@ -20,7 +20,45 @@ def test_a_sequence_is_created_with_every_number_and_moved_in_place(fe: Fe, tena
 def test_a_sequence_is_good_to_the_end_of_its_last_day_in_santo_domingo(fe: Fe, tenant: str) -> None:
     made = fe("sequence", "put", "E31", "--tenant", tenant, *TEST, "--expires", "2028-12-31", "--json").json
 
-    assert made["expireAt"] == "2029-01-01T03:59:59.000Z"
+    assert (made["expireAt"], made["expireOn"]) == ("2029-01-01T03:59:59.999Z", "2028-12-31")
+
+
+def test_set_changes_only_what_is_named(fe: Fe, tenant: str) -> None:
+    where = ("E31", "--tenant", tenant, *TEST, "--json")
+    before = fe("sequence", "put", *where, "--from", "100", "--to", "200", "--expires", "2028-12-31").json
+
+    inactive = fe("sequence", "set", *where, "--inactive").json
+    wider = fe("sequence", "set", *where, "--to", "300", "--active").json
+    ahead = fe("sequence", "set", *where, "--next", "250").json
+    back = fe("sequence", "set", *where, "--next", "101", "--from", "101").json
+    later = fe("sequence", "set", *where, "--expires", "2029-12-31").json
+    endless = fe("sequence", "set", *where, "--no-end").json
+
+    assert inactive == {**before, "isActive": False}
+    assert wider == {**before, "maxSequence": "300"}
+    assert ahead["currentSequence"] == "250"
+    assert back == {**wider, "currentSequence": "101", "minSequence": "101"}
+    assert (later["expireOn"], endless["expireOn"], endless["expireAt"]) == ("2029-12-31", None, None)
+    assert endless == {**back, "expireOn": None, "expireAt": None}
+
+
+def test_set_refuses_what_cannot_be(fe: Fe, tenant: str) -> None:
+    where = ("E31", "--tenant", tenant, *TEST)
+    assert fe.refused("sequence", "set", *where) == "tenant 'Ozama' has no NCF sequence for E31 in testecf"
+    fe("sequence", "put", *where, "--from", "100", "--to", "200")
+
+    assert "greater or equal" in fe.refused("sequence", "set", *where, "--to", "99")
+    assert "in the range, or one past its end" in fe.refused("sequence", "set", *where, "--next", "202")
+    assert "1 to 9999999999" in fe.refused("sequence", "set", *where, "--from", "0")
+    assert "exclude each other" in fe.refused("sequence", "set", *where, "--no-end", "--expires", "2028-12-31", code=2)
+    assert "one of E31, E32" in fe.refused("sequence", "set", "E99", "--tenant", tenant, *TEST)
+
+
+def test_a_last_day_that_is_over_is_said(fe: Fe, tenant: str) -> None:
+    put = fe("sequence", "put", "E31", "--tenant", tenant, *TEST, "--expires", "2020-12-31", "--json")
+
+    assert put.json["expireOn"] == "2020-12-31"
+    assert put.err.startswith("warning: the sequence ended on 2020-12-31")
 
 
 def test_environments_have_sequences_of_their_own(fe: Fe, tenant: str) -> None:

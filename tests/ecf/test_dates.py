@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from fe.ecf.dates import ZONE, local, read_day, read_moment, show_day, show_moment
+from fe.ecf.dates import ZONE, end_of_day, last_day, local, read_day, read_moment, show_day, show_moment
 
 
 def test_a_moment_is_written_in_dominican_time_with_a_24_hour_clock() -> None:
@@ -66,3 +66,25 @@ def test_what_is_written_is_read_back() -> None:
 
     assert read_moment(show_moment(now)) == now
     assert read_day(show_day(date(2026, 2, 3))) == date(2026, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"),
+    [
+        ("2028-12-31T00:00:00+00:00", date(2028, 12, 31)),
+        ("2028-12-31T23:59:59.999999+00:00", date(2028, 12, 31)),
+        ("2029-01-01T03:59:59+00:00", date(2028, 12, 31)),
+        ("2028-12-31T23:59:59-04:00", date(2028, 12, 31)),
+        ("2029-01-01T04:00:00+00:00", date(2029, 1, 1)),
+    ],
+)
+def test_the_last_day_of_a_sequence_is_the_one_that_was_meant(moment: str, day: date) -> None:
+    assert last_day(datetime.fromisoformat(moment)) == day
+
+
+def test_the_end_of_a_day_is_of_that_day_and_the_next_moment_is_not() -> None:
+    end = end_of_day(date(2028, 12, 31))
+
+    assert end == datetime(2029, 1, 1, 3, 59, 59, 999000, tzinfo=UTC)
+    assert last_day(end) == date(2028, 12, 31)
+    assert last_day(end + timedelta(milliseconds=1)) == date(2029, 1, 1)

@@ -82,6 +82,10 @@ async def make_submission(
     **changes: Any,
 ) -> UUID:
     """A submission whose row waits, due, in `stage`, brought there by the bookings that bring it there in life."""
+    if "e_ncf" not in changes:
+        # A number is one submission's: each of a tenant gets the next.
+        made = await row(db, "SELECT count(*) FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant_id)
+        changes["e_ncf"] = f"E31{made['count'] + 1:010}"
     new = new_submission(tenant_id, at, **changes)
     await db.run(submissions.accept, new, at)
     if stage is Stage.SIGN:

@@ -48,10 +48,10 @@ MUTANTS: dict[str, Mutant] = {
     "draws-without-a-lock": Mutant(
         "I5",
         edit=(
-            "accept_submission",
+            "draw_number",
             "SET current_number = q.current_number + 1",
             "SET current_number = (SELECT o.current_number + 1 FROM sequences AS o, pg_sleep(0.03)"
-            " WHERE (o.tenant_id, o.environment, o.prefix) = (p_tenant, p_environment, p_draw_prefix))",
+            " WHERE (o.tenant_id, o.environment, o.prefix) = (p_tenant, p_environment, p_prefix))",
         ),
         per_second=60.0,
     ),

@@ -6,7 +6,7 @@ from decimal import Decimal
 import trio
 
 from fe.ecf.taxes import RATES
-from fe.flows.rates import FRESH, KnownRates
+from fe.issuing.rates import FRESH, KnownRates
 from fe.store import excise_rates
 from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate

@@ -118,6 +118,8 @@ class Tables:
     submissions: dict[Key, Submission] = field(default_factory=dict)
     documents: dict[tuple[int, UUID, str], bytes] = field(default_factory=dict)
     sends: dict[tuple[int, UUID, int], Send] = field(default_factory=dict)
+    #: By tenant, environment, e-NCF and issuer: whose the number is.
+    held: dict[tuple[int, str, str, str], UUID] = field(default_factory=dict)
     events: dict[Key, list[Event]] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
     circuits: dict[tuple[str, str], Circuit] = field(default_factory=dict)

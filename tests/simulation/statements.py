@@ -12,7 +12,7 @@ from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
 #: A statement that does nothing but call one of the functions of sql/.
-_CALL = re.compile(r"\s*SELECT (?:[a-z_, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
+_CALL = re.compile(r"\s*SELECT (?:[a-z_*, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,8 @@ class Statements:
             raise KeyError(f"the simulation does not know the statement {statement}")
         result = getattr(self.steps, call[1])(values)
         if call[1] == "accept_submission":
-            return Answer(("outcome", "submission_id", "status", "e_ncf", "body_matched"), [result])
+            told = ("outcome", "submission_id", "status", "e_ncf", "body_matched", "numbers_skipped", "numbers_left")
+            return Answer(told, [result])
         return Answer((call[1],), [(result,)])
 
     def told(self, by: str, statement: str, values: Values) -> Answer:

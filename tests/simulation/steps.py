@@ -1,4 +1,4 @@
-"""The moves of a submission, as sql/0005_steps.sql and sql/0007_operators.sql make them.
+"""The moves of a submission, as sql/0005_steps.sql, 0007_operators.sql and 0012_numbers.sql make them.
 
 Each is called by the name of its SQL function with the values of the statement by their parameters' names. That both do
 the same is what test_conformance.py shows.
@@ -121,20 +121,44 @@ class Steps:
         return True
 
     def book_failure(self, values: Values) -> bool:
+        return self._fail(values, values["response"].obj, str(values["fate"]))
+
+    def book_number_taken(self, values: Values) -> bool:
+        text = f"the number is that of another submission already, taxLogId {values['holder']}: nothing was sent"
+        response = {"status": "error", "error": text, "dgiiResponse": None, "otherTaxLogId": str(values["holder"])}
+        return self._fail(values, response, "used")
+
+    def _fail(self, values: Values, response: dict[str, Any], fate: str) -> bool:
         key = _key(values)
         if self.step_off(values) is None:
             return False
-        submission, response = self.tables.submissions[key], values["response"].obj
+        submission = self.tables.submissions[key]
         submission.status, submission.response = "error", response
-        submission.number_fate, submission.updated_at = str(values["fate"]), values["at"]
+        submission.number_fate, submission.updated_at = fate, values["at"]
         send = self.tables.sends.get((*key, values["epoch"]))
         if send is not None and send.outcome == "intended":
             send.outcome, send.answered_at = "refused", values["at"]
-        self.record(key, values["at"], "error", {"error": response.get("error"), "numberFate": str(values["fate"])})
+        self.record(key, values["at"], "error", {"error": response.get("error"), "numberFate": fate})
         return True
+
+    def _hold_number(self, submission: Submission, issuer: str | None) -> UUID:
+        """Whose the number is: this submission's, unless another has it that is not done with it."""
+        assert submission.e_ncf is not None
+        number = (submission.tenant_id, submission.environment, submission.e_ncf, issuer or "")
+        whose = self.tables.held.setdefault(number, submission.submission_id)
+        if self.tables.submissions[submission.tenant_id, whose].number_fate == "reusable":
+            whose = self.tables.held[number] = submission.submission_id
+        return whose
 
     def book_signed(self, values: Values) -> bool:
         key = _key(values)
+        if self.ours(values) is None:
+            return False
+        mine = self.tables.submissions[key]
+        if mine.e_ncf is not None and mine.root in ("ECF", "RFCE"):
+            whose = self._hold_number(mine, values["issuer"])
+            if whose != mine.submission_id:
+                return self.book_number_taken({**values, "holder": whose})
         if not self.step_on(values, "send", values["host"], timedelta(0)):
             return False
         self.tables.documents[(*key, "signed")] = values["signed"]
@@ -237,7 +261,7 @@ class Steps:
         self.record(key, values["at"], "verdict", detail)
         return True
 
-    def accept_submission(self, values: Values) -> tuple[str, UUID, str, str | None, bool]:
+    def accept_submission(self, values: Values) -> tuple[str, UUID, str, str | None, bool, None, None]:
         """Without clientRequestId and without drawing a number: those have tests of their own."""
         assert values["client_request"] is None
         assert values["draw"] is None
@@ -259,7 +283,7 @@ class Steps:
         digest = sha256(values["original"]).hexdigest()
         detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False, "sha256": digest}
         self.record(key, at, "accepted", stripped(detail))
-        return "accepted", values["submission"], "queued", values["e_ncf"], True
+        return "accepted", values["submission"], "queued", values["e_ncf"], True, None, None
 
     def replay_dead_letter(self, values: Values) -> str | None:
         key = _key(values)

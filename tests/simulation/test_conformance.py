@@ -78,6 +78,7 @@ _DUMPS = {
     "documents": "SELECT tenant_id, submission_id, kind, content FROM submission_documents",
     "sends": """SELECT tenant_id, submission_id, epoch, digest, intended_at, outcome, answered_at, track_id
                   FROM sends""",
+    "held": "SELECT tenant_id, environment, e_ncf, issuer_rnc, submission_id FROM held_numbers",
     "events": "SELECT tenant_id, submission_id, seq, at, kind, detail FROM submission_events",
     "workers": "SELECT holder, seen_at FROM workers",
     "circuits": "SELECT environment, host, is_open, since, reason, probe_at, failed_probes FROM circuits",
@@ -85,8 +86,8 @@ _DUMPS = {
     "deeds": "SELECT action, reason, tenant_id, subject FROM operator_actions",
 }
 _TABLES = (
-    "outbox, dead_letters, submissions, submission_documents, sends, submission_events, workers, circuits, pauses,"
-    " operator_actions"
+    "outbox, dead_letters, held_numbers, submissions, submission_documents, sends, submission_events, workers,"
+    " circuits, pauses, operator_actions"
 )
 
 
@@ -102,6 +103,7 @@ def held(tables: Tables) -> dict[str, list[Any]]:
         "submissions": of(tables.submissions.values()),
         "documents": [(*key, content) for key, content in tables.documents.items()],
         "sends": of(tables.sends.values()),
+        "held": [(*number, whose) for number, whose in tables.held.items()],
         "events": [row for story in tables.events.values() for row in of(story)],
         "workers": list(tables.workers.items()),
         "circuits": of(tables.circuits.values()),

@@ -1,7 +1,7 @@
 """Taking a submission in: all of it or nothing, once per clientRequestId, numbers without gap or duplicate."""
 
 import hashlib
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -201,8 +201,8 @@ async def test_the_last_number_can_be_drawn_and_then_the_range_is_used_up(db: Da
         (None, "none"),
         ({"is_active": False}, "none"),
         ({"environment": Environment.TESTECF}, "none"),
-        ({"expire_at": ACCEPTED_AT - timedelta(seconds=1)}, "expired"),
-        ({"expire_at": ACCEPTED_AT}, "expired"),
+        ({"expire_at": ACCEPTED_AT - timedelta(days=1)}, "expired"),
+        ({"expire_at": datetime(2026, 11, 6, 3, 59, 59, tzinfo=UTC)}, "expired"),  # the evening before, there
         ({"maximum": 3, "current": 4}, "used up"),
     ],
 )

@@ -147,6 +147,8 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
         response={},
         fate=NumberFate.USED,
     )
+    # One number for both: nobody held them before.
+    await rows(db, "UPDATE submissions SET e_ncf = 'E310000000001'")
     await db.transact(pauses.pause, act(by="ana"), None, "ecf")
     await db.run(circuits.open_circuit, "ecf", "ecf", "5 exchanges in a row failed", timedelta(seconds=3))
 

@@ -44,6 +44,7 @@ MATRIX = """
 | `client_requests` | SI | | | S |
 | `dead_letters` | | SI | SD | S |
 | `excise_rates` | S | S | SIUD | S |
+| `held_numbers` | S | SIU | S | S |
 | `login_attempts` | SIUD | | SD | |
 | `operator_actions` | | | SI | S |
 | `outbox` | sI | SUD | SI | S |
@@ -52,7 +53,7 @@ MATRIX = """
 | `replay_plans` | | | SIU | S |
 | `request_counts` | SIU | | | S |
 | `schema_migrations` | S | S | S | S |
-| `sends` | | SIU | S | S |
+| `sends` | s | SIU | S | S |
 | `sequences` | SIUD | S | SIUD | S |
 | `submission_documents` | SI | SI | S | S |
 | `submission_events` | SI | SI | SI | S |
@@ -66,6 +67,7 @@ MATRIX = """
 #: The columns behind the small letters.
 SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
+    ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
 }
@@ -81,6 +83,9 @@ CALLERS = {
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
+    **dict.fromkeys(("draw_number", "number_is_free"), (FRONT,)),
+    **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
+    "hold_number": (WORKER,),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }

@@ -157,7 +157,7 @@ async def test_the_functions_of_the_front_name_their_tenant_themselves(
 
     assert (await front.run(submissions.accept, new, ACCEPTED_AT)).outcome == "deduped"
     drawn = await front.run(submissions.accept, new_submission(theirs, e_ncf=None, draw_prefix="E31"), ACCEPTED_AT)
-    assert drawn.e_ncf == "E310000000002"
+    assert drawn.e_ncf == "E310000000003"
     await front.transact(
         usage.add_requests, {(tenant, "ecf", DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
     )

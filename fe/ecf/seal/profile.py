@@ -1,6 +1,8 @@
 """The signature profile of PROTOCOL.md section 7, as names."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
+
+from fe.ecf.dates import ZONE
 
 NAMESPACE = "http://www.w3.org/2000/09/xmldsig#"
 SIGNATURE = f"{{{NAMESPACE}}}Signature"
@@ -14,8 +16,6 @@ ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 #: Attributes of this namespace (`xml:lang` and the like) on the root would be inherited by a canonical SignedInfo.
 #: The authority's schemas allow none, so neither side of the profile needs to carry them.
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
-
-_SANTO_DOMINGO = timezone(timedelta(hours=-4))
 
 
 def security_code(signature_value: str) -> str:
@@ -31,4 +31,4 @@ def signature_time(now: datetime) -> str:
     """
     if now.utcoffset() is None:
         raise ValueError("a time without a zone cannot be told at -04:00")
-    return now.astimezone(_SANTO_DOMINGO).strftime("%d-%m-%Y %H:%M:%S")
+    return now.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")

@@ -1,14 +1,19 @@
 """interface.md: "GET /ncf", "POST /ncf", "DELETE /ncf/:prefix", "NCF sequence", "Sequence state"."""
 
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
 import httpx
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
+from fe.store import submissions
 from fe.store.db import Database
+from fe.store.submissions import SignedDocument
+from tests.factories.tenants import ACCEPTED_AT, LEASE, take
 from tests.http.clauses import clause
-from tests.http.front import Running, make_key
+from tests.http.front import Running, invoice_payload, make_key, structured
 
 CATALOGUE = {
     "E31": "Credit fiscal invoice",
@@ -33,6 +38,9 @@ FIELDS = (
     "isActive",
     "expireAt",
 )
+RANGE = "must be a whole number from 1 to 9999999999"
+#: Beyond the interface: the same end as a date.
+SHOWN = (*FIELDS, "expireOn")
 
 
 async def put(api: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
@@ -69,9 +77,9 @@ async def test_every_type_is_listed_and_every_sequence_that_is_configured(api: h
 async def test_the_prefix_alone_makes_a_sequence_with_every_default(api: httpx.AsyncClient) -> None:
     made = await put(api)
 
-    assert tuple(made) == FIELDS
+    assert tuple(made) == SHOWN
     assert str(UUID(made["id"])) == made["id"]
-    assert {name: made[name] for name in FIELDS if name != "id"} == {
+    assert {name: made[name] for name in SHOWN if name != "id"} == {
         "type": "E31",
         "prefix": "E31",
         "description": "Credit fiscal invoice",
@@ -80,6 +88,7 @@ async def test_the_prefix_alone_makes_a_sequence_with_every_default(api: httpx.A
         "currentSequence": "1",
         "isActive": True,
         "expireAt": None,
+        "expireOn": None,
     }
 
 
@@ -102,18 +111,128 @@ async def test_a_second_post_changes_the_sequence_in_place_and_clamps_what_is_ne
 @clause("POST /ncf", "| expireAt")
 @clause("NCF sequence", "| expireAt")
 async def test_an_expiry_is_a_date_or_a_timestamp(api: httpx.AsyncClient) -> None:
+    """Either means a day in Santo Domingo: that of the date, or the one the timestamp falls on there."""
     for given, shown in (
-        ("2027-12-31", "2027-12-31T23:59:59.999Z"),  # good to the end of that day
-        ("2027-12-31T10:00:00Z", "2027-12-31T10:00:00.000Z"),
-        ("2027-12-31T10:00:00.123Z", "2027-12-31T10:00:00.123Z"),
-        ("2027-12-31T10:00:00-04:00", "2027-12-31T14:00:00.000Z"),
-        ("2027-12-31T10:00:00", "2027-12-31T10:00:00.000Z"),
+        ("2027-12-31", "2027-12-31"),
+        ("2027-12-31T00:00:00.000Z", "2027-12-31"),  # how programs write a date
+        ("2027-12-31T10:00:00Z", "2027-12-31"),
+        ("2027-12-31T10:00:00.123Z", "2027-12-31"),
+        ("2028-01-01T03:59:59.999Z", "2027-12-31"),  # what is shown means itself
+        ("2027-12-31T23:59:59-04:00", "2027-12-31"),
+        ("2028-01-01T04:00:00Z", "2028-01-01"),
+        ("2027-12-31T10:00:00", "2027-12-31"),
         (None, None),
     ):
-        assert (await put(api, expireAt=given))["expireAt"] == shown
+        made = await put(api, expireAt=given)
+        end = None if shown is None else (date.fromisoformat(shown) + timedelta(days=1)).isoformat()
+        assert made["expireOn"] == shown
+        assert made["expireAt"] == (None if end is None else f"{end}T03:59:59.999Z")
+        assert "warnings" not in made
 
 
-RANGE = "must be a whole number from 1 to 9999999999"
+async def test_a_last_day_that_is_over_is_said(front: Running, api: httpx.AsyncClient) -> None:
+    today = local(front.clock()).date()
+
+    good = await put(api, expireAt=today.isoformat())
+    over = await put(api, expireAt=(today - timedelta(days=1)).isoformat())
+    changed = await api.patch("/ncf/E31", json={"isActive": True})
+
+    assert "warnings" not in good
+    for shown in (over, changed.json()):
+        (warning,) = shown["warnings"]
+        assert (warning["code"], warning["path"]) == ("sequence-expired", "expireAt")
+        assert str(today - timedelta(days=1)) in warning["message"]
+        assert str(today - timedelta(days=1)) in warning["messageEs"]
+
+
+# --- PATCH, beyond the interface -------------------------------------------------------------------------------------
+
+
+@clause("POST /ncf", "| minSequence", "| maxSequence", "| expireAt", "| isActive")
+async def test_a_post_takes_defaults_for_what_is_left_out_and_a_patch_leaves_it(api: httpx.AsyncClient) -> None:
+    await put(api, minSequence=10, maxSequence=20, expireAt="2028-12-31")
+    patched = await api.patch("/ncf/E31", json={"isActive": False})
+    posted = await put(api, isActive=False)
+
+    assert patched.status_code == 200
+    named = ("minSequence", "maxSequence", "expireOn", "isActive")
+    assert [patched.json()[name] for name in named] == ["10", "20", "2028-12-31", False]
+    assert [posted[name] for name in named] == ["1", "9999999999", None, False]
+    assert patched.json()["id"] == posted["id"]
+
+
+async def test_each_field_can_be_changed_alone_and_an_end_taken_away(api: httpx.AsyncClient) -> None:
+    await put(api, minSequence=10, maxSequence=20, expireAt="2028-12-31")
+
+    for body, name, value in (
+        ({}, "currentSequence", "10"),
+        ({"maxSequence": 30}, "maxSequence", "30"),
+        ({"minSequence": 12}, "currentSequence", "12"),
+        ({"currentSequence": 31}, "currentSequence", "31"),
+        ({"currentSequence": 15}, "currentSequence", "15"),
+        ({"expireAt": "2029-12-31"}, "expireOn", "2029-12-31"),
+        ({"expireAt": None}, "expireOn", None),
+        ({"isActive": None}, "isActive", True),
+    ):
+        answer = await api.patch("/ncf/E31", json=body)
+        assert (answer.status_code, answer.json()[name]) == (200, value), body
+
+
+BAD_CHANGES: list[tuple[str, dict[str, Any], int, str]] = [
+    ("E31", {"maxSequence": 9}, 400, "maximum sequence must be greater or equal to the minimum"),
+    ("E31", {"minSequence": 0}, 400, f"minSequence {RANGE}"),
+    ("E31", {"currentSequence": 0}, 400, "currentSequence must be a whole number from 1 to 10000000000"),
+    ("E31", {"currentSequence": "11"}, 400, "currentSequence must be a whole number from 1 to 10000000000"),
+    ("E31", {"currentSequence": 22}, 400, "the next number must be in the range, or one past its end"),
+    ("E31", {"expireAt": "soon"}, 400, "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp"),
+    ("E31", {"expireAt": "9999-12-31"}, 400, "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp"),
+    ("E31", {"isActive": "no"}, 400, "isActive must be true or false"),
+    ("E32", {"isActive": False}, 404, "no NCF sequence exists for the prefix E32"),
+    ("E42", {"isActive": False}, 400, "invalid e-CF type"),
+]
+
+
+async def test_a_change_that_cannot_be_is_refused_by_name(api: httpx.AsyncClient) -> None:
+    before = await put(api, minSequence=10, maxSequence=20)
+
+    for prefix, body, status, message in BAD_CHANGES:
+        answer = await api.patch(f"/ncf/{prefix}", json=body)
+        assert (answer.status_code, answer.json()["message"]) == (status, message), body
+    assert (await api.get("/ncf")).json()["items"] == [before]
+
+
+async def test_a_mistyped_number_is_warned_of_and_put_back_until_it_was_sent(
+    api: httpx.AsyncClient, db: Database
+) -> None:
+    await put(api, minSequence=41, maxSequence=5000)
+    near = await api.post("/invoices", json=structured(invoice_payload("E310000000043")))
+    far = await api.post("/invoices", json=structured(invoice_payload("E310000004999")))
+    assert "warnings" not in near.json()
+    (warning,) = far.json()["warnings"]
+    assert (warning["code"], warning["found"]) == ("number-far-ahead", "E310000004999")
+    assert "4955" in warning["message"]
+    assert "PATCH /ncf/E31" in warning["fixEs"]
+
+    back = await api.patch("/ncf/E31", json={"currentSequence": 44})
+    assert back.json()["currentSequence"] == "44"
+
+    await go_out(db, UUID(far.json()["taxLogId"]))
+    await api.patch("/ncf/E31", json={"currentSequence": 5000})
+    refused = await api.patch("/ncf/E31", json={"currentSequence": 44})
+    assert refused.status_code == 409
+    assert refused.json()["message"].startswith("a number from there on was sent")
+
+
+async def go_out(db: Database, subject: UUID) -> None:
+    """Let the worker sign and send it."""
+    document = SignedDocument(
+        UUID(int=1), b"<ECF/>", None, "ecf", "31", "131880738", None, "AbC1+/", None, None, ACCEPTED_AT
+    )
+    await db.run(submissions.signed, await take(db, subject), document, at=ACCEPTED_AT)
+    work = await take(db, subject)
+    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=bytes(32))
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "prefix must be a valid e-CF type"),
     ({"prefix": None}, "prefix must be a valid e-CF type"),

@@ -9,7 +9,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.states import Stage
-from fe.store import sequences, submissions
+from fe.store import sequences, submissions, tenants
 from fe.store.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, make_key, structured
@@ -508,7 +508,8 @@ async def test_strict_refuses_at_once_what_would_not_be_sent(api: httpx.AsyncCli
     refused = await api.post("/invoices", json=structured(payload, strict=True, clientRequestId="a"))
     total = (await api.get("/invoices")).json()["total"]
     lenient = await api.post("/invoices", json=structured(payload, strict=False, clientRequestId="b"))
-    good = await api.post("/invoices", json=structured(strict=True, clientRequestId="c"))
+    another = invoice_payload("E310000000002")  # the first number is the lenient one's, until that has ended
+    good = await api.post("/invoices", json=structured(another, strict=True, clientRequestId="c"))
     repeat = await api.post("/invoices", json=structured(payload, strict=True, clientRequestId="c"))
 
     assert refused.status_code == 400
@@ -519,6 +520,54 @@ async def test_strict_refuses_at_once_what_would_not_be_sent(api: httpx.AsyncCli
     assert lenient.status_code == 202
     assert good.status_code == 202, good.text
     assert repeat.status_code == 200
+
+
+async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncClient, db: Database) -> None:
+    """A user that is not there, a number that is another submission's, an issuer that is not the tenant's."""
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+    first = (await api.post("/invoices", json=structured(strict=True))).json()["taxLogId"]
+    foreign = invoice_payload("E310000000002")
+    foreign["Encabezado"]["Emisor"] = {
+        "RNCEmisor": "131880738",
+        "RazonSocialEmisor": "OTRA",
+        "DireccionEmisor": "CALLE 1",
+    }
+    nobody = structured(invoice_payload("E310000000003"), asUser="nobody@example.org")
+    by_id = structured(invoice_payload("E310000000003"), asUserId=str(uuid4()))
+
+    told = {}
+    for name, body in (("taken", structured()), ("foreign", structured(foreign)), ("nobody", nobody), ("id", by_id)):
+        judged = (await api.post("/invoices/validate", json=body)).json()
+        told[name] = (judged["valid"], [(one["code"], one["severity"]) for one in judged["problems"]])
+        strict = await api.post("/invoices", json={**body, "strict": True})
+        assert strict.status_code == (202 if judged["valid"] else 400), name
+        if not judged["valid"]:
+            assert strict.json()["problems"] == judged["problems"]
+
+    assert told["taken"] == (False, [("number-taken", "rejected")])
+    assert told["foreign"] == (True, [("foreign-issuer", "conditional")])
+    assert told["nobody"] == told["id"] == (False, [("unknown-user", "rejected")])
+    taken = (await api.post("/invoices", json=structured(strict=True))).json()
+    assert first in taken["message"]
+    assert first in taken["problems"][0]["messageEs"]
+
+
+async def test_a_users_own_issuer_and_address_are_known(api: httpx.AsyncClient, db: Database, key: Key) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+    await db.run(tenants.create_user, key.tenant_id, uuid4(), "ana@empresa.do", {"RNCEmisor": "131880738"})
+
+    judged = await api.post("/invoices/validate", json=structured(asUser="ANA@empresa.do"))
+
+    assert judged.json() == {"valid": True, "problems": []}
+
+
+async def test_a_repeat_is_no_second_use_of_its_number(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+    first = await api.post("/invoices", json=structured(strict=True, clientRequestId="a"))
+    again = await api.post("/invoices", json=structured(strict=True, clientRequestId="a"))
+
+    assert (first.status_code, again.status_code) == (202, 200)
+    assert again.json()["taxLogId"] == first.json()["taxLogId"]
 
 
 async def test_a_large_body_is_taken_as_well(api: httpx.AsyncClient, db: Database) -> None:

@@ -6,43 +6,33 @@ else is answered 202 and judged by the worker, because the authority has the las
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
-from uuid import UUID
 
 from fe import kill_points
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
-from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import new_id
+from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import MalformedXml
 from fe.ecf.problems import Problem
 from fe.ecf.states import Stage
-from fe.flows.json_text import write_canonical_json
+from fe.issuing.prepare import Draft, prefix_to_draw
+from fe.issuing.texts import number_far_ahead
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.submissions import Accepted, NewSubmission
 from fe.store.wakeups import Wakeups
 
-_E_NCF = re.compile(r"E[0-9]{12}")
-_TAX_ID = re.compile(r"[0-9]{9}|[0-9]{11}")
+_E_NCF = re.compile(E_NCF_FORM)
+_TAX_ID = re.compile(TAX_ID_FORM)
+
+#: More numbers than clients that number side by side pass over when they come out of turn.
+_FAR = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a client handed in: `xml` or `payload`, by `format`."""
-
-    format: Literal["xml", "structured"]
-    xml: str | None = None
-    payload: Mapping[str, Any] | None = None
-    client_request_id: str | None = None
-    as_user: str | None = None
-    as_user_id: UUID | None = None
-
-
-def prepare(draft: Draft, tenant_id: int, environment: Environment, api_key_id: str, now: datetime) -> NewSubmission:
+def admit(draft: Draft, tenant_id: int, environment: Environment, api_key_id: str, now: datetime) -> NewSubmission:
     """Read the document and make the submission to store; CPU work only, safe in a thread.
 
     Raises MalformedXml or NotADocument when it cannot become a document.
@@ -67,7 +57,7 @@ def prepare(draft: Draft, tenant_id: int, environment: Environment, api_key_id: 
         as_user=draft.as_user,
         as_user_id=draft.as_user_id,
         original=original,
-        draw_prefix=_prefix_to_draw(draft, document),
+        draw_prefix=prefix_to_draw(draft.format, document),
     )
 
 
@@ -85,6 +75,15 @@ async def accept(db: Database, wakeups: Wakeups, new: NewSubmission, now: dateti
     return accepted
 
 
+def remarks(accepted: Accepted) -> list[Problem]:
+    """Say what does not stop the submission and its client should know: a number that is far ahead of the next one."""
+    skipped, left = accepted.numbers_skipped, accepted.numbers_left
+    if skipped is None or left is None or accepted.e_ncf is None or not skipped:
+        return []
+    far = skipped > _FAR or skipped > left
+    return [number_far_ahead(accepted.e_ncf, skipped, left)] if far else []
+
+
 def _read(draft: Draft) -> tuple[bytes, Document]:
     if draft.format == "xml":
         assert draft.xml is not None
@@ -96,7 +95,7 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
             where = f"{first.path}: " if first.path else ""
             raise MalformedXml(f"{where}{first.message}", first.line, first.column) from error
     assert draft.payload is not None
-    return write_canonical_json(draft.payload), read_payload(draft.payload)
+    return write_canonical_json(draft.payload), draft.read()
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:
@@ -106,12 +105,6 @@ def _digest(draft: Draft, original: bytes) -> bytes:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.digest()
-
-
-def _prefix_to_draw(draft: Draft, document: Document) -> str | None:
-    """Whose next number a structured e-CF without one gets (decisions.md, "Numbers drawn by the service")."""
-    draws = draft.format == "structured" and document.root is Root.ECF and document.e_ncf is None
-    return document.type.prefix if draws and document.type is not None else None
 
 
 def _if_like(pattern: re.Pattern[str], value: str | None) -> str | None:

@@ -20,15 +20,17 @@ from lxml import etree
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import NotADocument
+from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import Malformed, load_json, load_xml
+from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Base, Element
 from fe.ecf.seal import Signer, verify
-from fe.flows.accept import Draft, prepare
-from fe.flows.json_text import write_canonical_json
-from fe.flows.judge import is_fatal, judge
-from fe.flows.signing import CannotIssue, QrHosts, make_signed
+from fe.issuing.accept import admit
+from fe.issuing.prepare import Draft
+from fe.issuing.sign import CannotIssue, QrHosts, make_signed
+from fe.issuing.validate import is_fatal, judge
 from fe.store.judging import Background
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
 from tests.ecf.drafts import any_draft
@@ -43,8 +45,11 @@ SIGNER = Signer(company_credential())
 CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
 KNOWN = Background(
     issuer=ISSUER,
+    user_is_known=True,
+    own_rncs=frozenset({str(ISSUER["RNCEmisor"])}),
     expiries={ecf_type.prefix: EXPIRES for ecf_type in EcfType},
     next_numbers={ecf_type.prefix: 42 for ecf_type in EcfType},
+    holders=(),
 )
 GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 
@@ -62,15 +67,23 @@ odd_judgement = settings(
 def would_be_signed(draft: Draft) -> bool:
     """What POST /invoices/validate says."""
     try:
-        return not is_fatal(judge(draft, KNOWN, NOW))
+        return not is_fatal(validated(draft))
     except Malformed:
         return False
+
+
+def validated(draft: Draft) -> list[Problem]:
+    try:
+        document = draft.read()
+    except NotADocument as error:
+        return list(error.problems)
+    return judge(draft, document, KNOWN, NOW)
 
 
 def signed(draft: Draft) -> SignedDocument | None:
     """What POST /invoices and the worker make of it; None where either of them refuses, in the words they have."""
     try:
-        new = prepare(draft, 1, Environment.ECF, "key", NOW)
+        new = admit(draft, 1, Environment.ECF, "key", NOW)
     except (Malformed, NotADocument):
         return None
     number = new.e_ncf if new.draw_prefix is None else f"{new.draw_prefix}0000000042"
@@ -290,7 +303,7 @@ def test_blanks_around_a_number_are_a_problem_that_says_so(value: str) -> None:
     content = payload(EcfType.CREDIT_FISCAL, [line(value)], issued="05-11-2026")
 
     assert agree(structured(content)) is None
-    (problem,) = judge(structured(content), KNOWN, NOW)
+    (problem,) = validated(structured(content))
     assert (problem.code, problem.path) == ("blanks-around", "DetallesItems.Item[1].PrecioUnitarioItem")
     assert problem.message == "PrecioUnitarioItem has blanks or line ends around its value"
     assert problem.message_es == "PrecioUnitarioItem tiene espacios o saltos de línea alrededor del valor"
@@ -300,7 +313,7 @@ def test_blanks_around_a_value_of_another_form_are_named_too() -> None:
     content = payload(EcfType.CREDIT_FISCAL, [line()], issued=" 05-11-2026")
     content["Encabezado"]["Comprador"]["RNCComprador"] += "\n"
 
-    found = {problem.path: problem.code for problem in judge(structured(content), KNOWN, NOW)}
+    found = {problem.path: problem.code for problem in validated(structured(content))}
 
     assert found == {
         "Encabezado.Emisor.FechaEmision": "blanks-around",

@@ -1,29 +1,23 @@
-"""From what a client sent to the bytes that are sent: fill in, check, build, sign. CPU only; run it in a thread."""
+"""From what a client sent to the bytes that are sent. CPU only; run it in a thread."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta, timezone
-from typing import Any
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
 
 from lxml import etree
 
 from fe.ecf import qr
-from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
-from fe.ecf.dates import read_day
-from fe.ecf.document import Document, NotADocument, read_payload
-from fe.ecf.finished import read_finished
-from fe.ecf.load import load_json
-from fe.ecf.problems import Problem, Severity
-from fe.ecf.rules import ASSUMPTIONS, check
+from fe.ecf.dates import last_day, local, read_day
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.problems import Problem, show_problem
+from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.seal import Sealed, Signer
 from fe.ecf.summary import summarise, takes_summary
 from fe.ecf.taxes import RATES, Rates
+from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
-
-#: America/Santo_Domingo: no daylight saving since 2000 (PROTOCOL.md section 7, FechaHoraFirma).
-SANTO_DOMINGO = timezone(timedelta(hours=-4))
 
 _QR_FIELDS = (
     "Encabezado/IdDoc/eNCF",
@@ -53,6 +47,14 @@ class CannotIssue(Exception):
         self.problems = problems
 
 
+class NumberTaken(Exception):
+    """Its number is accepted, or on its way, under another submission: this one is not sent. Permanent."""
+
+    def __init__(self, holder: UUID) -> None:
+        super().__init__(f"the number is that of another submission already, taxLogId {holder}: nothing was sent")
+        self.holder = holder
+
+
 def make_signed(
     sheet: SigningSheet,
     environment: Environment,
@@ -67,21 +69,17 @@ def make_signed(
 
     `rates` are those of the additional taxes, as far as they are known.
 
-    Raises CannotIssue with everything that is wrong. Nothing is kept here: until the result is committed, doing it
-    again is harmless, because nothing was sent.
+    Raises CannotIssue with everything that is wrong, or NumberTaken. Nothing is kept here: until the result is
+    committed, doing it again is harmless, because nothing was sent.
     """
-    local = now.astimezone(SANTO_DOMINGO)
-    try:
-        document = _complete(sheet, chosen, local, rates)
-        element = build(document)
-    except NotADocument as error:
-        raise CannotIssue(error.problems) from error
-    found = check(document, now=local, element=element, rates=rates)
-    fatal = tuple(p for p in found if p.severity is Severity.REJECTED)
-    if fatal:
-        raise CannotIssue(fatal)
+    prepared = _prepare(sheet, chosen, now, rates)
+    if prepared.holder is not None:
+        raise NumberTaken(prepared.holder)
+    document, element = prepared.document, prepared.element
+    if prepared.fatal or element is None:
+        raise CannotIssue(prepared.fatal)
     sealed = signer.sign(element)
-    summary = _summary_of(document, sealed, sheet, local.date())
+    summary = _summary_of(document, sealed, sheet, local(now).date())
     code = _security_code(document, sealed)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
@@ -95,36 +93,24 @@ def make_signed(
         qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
         ncf_expiration=_expiration(document, sheet),
         signed_at=now,
-        remarks=[problem.told() for problem in found if problem.code in ASSUMPTIONS],
+        remarks=[show_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
     )
 
 
-def _complete(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates) -> Document:
-    is_xml = sheet.format == "xml"
-    document = read_finished(sheet.original) if is_xml else read_payload(load_json(sheet.original))
-    if document.e_ncf is None and sheet.e_ncf is not None:
-        document = _with_number(document, sheet.e_ncf)
-    issuer: Mapping[str, Any] = {**sheet.issuer, **(chosen.issuer_override or {})}
-    return autofill(document, issuer=issuer, expiry=expiry_day(sheet.sequence_expires), now=now, rates=rates)
-
-
-def expiry_day(moment: datetime | None) -> date | None:
-    """The last day of a sequence, as FechaVencimientoSecuencia names it: the day it is in Santo Domingo.
-
-    But midnight UTC is how programs write a day without meaning a time (`2028-12-31T00:00:00.000Z`). At its word it
-    would be the evening before, and the authority refuses a document whose date is not the one it authorised.
-    """
-    if moment is None:
-        return None
-    utc = moment.astimezone(UTC)
-    return utc.date() if utc.time() == time(0) else moment.astimezone(SANTO_DOMINGO).date()
-
-
-def _with_number(document: Document, e_ncf: str) -> Document:
-    """Write the number that was drawn at acceptance into the document."""
-    head = dict(document.content["Encabezado"])
-    head["IdDoc"] = {**head["IdDoc"], "eNCF": e_ncf}
-    return replace(document, content={**document.content, "Encabezado": head})
+def _prepare(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
+    try:
+        document = read(sheet.format, sheet.original)
+    except NotADocument as error:
+        raise CannotIssue(error.problems) from error
+    return prepare(
+        document,
+        number=sheet.e_ncf,
+        issuer={**sheet.issuer, **(chosen.issuer_override or {})},
+        last_day=last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None,
+        holders=sheet.holders,
+        now=now,
+        rates=rates,
+    )
 
 
 def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, today: date) -> etree._Element | None:
@@ -169,4 +155,4 @@ def _expiration(document: Document, sheet: SigningSheet) -> date | None:
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
         return read_day(written)
-    return expiry_day(sheet.sequence_expires)
+    return last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None

@@ -13,11 +13,11 @@ import pytest
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document, read_payload, read_xml
+from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import load_json, load_xml
 from fe.ecf.schema import validate
 from fe.ecf.seal import Signer, verify
-from fe.flows.json_text import write_canonical_json
-from fe.flows.signing import CannotIssue, QrHosts, expiry_day, make_signed
+from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.store.submissions import Candidate, SignedDocument, SigningSheet
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
 from tests.factories.companies import company_credential
@@ -309,21 +309,3 @@ def test_decimals_reach_the_document_as_they_were_sent() -> None:
     entry = item[0] if isinstance(item, list) else item
     assert Decimal(str(entry["PrecioUnitarioItem"])) == Decimal("0.1")
     assert read_payload(load_json(raw)).root is Root.ECF
-
-
-@pytest.mark.parametrize(
-    ("moment", "day"),
-    [
-        ("2028-12-31T00:00:00+00:00", date(2028, 12, 31)),
-        ("2028-12-31T23:59:59.999999+00:00", date(2028, 12, 31)),
-        ("2029-01-01T03:59:59+00:00", date(2028, 12, 31)),
-        ("2028-12-31T23:59:59-04:00", date(2028, 12, 31)),
-        ("2029-01-01T04:00:00+00:00", date(2029, 1, 1)),
-    ],
-)
-def test_the_last_day_of_a_sequence_is_the_one_that_was_meant(moment: str, day: date) -> None:
-    assert expiry_day(datetime.fromisoformat(moment)) == day
-
-
-def test_a_sequence_without_an_end_has_no_last_day() -> None:
-    assert expiry_day(None) is None

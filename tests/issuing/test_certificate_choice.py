@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from fe.flows.selection import NoCertificate, choose_certificate
+from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.store.submissions import Candidate
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""Issuing: from what a client hands in to the signed bytes that are sent."""

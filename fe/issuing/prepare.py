@@ -1,0 +1,122 @@
+"""The one way from what a client handed in to the document that is signed: read, number, complete, check.
+
+Validating and signing both go it to the end, each with what it knows: so what one calls valid is what the other signs.
+CPU work only, and nothing is fetched: safe in a thread.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from lxml import etree
+
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build
+from fe.ecf.catalogue import Root
+from fe.ecf.document import Document, NotADocument, read_payload
+from fe.ecf.finished import read_finished
+from fe.ecf.load import load_json
+from fe.ecf.problems import Problem, Severity
+from fe.ecf.rules import check
+from fe.ecf.taxes import RATES, Rates
+from fe.issuing.texts import number_taken
+from fe.store.numbers import Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a client handed in: `xml` or `payload`, by `format`."""
+
+    format: Literal["xml", "structured"]
+    xml: str | None = None
+    payload: Mapping[str, Any] | None = None
+    client_request_id: str | None = None
+    as_user: str | None = None
+    as_user_id: UUID | None = None
+
+    def read(self) -> Document:
+        """Read the document; raises as the function of that name does."""
+        if self.format == "xml":
+            assert self.xml is not None
+            return read(self.format, self.xml.encode())
+        assert self.payload is not None
+        return read_payload(self.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document as it would be signed, and all that is wrong with it, the gravest first.
+
+    Without `element` it cannot even be written; then at least one problem is fatal.
+    """
+
+    document: Document
+    element: etree._Element | None
+    problems: tuple[Problem, ...]
+    #: The other submission that has its number.
+    holder: UUID | None = None
+
+    @property
+    def fatal(self) -> tuple[Problem, ...]:
+        """What keeps it from being sent."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.REJECTED)
+
+
+def read(form: str, original: bytes) -> Document:
+    """Read what is kept of a submission. Raises NotADocument, or Malformed where it cannot be parsed at all."""
+    return read_finished(original) if form == "xml" else read_payload(load_json(original))
+
+
+def prefix_to_draw(form: str, document: Document) -> str | None:
+    """Tell whose next number a document gets: a structured ECF without one draws (decisions.md, "Numbers drawn")."""
+    draws = form == "structured" and document.root is Root.ECF and document.e_ncf is None
+    return document.type.prefix if draws and document.type is not None else None
+
+
+def prepare(
+    document: Document,
+    *,
+    number: str | None,
+    issuer: Mapping[str, Any],
+    last_day: date | None,
+    holders: Sequence[Holder],
+    now: datetime,
+    rates: Rates = RATES,
+) -> Prepared:
+    """Number, complete and check a document.
+
+    `number` is written into an ECF that has none. `issuer` and `last_day` (of the number's sequence) fill in what is
+    left out. `holders` are the other submissions that have its number, whoever issued them; `rates` those of the
+    additional taxes, as far as they are known.
+    """
+    if number is not None and document.root is Root.ECF and document.e_ncf is None:
+        document = _with_number(document, number)
+    try:
+        document = autofill(document, issuer=issuer, expiry=last_day, now=now, rates=rates)
+        element = build(document)
+    except NotADocument as error:
+        return Prepared(document, None, error.problems)
+    holder = _holder(document, holders)
+    found = [] if holder is None else [number_taken(document, holder)]
+    found += check(document, now=now, element=element, rates=rates)
+    found.sort(key=lambda problem: problem.severity is not Severity.REJECTED)
+    return Prepared(document, element, tuple(found), holder)
+
+
+def _with_number(document: Document, e_ncf: str) -> Document:
+    head = dict(document.content["Encabezado"])
+    head["IdDoc"] = {**head["IdDoc"], "eNCF": e_ncf}
+    return replace(document, content={**document.content, "Encabezado": head})
+
+
+def _holder(document: Document, holders: Sequence[Holder]) -> UUID | None:
+    """The earliest other submission with this number. A number belongs to an issuer, and a tenant may have several.
+
+    Of a submission that is not signed yet the issuer may not be known: then it counts as the same.
+    """
+    if document.issued_number is None:
+        return None
+    same = (one.submission_id for one in holders if one.issuer_rnc in (None, document.issuer_rnc))
+    return min(same, default=None)

@@ -1,0 +1,64 @@
+"""What only a tenant's records can say is wrong with a document, in both languages; the codes are stable.
+
+What the document alone shows is said by `fe.ecf.rules`.
+"""
+
+from uuid import UUID
+
+from fe.ecf.document import Document
+from fe.ecf.problems import Problem, Severity, show
+
+
+def number_taken(document: Document, holder: UUID) -> Problem:
+    """The number is accepted, or on its way, under another submission of this tenant in this environment."""
+    return Problem(
+        code="number-taken",
+        path="Encabezado.IdDoc.eNCF",
+        message=f"the number is that of another submission already, taxLogId {holder}",
+        message_es=f"el número ya es de otro envío, taxLogId {holder}",
+        found=document.e_ncf,
+        fix="look at that submission; a receipt that was not issued yet needs a number of its own",
+        fix_es="consulte ese envío; un comprobante aún no emitido necesita un número propio",
+    )
+
+
+def number_far_ahead(e_ncf: str, skipped: int, left: int) -> Problem:
+    """The number passes over many that nobody used: a slip of the pen uses a sequence up."""
+    return Problem(
+        code="number-far-ahead",
+        path="Encabezado.IdDoc.eNCF",
+        message=f"the number passes over {skipped} unused ones of its sequence; {left} are left behind it",
+        message_es=f"el número salta {skipped} sin usar de su secuencia; quedan {left} después de él",
+        found=e_ncf,
+        fix=f"if it was a mistake, put currentSequence back with PATCH /ncf/{e_ncf[:3]} while it is not sent",
+        fix_es=f"si fue un error, devuelva currentSequence con PATCH /ncf/{e_ncf[:3]} mientras no se haya enviado",
+        severity=Severity.CONDITIONAL,
+    )
+
+
+def unknown_user(asked: str, found: str) -> Problem:
+    """Nobody of this tenant has that id or address; `asked` is `asUser` or `asUserId`."""
+    return Problem(
+        code="unknown-user",
+        path=asked,
+        message=f"the tenant has no user with this {asked}",
+        message_es=f"el contribuyente no tiene un usuario con este {asked}",
+        found=show(found),
+        fix="name a user of the tenant, or leave it out",
+        fix_es="indique un usuario del contribuyente, u omítalo",
+    )
+
+
+def foreign_issuer(path: str, rnc: str, own: str) -> Problem:
+    """The document names an issuer that is neither the tenant nor one of its users: a remark, not a refusal."""
+    return Problem(
+        code="foreign-issuer",
+        path=path,
+        message="the issuer is not the tenant, nor one that its users issue for",
+        message_es="el emisor no es el contribuyente, ni uno por el que emiten sus usuarios",
+        found=show(rnc),
+        expected=own or None,
+        fix="make sure that the authority has delegated this issuer's receipts to you",
+        fix_es="asegúrese de que la autoridad le ha delegado los comprobantes de este emisor",
+        severity=Severity.CONDITIONAL,
+    )

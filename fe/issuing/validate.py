@@ -1,0 +1,101 @@
+"""Validating a document before it is handed in: everything that is wrong with it, and nothing is kept.
+
+It goes the way of signing, with the tenant's own data and the number it would get.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import trio
+
+from fe.ecf.catalogue import Environment, Root
+from fe.ecf.dates import last_day, local
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.problems import Problem, Severity
+from fe.ecf.taxes import RATES, Rates
+from fe.issuing.prepare import Draft, prefix_to_draw, prepare
+from fe.issuing.texts import foreign_issuer, unknown_user
+from fe.store import judging
+from fe.store.db import Database
+from fe.store.judging import Background
+
+#: The roots whose issuer is who signs; an approval names the issuer of what it approves.
+_ISSUER_PATH = {
+    Root.ECF: "Encabezado.Emisor.RNCEmisor",
+    Root.RFCE: "Encabezado.Emisor.RNCEmisor",
+    Root.ANECF: "Encabezado.RncEmisor",
+}
+
+
+async def validate(
+    db: Database,
+    threads: trio.CapacityLimiter,
+    draft: Draft,
+    tenant_id: int,
+    environment: Environment,
+    now: datetime,
+    rates: Rates,
+) -> list[Problem]:
+    """List everything that is wrong with a draft of this tenant, the gravest first.
+
+    An empty list, or one of conditional remarks alone, means that it would be signed and sent, if there is a
+    certificate. Raises MalformedXml when the XML cannot be parsed.
+    """
+    try:
+        document = await trio.to_thread.run_sync(draft.read, limiter=threads)
+    except NotADocument as error:
+        return list(error.problems)
+    known = await db.run_for(
+        tenant_id, judging.background, environment, draft.as_user_id, draft.as_user, document.issued_number, now
+    )
+    return await trio.to_thread.run_sync(judge, draft, document, known, now, rates, limiter=threads)
+
+
+def judge(draft: Draft, document: Document, known: Background, now: datetime, rates: Rates = RATES) -> list[Problem]:
+    """List what is wrong with a document that was read from `draft`; CPU work only, safe in a thread."""
+    drawn = prefix_to_draw(draft.format, document)
+    today = local(now).date()
+    ends = known.expiries.get(_prefix(document))
+    until = last_day(ends) if ends is not None else None
+    number = known.next_numbers.get(drawn) if drawn is not None else None
+    if number is not None and until is not None and until < today:
+        number = None  # nothing is drawn from a sequence that has ended
+    prepared = prepare(
+        document,
+        number=f"{drawn}{number:010}" if number is not None else None,
+        issuer=known.issuer,
+        last_day=until,
+        holders=known.holders,
+        now=now,
+        rates=rates,
+    )
+    problems = [*_of_the_user(draft, known), *prepared.problems, *_of_the_issuer(prepared.document, known)]
+    return sorted(problems, key=lambda problem: problem.severity is not Severity.REJECTED)
+
+
+def is_fatal(problems: list[Problem]) -> bool:
+    """Tell whether the document would not be sent."""
+    return any(problem.severity is Severity.REJECTED for problem in problems)
+
+
+def _prefix(document: Document) -> str:
+    number = document.issued_number
+    if number is not None:
+        return number[:3]
+    return document.type.prefix if document.type is not None else ""
+
+
+def _of_the_user(draft: Draft, known: Background) -> Iterator[Problem]:
+    if known.user_is_known:
+        return
+    if draft.as_user_id is not None:
+        yield unknown_user("asUserId", str(draft.as_user_id))
+    elif draft.as_user is not None:
+        yield unknown_user("asUser", draft.as_user)
+
+
+def _of_the_issuer(document: Document, known: Background) -> Iterator[Problem]:
+    path = _ISSUER_PATH.get(document.root)
+    rnc = document.issuer_rnc
+    if path is not None and rnc is not None and rnc not in known.own_rncs:
+        yield foreign_issuer(path, rnc, ", ".join(sorted(known.own_rncs)))

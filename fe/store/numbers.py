@@ -1,0 +1,99 @@
+"""Whose a fiscal number is: each belongs to one submission of its issuer, until that one's fate is `reusable`.
+
+What decides is the key of `held_numbers`, when a submission is signed (sql/0012_numbers.sql). What is read here says it
+before: at the door, and to the signer.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from psycopg.errors import UndefinedTable
+from psycopg.rows import class_row
+
+from fe.ecf.ids import milliseconds, moment_of
+from fe.store.db import Conn
+from fe.store.outbox import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A submission that has a number. `issuer_rnc` is None while it is not signed and has not said whose it is."""
+
+    submission_id: UUID
+    issuer_rnc: str | None
+
+
+# Held, or on its way to be signed. The second is no more than fairness: who came first is served first. So it looks no
+# further back than anything waits to be signed, and into few months.
+_HOLDERS = """
+    SELECT n.submission_id, n.issuer_rnc
+      FROM asked
+      JOIN held_numbers AS n
+        ON n.tenant_id = %(tenant)s AND n.environment = asked.environment AND n.e_ncf = asked.e_ncf
+       AND n.submission_id <> %(before)s
+      JOIN submissions AS s
+        ON s.tenant_id = %(tenant)s AND s.submission_id = n.submission_id AND s.number_fate <> 'reusable'
+     UNION ALL
+    SELECT o.submission_id, o.issuer_rnc
+      FROM asked
+      JOIN submissions AS o
+        ON o.tenant_id = %(tenant)s AND o.environment = asked.environment AND o.e_ncf = asked.e_ncf
+       AND o.submission_id >= %(floor)s AND o.submission_id < %(before)s AND o.root IN ('ECF', 'RFCE')
+       AND o.status <> 'error' AND o.number_fate <> 'reusable'
+"""
+
+_OF_A_NUMBER = f"""
+    WITH asked (environment, e_ncf) AS (SELECT %(environment)s::text, %(e_ncf)s::text)
+    {_HOLDERS}
+"""
+
+_OF_A_SUBMISSION = f"""
+    WITH asked (environment, e_ncf) AS (
+        SELECT m.environment, m.e_ncf
+          FROM submissions AS m
+         WHERE m.tenant_id = %(tenant)s AND m.submission_id = %(submission)s AND m.root IN ('ECF', 'RFCE'))
+    {_HOLDERS}
+"""
+
+#: As long as anything waits to be signed.
+_WAITS = timedelta(days=40)
+_RANDOM_BITS = 80
+_LAST = UUID(int=(1 << 128) - 1)
+
+
+async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
+    """List the submissions that came before this one and have its number, whoever issued them."""
+    values = {
+        "tenant": work.tenant_id,
+        "submission": work.subject,
+        "floor": _floor(moment_of(work.subject)),
+        "before": work.subject,
+    }
+    cursor = conn.cursor(row_factory=class_row(Holder))
+    try:
+        await cursor.execute(_OF_A_SUBMISSION, values)
+    except UndefinedTable:
+        return ()  # on the schema of the release before
+    return tuple(await cursor.fetchall())
+
+
+async def holders(conn: Conn, tenant_id: int, environment: str, e_ncf: str, now: datetime) -> tuple[Holder, ...]:
+    """List the submissions that a number of this tenant belongs to in an environment, whoever issued them."""
+    values = {
+        "tenant": tenant_id,
+        "environment": environment,
+        "e_ncf": e_ncf,
+        "floor": _floor(now),
+        "before": _LAST,
+    }
+    cursor = conn.cursor(row_factory=class_row(Holder))
+    try:
+        await cursor.execute(_OF_A_NUMBER, values)
+    except UndefinedTable:
+        return ()  # on the schema of the release before
+    return tuple(await cursor.fetchall())
+
+
+def _floor(now: datetime) -> UUID:
+    return UUID(int=milliseconds(now - _WAITS) << _RANDOM_BITS)

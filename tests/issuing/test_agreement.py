@@ -1,0 +1,185 @@
+"""Validating and signing say the same of every case, and accepting takes all: what one calls valid, the other signs."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import read_day
+from fe.ecf.document import Document, read_xml
+from fe.ecf.json_text import write_canonical_json
+from fe.ecf.problems import Problem, Severity
+from fe.ecf.seal import Signer, verify
+from fe.issuing.accept import admit
+from fe.issuing.prepare import Draft
+from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
+from fe.issuing.validate import is_fatal, judge
+from fe.store.judging import Background
+from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from tests.factories.companies import company_credential
+from tests.issuing.cases import CASES, OTHER, Case
+
+SIGNER = Signer(company_credential())
+HOSTS = QrHosts("https://ecf.example", "https://fc.example")
+
+
+def draft_of(case: Case) -> Draft:
+    if isinstance(case.given, bytes):
+        return Draft("xml", xml=case.given.decode())
+    return Draft("structured", payload=case.given)
+
+
+def validated(case: Case) -> list[Problem]:
+    draft = draft_of(case)
+    document = draft.read()
+    number = document.issued_number
+    prefix = number[:3] if number is not None else document.type.prefix if document.type is not None else ""
+    known = Background(
+        issuer=dict(case.issuer),
+        user_is_known=True,
+        own_rncs=frozenset({str(case.issuer["RNCEmisor"])}),
+        expiries={prefix: case.expires} if case.expires is not None else {},
+        next_numbers={prefix: case.next_number} if case.next_number is not None else {},
+        holders=case.holders,
+    )
+    return judge(draft, document, known, case.now)
+
+
+def signed(case: Case) -> SignedDocument:
+    """What becomes of it after the door: stored, numbered, and signed from what is stored."""
+    admitted = admit(draft_of(case), 1, Environment.ECF, "fak_000000000001", case.now)
+    drawn = None
+    if admitted.draw_prefix is not None and case.next_number is not None:
+        drawn = f"{admitted.draw_prefix}{case.next_number:010}"
+    chosen = Candidate(UUID(int=7), None, None, None, case.now, case.now)
+    sheet = SigningSheet(
+        format=admitted.format,
+        root=admitted.root,
+        ecf_type=admitted.ecf_type,
+        e_ncf=admitted.e_ncf or drawn,
+        as_user=None,
+        as_user_id=None,
+        original=admitted.original,
+        issuer=dict(case.issuer),
+        consumer_summary="automatic",
+        sequence_expires=case.expires,
+        candidates=(chosen,),
+        holders=case.holders,
+    )
+    return make_signed(sheet, Environment.ECF, chosen, SIGNER, now=case.now, hosts=HOSTS)
+
+
+def fatal_codes(problems: list[Problem] | tuple[Problem, ...]) -> set[str]:
+    return {problem.code for problem in problems if problem.severity is Severity.REJECTED}
+
+
+def document_in(made: SignedDocument) -> Document:
+    return read_xml(verify(made.signed).root)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_validation_says_is_what_signing_does(case: Case) -> None:
+    problems = validated(case)
+
+    assert case.codes <= fatal_codes(problems), problems
+    assert is_fatal(problems) == bool(case.codes), problems
+    if not case.codes:
+        made = signed(case)
+        if case.until is not None:
+            until = read_day(case.until)
+            assert document_in(made).get("Encabezado.IdDoc.FechaVencimientoSecuencia") == case.until
+            assert made.ncf_expiration == until
+    elif "number-taken" in case.codes:
+        with pytest.raises(NumberTaken) as taken:
+            signed(case)
+        assert taken.value.holder == OTHER
+    else:
+        with pytest.raises(CannotIssue) as refused:
+            signed(case)
+        assert fatal_codes(refused.value.problems) == fatal_codes(problems)
+        assert [problem.path for problem in refused.value.problems] == [
+            problem.path for problem in problems if problem.severity is Severity.REJECTED
+        ]
+
+
+def test_a_number_of_a_sequence_that_is_over_is_not_promised() -> None:
+    """Accepting would refuse to draw; validating must not call the document good."""
+    drawing = next(case for case in CASES if case.name == "a number to be drawn")
+    over = Case("over", drawing.given, now=datetime(2029, 1, 1, 15, tzinfo=UTC), next_number=7)
+
+    assert "Encabezado.IdDoc.eNCF" in {problem.path for problem in validated(over)}
+
+
+def known_to(**changes: Any) -> Background:
+    plain: dict[str, Any] = {
+        "issuer": {},
+        "user_is_known": True,
+        "own_rncs": frozenset({"131880738"}),
+        "expiries": {},
+        "next_numbers": {},
+        "holders": (),
+    }
+    return Background(**{**plain, **changes})
+
+
+def told(given: Mapping[str, Any], known: Background, **of_the_draft: Any) -> list[Problem]:
+    draft = Draft("structured", payload=given, **of_the_draft)
+    return judge(draft, draft.read(), known, CASES[0].now)
+
+
+@pytest.mark.parametrize(
+    ("given", "rnc", "path"),
+    [
+        (
+            {"Encabezado": {"IdDoc": {"TipoeCF": "31"}, "Emisor": {"RNCEmisor": "101000001"}}},
+            "101000001",
+            "Emisor.RNCEmisor",
+        ),
+        ({"ANECF": {"Encabezado": {"RncEmisor": "101000001"}}}, "101000001", "RncEmisor"),
+    ],
+)
+def test_a_foreign_issuer_is_a_remark_and_no_refusal(given: Mapping[str, Any], rnc: str, path: str) -> None:
+    (remark,) = [problem for problem in told(given, known_to()) if problem.code == "foreign-issuer"]
+
+    assert (remark.severity, remark.found, remark.path) == (Severity.CONDITIONAL, rnc, f"Encabezado.{path}")
+    assert remark.expected == "131880738"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"Encabezado": {"IdDoc": {"TipoeCF": "31"}, "Emisor": {"RNCEmisor": "131880738"}}},
+        {"Encabezado": {"IdDoc": {"TipoeCF": "31"}, "Emisor": {"RNCEmisor": "130000001"}}},
+        {"ACECF": {"DetalleAprobacionComercial": {"RNCEmisor": "101000001"}}},
+    ],
+    ids=["the tenant's", "a user's", "of what is approved"],
+)
+def test_an_issuer_of_our_own_and_the_supplier_that_is_approved_are_not_foreign(given: Mapping[str, Any]) -> None:
+    known = known_to(own_rncs=frozenset({"131880738", "130000001"}))
+
+    assert "foreign-issuer" not in {problem.code for problem in told(given, known)}
+
+
+def test_a_user_that_is_not_there_is_told_by_the_field_that_named_him() -> None:
+    given = CASES[0].given
+    assert isinstance(given, Mapping)
+    by_id = told(given, known_to(user_is_known=False), as_user_id=OTHER, as_user="ana@empresa.do")
+    by_address = told(given, known_to(user_is_known=False), as_user="ana@empresa.do")
+
+    assert [(one.path, one.found) for one in by_id if one.code == "unknown-user"] == [("asUserId", str(OTHER))]
+    assert [(one.path, one.found) for one in by_address if one.code == "unknown-user"] == [("asUser", "ana@empresa.do")]
+    assert is_fatal(by_id)
+
+
+def test_what_is_stored_is_what_was_sent_and_no_more() -> None:
+    """Validating completes a copy: the draft that is accepted afterwards is untouched."""
+    case = CASES[0]
+    assert isinstance(case.given, Mapping)
+    before = write_canonical_json(case.given)
+
+    validated(case)
+
+    assert write_canonical_json(case.given) == before

@@ -1,0 +1,494 @@
+"""Whose a fiscal number is: one submission's, whoever comes at once, until its fate is `reusable`."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import ZONE, last_day, local
+from fe.ecf.ids import new_id
+from fe.ecf.states import Stage, Status
+from fe.store import migrate as module
+from fe.store import numbers, outbox, sequences, submissions
+from fe.store.db import Conn, Database
+from fe.store.errors import LeaseLost
+from fe.store.migrate import migrate, migrations
+from fe.store.outbox import Work
+from fe.store.sequences import Change, Sequence, Unchanged
+from fe.store.submissions import SignedDocument
+from tests.factories.tenants import (
+    ACCEPTED_AT,
+    LEASE,
+    digest_of,
+    make_submission,
+    make_tenant,
+    new_submission,
+    rows,
+    sends_of,
+    story,
+    submission,
+    take,
+    waiting,
+)
+from tests.store.race import plain, race
+
+NUMBER = "E310000000042"
+ISSUER, SISTER = "131880738", "101000001"
+
+
+def document(issuer: str = ISSUER) -> SignedDocument:
+    return SignedDocument(
+        certificate_id=UUID(int=1),
+        signed=b"<ECF/>",
+        sent=None,
+        host="ecf",
+        ecf_type="31",
+        issuer_rnc=issuer,
+        buyer_rnc=None,
+        security_code="AbC1+/",
+        qr_code_url="https://ecf.example/?",
+        ncf_expiration=None,
+        signed_at=ACCEPTED_AT,
+    )
+
+
+async def accepted(db: Database, tenant: int, at: datetime = ACCEPTED_AT, **changes: Any) -> UUID:
+    return await make_submission(db, tenant, at=at, **{"e_ncf": NUMBER, **changes})
+
+
+async def sign(db: Database, subject: UUID, issuer: str = ISSUER) -> None:
+    await db.run(submissions.signed, await take(db, subject), document(issuer), at=ACCEPTED_AT)
+
+
+async def send(db: Database, subject: UUID) -> Work:
+    work = await take(db, subject)
+    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(b"<ECF/>"))
+    return work
+
+
+async def reject(db: Database, subject: UUID, fate: str) -> None:
+    """Send it, and have it refused."""
+    work = await send(db, subject)
+    await db.run(
+        outbox.verdict,
+        work,
+        at=ACCEPTED_AT,
+        status=Status.REJECTED,
+        track_id="t",
+        response={},
+        fate=fate,  # type: ignore[arg-type]  # its text
+    )
+
+
+async def assert_taken(db: Database, subject: UUID, holder: UUID) -> None:
+    kept = await submission(db, subject)
+    assert (kept["status"], kept["number_fate"], kept["signed_at"], kept["qr_code_url"]) == (
+        "error",
+        "used",
+        None,
+        None,
+    )
+    assert kept["response"]["otherTaxLogId"] == str(holder)
+    assert kept["response"]["status"] == "error"
+    assert str(holder) in kept["response"]["error"]
+    assert kept["response"]["dgiiResponse"] is None
+    assert await sends_of(db, subject) == []
+    assert await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject) == []
+    assert (await story(db, subject))[-1] == "error"
+
+
+async def test_the_later_of_two_is_not_sent_and_names_the_earlier(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first, second = await accepted(db, tenant), await accepted(db, tenant)
+
+    await sign(db, first)
+    await sign(db, second)
+
+    assert (await waiting(db, first))["stage"] == "send"
+    await assert_taken(db, second, first)
+
+
+async def test_of_twenty_that_are_signed_at_once_exactly_one_goes_on(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    subjects = [await accepted(db, tenant) for _ in range(20)]
+    works = [await take(db, subject) for subject in subjects]
+
+    async def act(conn: Conn, number: int) -> None:
+        await submissions.signed(conn, works[number], document(), at=ACCEPTED_AT)
+
+    results = await race(dsn, 20, act)
+
+    assert results == [None] * 20
+    (on_its_way,) = await rows(db, "SELECT subject, stage FROM outbox")
+    assert on_its_way["stage"] == "send"
+    for subject in subjects:
+        if subject != on_its_way["subject"]:
+            await assert_taken(db, subject, on_its_way["subject"])
+
+
+@pytest.mark.parametrize("fate", ["used", "unknown", "void"])
+async def test_a_number_that_was_refused_and_is_not_free_stays_its_first_ones(db: Database, fate: str) -> None:
+    tenant = await make_tenant(db)
+    first, second = await accepted(db, tenant), await accepted(db, tenant)
+    await sign(db, first)
+    await reject(db, first, fate)
+
+    await sign(db, second)
+
+    await assert_taken(db, second, first)
+
+
+async def test_a_number_that_came_back_is_free_for_one_other(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first, second, third = [await accepted(db, tenant) for _ in range(3)]
+    await sign(db, first)
+    await reject(db, first, "reusable")
+
+    await sign(db, second)
+    await sign(db, third)
+
+    assert (await waiting(db, second))["stage"] == "send"
+    await assert_taken(db, third, second)
+
+
+async def test_a_dead_letter_keeps_its_number(db: Database) -> None:
+    """To its client it is queued: it may still be sent."""
+    tenant = await make_tenant(db)
+    first, second = await accepted(db, tenant), await accepted(db, tenant)
+    await sign(db, first)
+    await db.run(outbox.dead_letter, await take(db, first), at=ACCEPTED_AT, error="status 503")
+
+    await sign(db, second)
+
+    await assert_taken(db, second, first)
+
+
+async def test_a_number_is_its_issuers_in_its_environment_and_of_its_tenant(db: Database) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    subjects = [
+        (await accepted(db, tenant), ISSUER),
+        (await accepted(db, tenant), SISTER),
+        (await accepted(db, tenant, environment=Environment.TESTECF), ISSUER),
+        (await accepted(db, other), ISSUER),
+    ]
+
+    for subject, issuer in subjects:
+        await sign(db, subject, issuer)
+
+    assert {(await waiting(db, subject))["stage"] for subject, _ in subjects} == {"send"}
+
+
+async def test_an_approval_and_a_voiding_hold_no_number_and_need_none(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first, approval, voiding = (
+        await accepted(db, tenant),
+        await accepted(db, tenant, root="ACECF"),
+        await accepted(db, tenant, root="ANECF", e_ncf=None),
+    )
+
+    for subject in (approval, voiding, first):
+        await sign(db, subject)
+
+    assert {(await waiting(db, subject))["stage"] for subject in (first, approval, voiding)} == {"send"}
+
+
+async def test_a_summary_and_its_invoice_are_one_number(db: Database) -> None:
+    tenant = await make_tenant(db)
+    summary, whole = await accepted(db, tenant, root="RFCE"), await accepted(db, tenant)
+
+    await sign(db, summary)
+    await sign(db, whole)
+
+    await assert_taken(db, whole, summary)
+
+
+async def test_a_worker_that_was_relieved_takes_no_number(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first, second = await accepted(db, tenant), await accepted(db, tenant)
+    late = await take(db, first)
+    await take(db, first)
+
+    with pytest.raises(LeaseLost):
+        await db.run(submissions.signed, late, document(), at=ACCEPTED_AT)
+
+    assert await rows(db, "SELECT * FROM held_numbers") == []
+    await sign(db, second)
+    assert (await waiting(db, second))["stage"] == "send"
+
+
+# --- What is known before ---------------------------------------------------------------------------------------------
+
+
+async def known(db: Database, tenant: int, environment: str = "ecf") -> set[UUID]:
+    found = await db.run(numbers.holders, tenant, environment, NUMBER, ACCEPTED_AT + timedelta(minutes=1))
+    return {holder.submission_id for holder in found}
+
+
+async def test_who_asks_is_told_of_what_waits_and_of_what_was_signed_however_long_ago(db: Database) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    assert await known(db, tenant) == set()
+
+    old = await accepted(db, tenant, ACCEPTED_AT - timedelta(days=400), stage=Stage.SEND)
+    fresh = await accepted(db, tenant, issuer_rnc=None)
+    await accepted(db, tenant, root="ACECF")
+    await accepted(db, other)
+
+    assert await known(db, tenant) == {old, fresh}
+    assert await known(db, tenant, "testecf") == set()
+
+
+async def test_what_has_ended_without_its_number_is_not_told(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first, second = await accepted(db, tenant), await accepted(db, tenant)
+    await sign(db, first)
+    await sign(db, second)
+    assert await known(db, tenant) == {first}
+
+    await reject(db, first, "reusable")
+
+    assert await known(db, tenant) == set()
+
+
+async def test_the_signer_is_told_of_those_that_came_before_alone(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first = await accepted(db, tenant)
+    second = await accepted(db, tenant, ACCEPTED_AT + timedelta(seconds=1))
+
+    of_first = (await db.run(submissions.signing_sheet, await take(db, first))).holders
+    of_second = (await db.run(submissions.signing_sheet, await take(db, second))).holders
+
+    assert of_first == ()
+    assert [holder.submission_id for holder in of_second] == [first]
+
+
+# --- Drawing, and putting back ----------------------------------------------------------------------------------------
+
+
+async def put(db: Database, tenant: int, maximum: int = 9_999_999_999, **more: Any) -> Sequence:
+    values = {"expire_at": None, "is_active": True, "minimum": 1, **more}
+    return await db.run(
+        sequences.put,
+        tenant,
+        Environment.ECF,
+        "E31",
+        new_id=new_id(ACCEPTED_AT),
+        maximum=maximum,
+        at=ACCEPTED_AT,
+        **values,
+    )
+
+
+async def change(db: Database, tenant: int, **named: Any) -> Sequence:
+    return await db.run(sequences.change, tenant, Environment.ECF, "E31", Change(**named), at=ACCEPTED_AT)
+
+
+async def draw(db: Database, tenant: int, at: datetime = ACCEPTED_AT) -> str | None:
+    return (await db.run(submissions.accept, new_submission(tenant, at, e_ncf=None, draw_prefix="E31"), at)).e_ncf
+
+
+async def test_a_draw_passes_over_the_numbers_that_are_somebodys(db: Database) -> None:
+    """The sequence was deleted and made anew, or put back before a number that was on its way."""
+    tenant = await make_tenant(db)
+    await put(db, tenant)
+    for number in (1, 2, 4):
+        await accepted(db, tenant, e_ncf=f"E31{number:010}", stage=Stage.SEND)
+    free = await accepted(db, tenant, e_ncf="E310000000003", stage=Stage.SEND)
+    await reject(db, free, "reusable")
+    await change(db, tenant, next_number=1)
+
+    assert [await draw(db, tenant) for _ in range(2)] == ["E310000000003", "E310000000005"]
+
+
+async def test_a_number_typed_too_high_is_told_and_can_be_put_back_while_nothing_was_sent(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant, maximum=5000)
+    typed = new_submission(tenant, e_ncf="E310000004999")
+    told = await db.run(submissions.accept, typed, ACCEPTED_AT)
+    assert (told.numbers_skipped, told.numbers_left) == (4998, 1)
+
+    back = await change(db, tenant, next_number=1)
+    assert back.current_number == 1
+
+    await sign(db, typed.submission_id)
+    assert (await change(db, tenant, next_number=2)).current_number == 2  # signed is not sent
+    await send(db, typed.submission_id)
+    await change(db, tenant, next_number=5000)
+    with pytest.raises(Unchanged) as refused:
+        await change(db, tenant, next_number=1)
+    assert refused.value.reason == "sent"
+    assert (await change(db, tenant, next_number=5001)).current_number == 5001
+
+
+async def test_a_number_the_authority_gave_back_does_not_keep_a_sequence_from_going_back(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant)
+    subject = await accepted(db, tenant, stage=Stage.SEND)
+    await reject(db, subject, "reusable")
+
+    assert (await change(db, tenant, next_number=1)).current_number == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"next_number": 9}, "outside"),
+        ({"next_number": 22}, "outside"),
+        ({"minimum": 15, "next_number": 12}, "outside"),
+        ({"minimum": 21}, "range"),
+        ({"maximum": 9}, "range"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_leaves_the_sequence_alone(
+    db: Database, changes: dict[str, int], reason: str
+) -> None:
+    tenant = await make_tenant(db)
+    before = await put(db, tenant, minimum=10, maximum=20)
+
+    with pytest.raises(Unchanged) as refused:
+        await change(db, tenant, **changes)
+
+    assert refused.value.reason == reason
+    assert await db.run(sequences.listed, tenant, Environment.ECF) == [before]
+    with pytest.raises(Unchanged, match="none"):
+        await change(db, await make_tenant(db), **changes)
+
+
+async def test_only_what_is_named_changes(db: Database) -> None:
+    tenant = await make_tenant(db)
+    until = datetime(2029, 1, 1, 3, 59, 59, 999000, tzinfo=UTC)
+    before = await put(db, tenant, minimum=10, maximum=20, expire_at=until)
+
+    inactive = await change(db, tenant, is_active=False)
+    endless = await change(db, tenant, sets_expiry=True)
+    wider = await change(db, tenant, maximum=30)
+    used_up = await change(db, tenant, next_number=31)
+    extended = await change(db, tenant, maximum=40)
+
+    assert (inactive.expire_at, inactive.max_number, inactive.is_active) == (until, 20, False)
+    assert (endless.expire_at, endless.is_active) == (None, False)
+    assert (wider.min_number, wider.max_number, wider.current_number) == (10, 30, 10)
+    assert (used_up.current_number, extended.current_number) == (31, 31)
+    assert {each.sequence_id for each in (inactive, endless, wider, used_up, extended)} == {before.sequence_id}
+
+
+@pytest.mark.parametrize(
+    ("current", "given", "told"),
+    [(1, 1, (0, 99)), (1, 5, (4, 95)), (1, 100, (99, 0)), (6, 5, (None, None)), (1, 101, (None, None))],
+)
+async def test_what_a_given_number_passed_over_is_told(
+    db: Database, current: int, given: int, told: tuple[int | None, int | None]
+) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant, maximum=100)
+    await change(db, tenant, next_number=current)
+
+    came = await db.run(submissions.accept, new_submission(tenant, e_ncf=f"E31{given:010}"), ACCEPTED_AT)
+
+    assert (came.numbers_skipped, came.numbers_left) == told
+
+
+# --- The last day -----------------------------------------------------------------------------------------------------
+
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC)) | st.builds(
+    lambda day, hour: datetime.combine(day, time(hour), UTC),
+    st.dates(date(2020, 1, 1), date(2040, 1, 1)),
+    st.integers(0, 5),
+)
+
+
+@given(ends=MOMENTS, now=MOMENTS)
+@settings(max_examples=200, deadline=None)
+def test_the_database_and_the_documents_have_one_last_day(
+    shared: psycopg.Connection, ends: datetime, now: datetime
+) -> None:
+    told = shared.execute(
+        "SELECT sequence_last_day(%(ends)s), sequence_is_over(%(ends)s, %(now)s)", {"ends": ends, "now": now}
+    ).fetchone()
+
+    assert told == (last_day(ends), local(now).date() > last_day(ends))
+
+
+@pytest.fixture(scope="module")
+def shared(postgres: str, template: str) -> Any:
+    with plain(make_conninfo(postgres, dbname="postgres")) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE numbers TEMPLATE {}").format(sql.Identifier(template)))
+    with plain(make_conninfo(postgres, dbname="numbers")) as conn:
+        yield conn
+
+
+async def test_numbers_are_drawn_to_the_end_of_the_last_day_there(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant, expire_at=datetime(2026, 11, 6, tzinfo=UTC))  # the day, as programs write it
+    evening = datetime(2026, 11, 6, 23, 59, 59, tzinfo=ZONE)
+
+    assert await draw(db, tenant, evening) == "E310000000001"
+    with pytest.raises(Exception, match="expired"):
+        await draw(db, tenant, evening + timedelta(seconds=1))
+
+
+# --- Coming from the release before -----------------------------------------------------------------------------------
+
+
+def test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an owner who is no superuser: it is behind the wall, too."""
+    name = f"e_{new_id(ACCEPTED_AT).hex}"
+    every = migrations()
+    with plain(postgres) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        owner = f"owner_{name[-8:]}"
+        conn.execute(sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER CREATEROLE").format(sql.Identifier(owner)))
+        conn.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(sql.Identifier(name), sql.Identifier(owner)))
+    dsn = make_conninfo(postgres, dbname=name)
+    with plain(dsn) as conn:
+        conn.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(owner)))
+    of_owner = make_conninfo(dsn, user=owner)
+    monkeypatch.setattr(module, "migrations", lambda: [one for one in every if one.number < 13])
+    migrate(of_owner)
+    with plain(dsn) as conn:
+        conn.execute("INSERT INTO tenants (tenant_id, name, issuer) OVERRIDING SYSTEM VALUE VALUES (1, 'a', '{}')")
+        states = {
+            1: ("Rechazado", "used", True, ISSUER),
+            2: ("Aceptado", "used", True, ISSUER),
+            3: ("Rechazado", "reusable", True, SISTER),
+            4: ("queued", "reserved", False, None),
+        }
+        for number, (status, fate, is_signed, issuer) in states.items():
+            conn.execute(
+                """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format,
+                                            root, e_ncf, issuer_rnc, status, number_fate, submitted_at, updated_at,
+                                            verdict_at, signed_at)
+                   VALUES (1, %s, 'ecf', 'k', '', 'xml', 'ECF', %s, %s, %s, %s, now(), now(),
+                           CASE WHEN %s <> 'queued' THEN now() END, CASE WHEN %s THEN now() END)""",
+                (UUID(int=number), NUMBER, issuer, status, fate, status, is_signed),
+            )
+        conn.execute(
+            """INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number,
+                                      current_number, expire_at)
+               VALUES (1, 'ecf', 'E31', gen_random_uuid(), 1, 9, 1, '2028-12-31T00:00Z'),
+                      (1, 'ecf', 'E32', gen_random_uuid(), 1, 9, 1, NULL)"""
+        )
+    monkeypatch.setattr(module, "migrations", lambda: every)
+
+    migrate(of_owner)
+
+    with plain(dsn) as conn:
+        found = conn.execute("SELECT e_ncf, issuer_rnc, submission_id FROM held_numbers").fetchall()
+        ends = conn.execute("SELECT prefix, expire_at FROM sequences ORDER BY prefix").fetchall()
+        walls = conn.execute(
+            "SELECT bool_and(relforcerowsecurity) FROM pg_class"
+            " WHERE relnamespace = 'public'::regnamespace AND relname IN ('sequences', 'submissions', 'held_numbers')"
+        ).fetchone()
+    assert found == [(NUMBER, ISSUER, UUID(int=2))]
+    assert ends == [("E31", datetime(2029, 1, 1, 3, 59, 59, 999000, tzinfo=UTC)), ("E32", None)]
+    assert walls == (True,)
+    with plain(postgres) as conn:
+        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

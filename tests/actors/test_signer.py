@@ -289,8 +289,8 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
     tenant = await make_tenant(db)
     await make_certificate(db, tenant)
     told = []
-    for _ in range(2):
-        new = await make_submission(db, tenant, original=beer(), e_ncf="E310000000007")
+    for number in (7, 8):
+        new = await make_submission(db, tenant, original=beer(), e_ncf=f"E31000000000{number}")
         assert await step(db, make_signer(db), new) == "signed"
         record = await db.run(submissions.find, tenant, new)
         assert record is not None

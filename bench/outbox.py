@@ -36,7 +36,7 @@ import trio
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry

@@ -23,7 +23,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import outbox, submissions
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded

@@ -16,7 +16,7 @@ from prometheus_client import (
 )
 
 from fe import __version__
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped

@@ -7,7 +7,8 @@ from typing import Any
 from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
-from fe.ecf.states import Estado, NumberFate, Stage, Status
+from fe.authority.estado import Estado
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt
 from fe.store.submissions import SignedDocument
 

@@ -12,7 +12,7 @@ from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions

@@ -15,7 +15,7 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.metrics import Metrics

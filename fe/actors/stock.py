@@ -7,7 +7,7 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.metrics import Labels, Metrics, show
 from fe.store import stock
 from fe.store.db import Conn, Database

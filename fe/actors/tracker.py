@@ -11,7 +11,7 @@ from fe.actors.patience import FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.retry import Gap, poll_gap
 from fe.store import submissions

@@ -8,7 +8,7 @@ from uuid import UUID
 from fe.actors.outcomes import Adopted, Failed, Judged, NotKnownThere, Processing, Received, Signed
 from fe.clock import Clock
 from fe.ecf.ids import moment_of
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import Kind

@@ -27,7 +27,7 @@ from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 
 __all__ = [
     "Authority",

@@ -48,7 +48,7 @@ from fe.authority.replies import (
     says_try_again,
 )
 from fe.ecf.catalogue import Service
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 
 T = TypeVar("T")
 

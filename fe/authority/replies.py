@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fe.authority.bodies import Body, Form, Message, alone, flag, fold, member, messages, number, text
-from fe.ecf.states import ESTADO_BY_CODE, Estado
+from fe.authority.estado import ESTADO_BY_CODE, Estado
 
 _ROOTS = frozenset(
     {

@@ -16,7 +16,7 @@ from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.flows.replay import can_be_asked
 from fe.queue.outcome import TryLater
 from fe.store.db import Database

@@ -10,7 +10,7 @@ from uuid import UUID
 import click
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.flows import provision
 from fe.store import dead_letters
 from fe.store.db import Database

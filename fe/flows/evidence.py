@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from fe.ecf.load import MalformedJson, load_json
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.store.evidence import Bytes, Link, Story
 
 #: The form of an export; a reader refuses what it does not know.

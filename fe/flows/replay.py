@@ -13,7 +13,7 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Root
 from fe.ecf.ids import new_id
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import replay_plans
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store.waiting import Waiting
 
 

@@ -9,7 +9,7 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem, show_problem
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.http.envelopes import NewInvoice
 from fe.http.errors import ApiError
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from uuid import UUID
 
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.http.errors import ApiError
 from fe.store.history import DEAD_LETTER, Filter
 

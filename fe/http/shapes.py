@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fe.ecf.catalogue import PREFIXES
-from fe.ecf.states import NumberFate, Status
+from fe.lifecycle import NumberFate, Status
 
 Environment = Literal["ecf", "certecf", "testecf"]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.ecf.states import FINAL
+from fe.lifecycle import FINAL
 from fe.http.load import Load
 from fe.store import submissions
 from fe.store.db import Database

@@ -17,7 +17,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import MalformedXml
 from fe.ecf.problems import Problem
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.issuing.texts import number_far_ahead
 from fe.store import submissions

@@ -10,7 +10,7 @@ from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.db import Conn
 from fe.store.errors import LeaseLost
 

@@ -7,7 +7,7 @@ from typing import Any
 import trio
 
 from fe.authority.client import Authority, BeforeSend, Message, Outgoing, Receipt, Tracking, Verdict
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from tests.factories.tenants import SECURITY_CODE
 
 

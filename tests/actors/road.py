@@ -14,7 +14,7 @@ from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
-from fe.ecf.states import Estado, Stage
+from fe.authority.estado import Estado
+from fe.lifecycle import Stage
 from fe.store.db import Database
 from tests.actors.authority import (
     ACCEPTED,

@@ -18,7 +18,7 @@ from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import load_xml
 from fe.ecf.seal import verify
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.metrics import Metrics

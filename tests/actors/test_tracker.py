@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from fe.authority.errors import ForeignAnswer, Refused, Unavailable
-from fe.ecf.states import Estado, Stage
+from fe.authority.estado import Estado
+from fe.lifecycle import Stage
 from fe.store.db import Database
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road

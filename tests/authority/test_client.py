@@ -13,7 +13,7 @@ from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, Out
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
 from fe.ecf.catalogue import Environment, Service
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from tests.authority.scripted import (
     NOW,
     PATIENT,

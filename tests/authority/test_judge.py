@@ -14,7 +14,7 @@ from fe.authority.judge import judge_query, judge_submission, judge_token, read_
 from fe.authority.line import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
 from fe.ecf.catalogue import Service
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from tests.authority.scripted import NOW, TRACK_ID
 
 E_NCF = "E320000000011"

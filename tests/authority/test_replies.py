@@ -22,7 +22,7 @@ from fe.authority.replies import (
 )
 from fe.authority.services import read_services, read_up, read_windows
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from tests.authority.scripted import NOW, TRACK_ID
 
 

@@ -11,7 +11,7 @@ from fe.authority.client import Authority, Outgoing
 from fe.authority.hosts import Hosts
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.seal import verify
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import outbox
 from fe.store.db import Database
 from tests.authority.scripted import PATIENT, Owner

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 import trio
 
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import circuits, outbox
 from fe.store.db import Database
 from tests.cli.running import Fe, environment

@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.ids import new_id
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import outbox, submissions, tenants
 from fe.store.db import Conn, Database
 from fe.store.outbox import Lane, Work

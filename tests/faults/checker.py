@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
-from fe.ecf.states import FINAL, MOVES, Status
+from fe.lifecycle import FINAL, MOVES, Status
 from fe.flows.evidence import link_hash
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import trio
 
-from fe.ecf.states import FINAL, Status
+from fe.lifecycle import FINAL, Status
 from tests.faults.documents import Paper, Papers
 from tests.faults.history import Call, ClientJournal, Outcome
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from fe.ecf.states import FINAL
+from fe.lifecycle import FINAL
 from tests.faults.history import History, Outcome, by_submission
 from tests.faults.scene import Scene
 

@@ -29,7 +29,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.store import sequences, throttle
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.store import history
 from fe.store.db import Database
 from tests.http import worker

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.http.app import PREFIX, create_app
 from fe.http.routes import Route
 from fe.store.db import Database

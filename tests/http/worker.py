@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from fe.ecf.catalogue import Host
-from fe.ecf.states import NumberFate, Status
+from fe.lifecycle import NumberFate, Status
 from fe.store import outbox, submissions
 from fe.store.db import Database
 from tests.factories.tenants import take

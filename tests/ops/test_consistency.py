@@ -11,7 +11,7 @@ import pytest
 from fe.actors.stock import CERTIFICATE_TIMES, NUMBERS_LEFT, SEQUENCE_TIMES
 from fe.authority.line import OUTCOMES
 from fe.ecf.catalogue import Environment, Host
-from fe.ecf.states import FINAL, Stage
+from fe.lifecycle import FINAL, Stage
 from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (

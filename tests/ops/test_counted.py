@@ -13,7 +13,7 @@ from fe.actors.outcomes import Judged
 from fe.actors.stock import StockTaker
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.metrics import Metrics, show
 from fe.queue.outcome import Outcome
 from fe.store import outbox

@@ -19,7 +19,7 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import pauses
 from fe.store.db import Database
 from fe.store.operators import Act

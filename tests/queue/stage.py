@@ -13,7 +13,7 @@ import trio
 from fe.actors.stages import lanes
 from fe.actors.writers import WRITERS, submission_kind
 from fe.clock import system_clock
-from fe.ecf.states import NumberFate, Stage
+from fe.lifecycle import NumberFate, Stage
 from fe.metrics import Metrics
 from fe.queue.claims import InHand, find_and_claim
 from fe.queue.executor import Executor, run_stage

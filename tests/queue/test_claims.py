@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.queue.claims import InHand, divide, find_and_claim
 from fe.queue.outcome import Outcome
 from fe.store.db import Database

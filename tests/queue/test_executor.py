@@ -10,7 +10,7 @@ import trio
 
 from fe.actors.credentials import CannotOpen
 from fe.clock import system_clock
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.stage import StageConfig

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fe.ecf.catalogue import Root
-from fe.ecf.states import FINAL, Status
+from fe.lifecycle import FINAL, Status
 from tests.faults.checker import CHECKS
 from tests.simulation.rows import Key
 from tests.simulation.world import Booked, Run

@@ -8,7 +8,7 @@ from typing import Any
 from fe.actors.credentials import Opened
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Verdict
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store.outbox import Work

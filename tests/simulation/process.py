@@ -23,7 +23,7 @@ from fe.actors.tracker import Tracker
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Service
-from fe.ecf.states import NumberFate, Stage
+from fe.lifecycle import NumberFate, Stage
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.executor import run_stage

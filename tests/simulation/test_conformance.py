@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment, Host
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
 from fe.store.db import Conn
 from fe.store.errors import StoreError

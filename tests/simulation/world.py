@@ -17,7 +17,7 @@ import structlog
 import trio
 import trio.testing
 
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.flows.evidence import link_hash
 from fe.metrics import Metrics
 from fe.store import dead_letters, pauses, submissions

@@ -14,7 +14,7 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.load import load_xml
 from fe.ecf.rules import RULES
 from fe.ecf.seal import signature_time
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from tests.shared import needs_shared, shared
 from tests.simulator.support import ISSUER, Running, ecf, number, signer
 

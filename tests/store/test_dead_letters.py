@@ -7,7 +7,7 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, operators, outbox, pauses, submissions, waiting
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter, Filter

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import outbox, submissions
 from fe.store.db import Database
 from tests.factories.tenants import (

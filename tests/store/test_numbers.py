@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
-from fe.ecf.states import Stage, Status
+from fe.lifecycle import Stage, Status
 from fe.store import migrate as module
 from fe.store import numbers, outbox, sequences, submissions
 from fe.store.db import Conn, Database

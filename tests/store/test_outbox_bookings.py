@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import outbox, submissions
 from fe.store.db import Conn, Database
 from fe.store.errors import LeaseLost

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from fe.ecf.catalogue import Environment, Host
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.outbox import Lane, Turn

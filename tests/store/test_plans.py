@@ -17,7 +17,7 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, outbox, submissions, waiting
 from fe.store.db import Conn, Database, open_database
 from fe.store.outbox import Lane, Work

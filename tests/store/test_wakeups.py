@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import trio
 
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store.db import Database, open_database
 from fe.store.wakeups import CHANNEL, THROTTLE, Wakeups
 from tests.factories.tenants import rows

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import outbox, workers
 from fe.store.db import Conn, Database
 from fe.store.errors import LeaseLost

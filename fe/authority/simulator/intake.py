@@ -19,7 +19,7 @@ from fe.authority.simulator.operations import Operation
 from fe.authority.simulator.replies import Reply
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.load import MalformedXml
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 
 #: 9 or 11 digits and a number, as the file names of documents are made.
 _FILE_NAME = re.compile(rf"({TAX_ID_FORM})({E_NCF_FORM})\.xml", re.IGNORECASE)

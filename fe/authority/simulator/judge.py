@@ -15,7 +15,7 @@ from fe.ecf.certificate import holder_id
 from fe.ecf.dates import local, read_day
 from fe.ecf.identity import ENcf, e_ncf
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.states import Estado
+from fe.authority.estado import Estado
 from fe.ecf.thresholds import consumer_in_full
 from fe.ecf.trust import check_certificate
 

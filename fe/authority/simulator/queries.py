@@ -12,7 +12,7 @@ from fe.ecf import money
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_moment
 from fe.ecf.identity import e_ncf
-from fe.ecf.states import ESTADO_BY_CODE, Estado
+from fe.authority.estado import ESTADO_BY_CODE, Estado
 
 _NOT_FOUND = Estado.NOT_FOUND.value
 

@@ -9,7 +9,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.store import billing, submissions
 from fe.store.db import Conn, Database
 from fe.store.submissions import NewSubmission

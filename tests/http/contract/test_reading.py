@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Status
+from fe.lifecycle import Status
 from fe.store import dead_letters
 from fe.store.db import Database
 from fe.store.operators import Act

@@ -8,7 +8,7 @@ import httpx
 import trio
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.states import Stage
+from fe.lifecycle import Stage
 from fe.store import sequences, submissions, tenants
 from fe.store.db import Conn, Database
 from tests.http.clauses import clause

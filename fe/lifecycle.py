@@ -1,26 +1,6 @@
-"""Which states a submission has and which moves are legal (interface.md, "States and transitions"; decisions.md)."""
+"""The life of a submission as data: what states it has and which moves are legal."""
 
 from enum import StrEnum
-
-
-class Estado(StrEnum):
-    """The authority's own word about a document (PROTOCOL.md section 4)."""
-
-    NOT_FOUND = "No encontrado"
-    ACCEPTED = "Aceptado"
-    REJECTED = "Rechazado"
-    PROCESSING = "En Proceso"
-    CONDITIONAL = "Aceptado Condicional"
-
-
-#: The numeric `codigo` that goes with each state in the authority's answers.
-ESTADO_BY_CODE = {
-    0: Estado.NOT_FOUND,
-    1: Estado.ACCEPTED,
-    2: Estado.REJECTED,
-    3: Estado.PROCESSING,
-    4: Estado.CONDITIONAL,
-}
 
 
 class Status(StrEnum):

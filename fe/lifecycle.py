@@ -1,6 +1,14 @@
-"""The life of a submission as data: what states it has and which moves are legal."""
+"""The life of a submission as data: where it can be, what can come of a step, and the one table of transitions.
 
+Pure: no I/O, no clock. The functions in sql/ make these transitions and no others, which tests read off the database.
+The proof of evidence, the judge of the fault runs, the API's timeline and docs/api/states.md are made from this table.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
+from typing import Any
 
 
 class Status(StrEnum):
@@ -14,23 +22,10 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-#: After these nothing moves by itself any more.
+#: After these nothing moves by itself any more, nor by an operator: `error` leads back to `queued` nowhere. A replay
+#: starts from a dead letter, which is still `queued` to its client, so that nobody issues a second receipt while the
+#: first may yet be accepted.
 FINAL = frozenset({Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED, Status.ERROR})
-
-#: The legal moves. `error` leads back to `queued` nowhere: an operator's replay starts from a dead letter, and a dead
-#: letter is still `queued` to the client, so that nobody issues a second receipt while the first may yet be accepted.
-MOVES: dict[Status, frozenset[Status]] = {
-    Status.QUEUED: frozenset(
-        {Status.PROCESSING, Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED, Status.ERROR, Status.QUEUED}
-    ),
-    Status.PROCESSING: frozenset(
-        {Status.PROCESSING, Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED, Status.ERROR, Status.QUEUED}
-    ),
-    Status.ACCEPTED: frozenset(),
-    Status.CONDITIONAL: frozenset(),
-    Status.REJECTED: frozenset(),
-    Status.ERROR: frozenset(),
-}
 
 
 class Stage(StrEnum):
@@ -42,11 +37,229 @@ class Stage(StrEnum):
     RECONCILE = "reconcile"
 
 
+class Place(StrEnum):
+    """Where a submission is: in a stage of the outbox, before all of them, given up, or past them."""
+
+    NEW = "new"
+    SIGN = Stage.SIGN.value
+    SEND = Stage.SEND.value
+    TRACK = Stage.TRACK.value
+    RECONCILE = Stage.RECONCILE.value
+    DEAD_LETTER = "dead_letter"
+    ENDED = "ended"
+
+
 class NumberFate(StrEnum):
-    """What became of the fiscal number (decisions.md, "numberFate")."""
+    """What became of the fiscal number."""
 
     RESERVED = "reserved"
     USED = "used"
     REUSABLE = "reusable"
     UNKNOWN = "unknown"
     VOID = "void"
+
+
+#: Promised to clients as a possible value, and written by no transition yet: the authority's answer to a voiding of
+#: ranges does not say, in a way that a program could read, which of the numbers are void.
+UNWRITTEN_FATES = frozenset({NumberFate.VOID})
+
+
+class EventKind(StrEnum):
+    """What an event says has happened."""
+
+    ACCEPTED = "accepted"
+    SIGNED = "signed"
+    SENDING = "sending"
+    RECEIVED = "received"
+    PROCESSING = "processing"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    NOT_KNOWN_THERE = "not_known_there"
+    VERDICT = "verdict"
+    ERROR = "error"
+    RETRY = "retry"
+    DEAD_LETTER = "dead_letter"
+    REPLAYED = "replayed"
+    DISCARDED = "discarded"
+
+    @property
+    def meaning(self) -> str:
+        """What it means, for somebody who reads it for the first time."""
+        return _MEANINGS[self]
+
+
+_MEANINGS: Mapping[EventKind, str] = {
+    EventKind.ACCEPTED: "submission, number and first step stored, in one commit",
+    EventKind.SIGNED: "made, checked, signed: these bytes are kept for good",
+    EventKind.SENDING: "intent to send committed; then it goes out",
+    EventKind.RECEIVED: "the authority has it; its verdict is to come",
+    EventKind.PROCESSING: "the authority is still at it",
+    EventKind.OUTCOME_UNKNOWN: "nobody knows whether it arrived: ask before sending again",
+    EventKind.NOT_KNOWN_THERE: "asked: it is not known there, send the same bytes again",
+    EventKind.VERDICT: "the authority's verdict",
+    EventKind.ERROR: "permanent failure",
+    EventKind.RETRY: "it did not work out, due again",
+    EventKind.DEAD_LETTER: "out of attempts, an operator's matter",
+    EventKind.REPLAYED: "an operator set it going again, attempts afresh",
+    EventKind.DISCARDED: "an operator gave it up",
+}
+
+
+class Outcome(StrEnum):
+    """What can come of a step, of a submission handed in, and of an operator's decision."""
+
+    ACCEPTED = "accepted"
+    SIGNED = "signed"
+    ANNOUNCED = "announced"
+    ANNOUNCED_AGAIN = "announced again"
+    RECEIVED = "received"
+    PROCESSING = "in process"
+    STILL_PROCESSING = "still in process"
+    IN_DOUBT = "in doubt"
+    NOT_KNOWN = "not known there"
+    VERDICT = "verdict"
+    FAILED = "failed"
+    RETRY = "retry"
+    GIVEN_BACK = "given back"
+    OUT_OF_ATTEMPTS = "out of attempts"
+    REPLAYED = "replayed"
+    DISCARDED = "discarded"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One line of the table. Where several values stand, each of `before` goes with each of the others.
+
+    None says that nothing changes: of `to` that the submission stays where it is; of `event` that none is written, and
+    then nothing of what a client or an auditor sees has changed.
+    """
+
+    before: tuple[Place, ...]
+    outcome: Outcome
+    to: tuple[Place, ...] | None
+    status: Status | None
+    fate: tuple[NumberFate, ...] | None
+    event: EventKind | None
+
+
+_WAITING = tuple(Place(stage) for stage in Stage)
+_AT_THE_AUTHORITY = (Place.SEND, Place.TRACK, Place.RECONCILE)
+_NEW, _SIGN, _SEND, _TRACK, _RECONCILE = (Place.NEW,), (Place.SIGN,), (Place.SEND,), (Place.TRACK,), (Place.RECONCILE,)
+_DEAD, _ENDED = (Place.DEAD_LETTER,), (Place.ENDED,)
+_USED, _REUSABLE, _UNKNOWN = (NumberFate.USED,), (NumberFate.REUSABLE,), (NumberFate.UNKNOWN,)
+
+#: Every transition there is. A submission's own step is booked by whoever holds its claim; the first line is written by
+#: the front, the last two are an operator's.
+TABLE: tuple[Transition, ...] = (
+    Transition(_NEW, Outcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
+    Transition(_SIGN, Outcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
+    Transition(_SIGN, Outcome.FAILED, _ENDED, Status.ERROR, _REUSABLE, EventKind.ERROR),
+    Transition(_SEND, Outcome.ANNOUNCED, None, None, None, EventKind.SENDING),
+    # The same claim, whose session with the authority had to be renewed: still one send.
+    Transition(_SEND, Outcome.ANNOUNCED_AGAIN, None, None, None, None),
+    # An outright refusal; used, when the reason is that the number is used already, by somebody else's document.
+    Transition(_SEND, Outcome.FAILED, _ENDED, Status.ERROR, _REUSABLE + _USED, EventKind.ERROR),
+    # From reconcile: it had arrived, and the trackId was found by asking.
+    Transition((Place.SEND, Place.RECONCILE), Outcome.RECEIVED, _TRACK, None, None, EventKind.RECEIVED),
+    Transition(_TRACK, Outcome.PROCESSING, None, Status.PROCESSING, None, EventKind.PROCESSING),
+    Transition(_TRACK, Outcome.STILL_PROCESSING, None, None, None, None),
+    Transition(_AT_THE_AUTHORITY, Outcome.IN_DOUBT, _RECONCILE, None, _UNKNOWN, EventKind.OUTCOME_UNKNOWN),
+    Transition(_RECONCILE, Outcome.NOT_KNOWN, _SEND, None, None, EventKind.NOT_KNOWN_THERE),
+    Transition(_AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.ACCEPTED, _USED, EventKind.VERDICT),
+    Transition(_AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.CONDITIONAL, _USED, EventKind.VERDICT),
+    # The authority says of a rejection whether it used the number up, or says nothing.
+    Transition(
+        _AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.REJECTED, _REUSABLE + _USED + _UNKNOWN, EventKind.VERDICT
+    ),
+    Transition(_WAITING, Outcome.RETRY, None, None, None, EventKind.RETRY),
+    # We were stopped, or the database was away: nothing failed, and the attempt does not count.
+    Transition(_WAITING, Outcome.GIVEN_BACK, None, None, None, None),
+    Transition(_WAITING, Outcome.OUT_OF_ATTEMPTS, _DEAD, None, None, EventKind.DEAD_LETTER),
+    # To the stage it died in; to reconcile instead of send where bytes may have gone out.
+    Transition(_DEAD, Outcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
+    # The number is free again only if certainly nothing went out.
+    Transition(_DEAD, Outcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One transition of the table with one value in each of its fields. None says that nothing changes."""
+
+    before: Place
+    outcome: Outcome
+    to: Place
+    status: Status | None
+    fate: NumberFate | None
+    event: EventKind | None
+
+
+def _moves(table: Iterable[Transition]) -> Iterable[Move]:
+    for line in table:
+        for before, fate in product(line.before, line.fate or (None,)):
+            for to in line.to or (before,):
+                yield Move(before, line.outcome, to, line.status, fate, line.event)
+
+
+#: The table, written out.
+MOVES: tuple[Move, ...] = tuple(_moves(TABLE))
+
+
+class Unlawful(ValueError):
+    """An event that the table does not allow where it stands; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Where a submission is, and what its client is told, as far as its events say. It begins before the first one."""
+
+    place: Place = Place.NEW
+    status: Status = Status.QUEUED
+    fate: NumberFate = NumberFate.RESERVED
+
+    def after(self, kind: str, detail: Mapping[str, Any]) -> "Life":
+        """Where it is after one more event, of which `detail` is what it says. Raises Unlawful."""
+        if self.place is Place.ENDED:
+            raise Unlawful(f"{kind} after its end")
+        found = {
+            Life(move.to, move.status or self.status, move.fate or self.fate)
+            for move in MOVES
+            if move.before is self.place and move.event == kind and _said_so(move, detail)
+        }
+        if not found:
+            raise Unlawful(f"{kind} cannot follow where it stands ({self.place})")
+        if len(found) > 1:
+            raise Unlawful(f"{kind} does not say which way it went from there ({self.place})")
+        return found.pop()
+
+
+def _said_so(move: Move, detail: Mapping[str, Any]) -> bool:
+    """Whether an event's detail speaks of this move: where the table leaves a choice, the detail must say which."""
+    stage = move.to if move.event is EventKind.REPLAYED else move.before
+    said = {"status": move.status, "numberFate": move.fate, "stage": stage}
+    return all(detail[name] == value for name, value in said.items() if name in detail)
+
+
+def _later() -> dict[Status, frozenset[Status]]:
+    """Which status can be seen after which, by whoever looks now and then: by any number of moves."""
+    reached = {(Place.NEW, Status.QUEUED)}
+    steps: dict[tuple[Place, Status], set[tuple[Place, Status]]] = {}
+    waiting = list(reached)
+    while waiting:
+        place, status = waiting.pop()
+        then = {(move.to, move.status or status) for move in MOVES if move.before is place}
+        steps[place, status] = then
+        waiting += then - reached
+        reached |= then
+    seen: dict[Status, set[Status]] = {status: set() for status in Status}
+    for start in reached:
+        met, ahead = {start}, [start]
+        while ahead:
+            new = steps[ahead.pop()] - met
+            met |= new
+            ahead += new
+        seen[start[1]] |= {status for _, status in met}
+    return {status: frozenset(later) for status, later in seen.items()}
+
+
+#: What a client that asks again and again may see after a status, itself included.
+LATER: Mapping[Status, frozenset[Status]] = _later()

@@ -1,4 +1,4 @@
-"""`fe evidence`: a submission's story, exported and proved."""
+"""`fe evidence`: what happened to a submission, exported and proved."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from fe.flows import evidence as proofs
 from fe.flows import provision
 from fe.store import evidence as stored
 from fe.store.db import Database
-from fe.store.evidence import Story
+from fe.store.evidence import Evidence
 
 _MAX_EXPORT = 64 * 1024 * 1024
 
@@ -32,9 +32,9 @@ def evidence() -> None:
 @evidence.command()
 @click.argument("tax_log_id", type=click.UUID)
 def export(tax_log_id: UUID) -> None:
-    """Write the story of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
-    story = with_database(settings_with_database(), lambda db: _story(db, tax_log_id))
-    click.echo(json.dumps(proofs.export(story), ensure_ascii=False))
+    """Write the history of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
+    found = with_database(settings_with_database(), lambda db: _stored(db, tax_log_id))
+    click.echo(json.dumps(proofs.export(found), ensure_ascii=False))
 
 
 @evidence.command()
@@ -64,13 +64,13 @@ def verify(
         _verify_all(tenant_name, since, until)
         return
     if path is not None:
-        story = _read(path)
+        found = _read(path)
     else:
         assert tax_log_id is not None
         one = tax_log_id
-        story = with_database(settings_with_database(), lambda db: _story(db, one))
-    _fail_on(f"{story.submission_id}: {fault}" for fault in proofs.faults(story, expected_hash=expect))
-    click.echo(f"{len(story.links)} events, last hash {story.links[-1].hash.hex()}: nothing was changed")
+        found = with_database(settings_with_database(), lambda db: _stored(db, one))
+    _fail_on(f"{found.submission_id}: {fault}" for fault in proofs.faults(found, expected_hash=expect))
+    click.echo(f"{len(found.links)} events, last hash {found.links[-1].hash.hex()}: nothing was changed")
 
 
 def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None) -> None:
@@ -79,16 +79,16 @@ def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None
 
     async def work(db: Database) -> tuple[int, list[str]]:
         tenant = await db.run(provision.find_tenant, tenant_name)
-        checked, found, after = 0, list[str](), UUID(int=0)
+        checked, wrong, after = 0, list[str](), UUID(int=0)
         while page := await db.run(stored.submissions_of, tenant.tenant_id, first, last, after):
             for submission_id in page:
-                story = await _story(db, submission_id)
-                found += [f"{submission_id}: {fault}" for fault in proofs.faults(story)]
+                one = await _stored(db, submission_id)
+                wrong += [f"{submission_id}: {fault}" for fault in proofs.faults(one)]
             checked, after = checked + len(page), page[-1]
-        return checked, found
+        return checked, wrong
 
-    checked, found = with_database(settings_with_database(), work)
-    _fail_on(iter(found))
+    checked, wrong = with_database(settings_with_database(), work)
+    _fail_on(iter(wrong))
     click.echo(f"{checked} submissions checked: nothing was changed")
 
 
@@ -101,14 +101,14 @@ def _fail_on(faults: Iterator[str]) -> None:
         sys.exit(1)
 
 
-async def _story(db: Database, tax_log_id: UUID) -> Story:
-    story = await db.transact(stored.story, tax_log_id)
-    if story is None:
+async def _stored(db: Database, tax_log_id: UUID) -> Evidence:
+    found = await db.transact(stored.read, tax_log_id)
+    if found is None:
         raise Failure(f"there is no submission {tax_log_id}")
-    return story
+    return found
 
 
-def _read(path: Path) -> Story:
+def _read(path: Path) -> Evidence:
     try:
         value = load_json(path.read_bytes(), max_bytes=_MAX_EXPORT)
     except MalformedJson as wrong:

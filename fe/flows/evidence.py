@@ -1,8 +1,9 @@
-"""Proving a submission's story: exporting it, and checking an export with nothing but the export itself.
+"""Proving what happened to a submission: exporting its evidence, and checking that with nothing but the export itself.
 
 Each event's hash is SHA-256 over the hash before it and the event's own text, so no event can be changed, added in the
 middle or taken out without every later hash being wrong. The documents are tied in by their digests, which the events
-`accepted`, `signed` and `sending` hold, and the status by the events that led to it. What a chain alone cannot show is
+`accepted`, `signed` and `sending` hold, and the status by the events that led to it, each of which must be one that the
+table of transitions allows where it stands. What a chain alone cannot show is
 that its end was cut off, or that all of it was written anew: keep the last hash elsewhere.
 """
 
@@ -14,11 +15,14 @@ from typing import Any
 from uuid import UUID
 
 from fe.ecf.load import MalformedJson, load_json
-from fe.lifecycle import Status
-from fe.store.evidence import Bytes, Link, Story
+from fe.lifecycle import EventKind, Life, Status, Unlawful
+from fe.store.evidence import Bytes, Evidence, Link
 
 #: The form of an export; a reader refuses what it does not know.
 FORMAT = "fe-evidence-1"
+
+#: The kind of an event and what it says.
+Event = tuple[str, dict[str, Any]]
 
 
 class NotAnExport(ValueError):
@@ -37,14 +41,14 @@ def _moment(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def export(story: Story) -> dict[str, Any]:
-    """Write a story as JSON values: complete, so that it can be checked far from the database."""
+def export(evidence: Evidence) -> dict[str, Any]:
+    """Write evidence as JSON values: complete, so that it can be checked far from the database."""
     return {
         "format": FORMAT,
-        "tenantId": story.tenant_id,
-        "taxLogId": str(story.submission_id),
-        "status": story.status,
-        "eNCF": story.e_ncf,
+        "tenantId": evidence.tenant_id,
+        "taxLogId": str(evidence.submission_id),
+        "status": evidence.status,
+        "eNCF": evidence.e_ncf,
         "events": [
             {
                 "seq": link.seq,
@@ -53,7 +57,7 @@ def export(story: Story) -> dict[str, Any]:
                 "detail": link.detail_text,
                 "hash": link.hash.hex(),
             }
-            for link in story.links
+            for link in evidence.links
         ],
         "documents": [
             {
@@ -61,12 +65,12 @@ def export(story: Story) -> dict[str, Any]:
                 "sha256": hashlib.sha256(document.content).hexdigest(),
                 "content": b64encode(document.content).decode(),
             }
-            for document in story.documents
+            for document in evidence.documents
         ],
     }
 
 
-def read_export(value: Mapping[str, Any]) -> Story:
+def read_export(value: Mapping[str, Any]) -> Evidence:
     """Read what `export` wrote. Raises NotAnExport."""
     if value.get("format") != FORMAT:
         raise NotAnExport(f"this is not an export of the form {FORMAT}")
@@ -79,10 +83,10 @@ def read_export(value: Mapping[str, Any]) -> Story:
         if hashlib.sha256(content).hexdigest() != _field(item, "sha256", str, where):
             raise NotAnExport(f"{where}: its content does not have the digest that stands beside it")
         documents.append(Bytes(_field(item, "kind", str, where), content))
-    return Story(
+    return Evidence(
         tenant_id=_field(value, "tenantId", int),
         submission_id=_parsed(value, "taxLogId", UUID),
-        status=_field(value, "status", str),
+        status=_parsed(value, "status", Status),
         e_ncf=value.get("eNCF"),
         links=tuple(_link(item, where) for where, item in _items(value, "events")),
         documents=tuple(documents),
@@ -122,47 +126,47 @@ def _parsed(value: Mapping[str, Any], name: str, parse: Any, where: str = "") ->
         raise NotAnExport(f"{where}{'.' if where else ''}{name}: cannot be read") from None
 
 
-def faults(story: Story, *, expected_hash: str | None = None) -> Iterator[str]:
-    """Check a story; yield a sentence for everything that is not as it should be.
+def faults(evidence: Evidence, *, expected_hash: str | None = None) -> Iterator[str]:
+    """Check evidence; yield a sentence for everything that is not as it should be.
 
     `expected_hash` is a hash that was noted elsewhere, at any time: the chain must still contain it.
     """
-    if not story.links:
+    if not evidence.links:
         yield "there is no event at all"
         return
-    yield from _faults_of_chain(story)
-    if expected_hash is not None and expected_hash.lower() not in {link.hash.hex() for link in story.links}:
+    yield from _faults_of_chain(evidence)
+    if expected_hash is not None and expected_hash.lower() not in {link.hash.hex() for link in evidence.links}:
         yield f"no event has the hash {expected_hash}: the end was cut off, or the chain was written anew"
     try:
-        told = [(link.kind, load_json(link.detail_text.encode())) for link in story.links if link.kind in _TELLING]
+        events = [(link.kind, load_json(link.detail_text.encode())) for link in evidence.links]
     except MalformedJson as wrong:
         yield f"an event's detail cannot be read: {wrong.message}"
         return
-    yield from _faults_of_documents(story.documents, told)
-    if story.status != _status(told):
-        yield f"the submission is said to be {story.status}, and its story makes it {_status(told)}"
+    if not all(isinstance(detail, dict) for _, detail in events):
+        yield "an event's detail cannot be read: it is no object"
+        return
+    yield from _faults_of_documents(evidence.documents, events)
+    yield from _faults_of_life(evidence, events)
 
 
-#: Events that name documents, or move the status.
-_TELLING = frozenset({"accepted", "signed", "sending", "processing", "verdict", "error", "discarded"})
-
-
-def _faults_of_chain(story: Story) -> Iterator[str]:
+def _faults_of_chain(evidence: Evidence) -> Iterator[str]:
     previous, expected_seq = b"", 1
-    for link in story.links:
+    for link in evidence.links:
         if link.seq != expected_seq:
             yield f"event {expected_seq} is missing"
         computed = link_hash(
-            previous, story.tenant_id, story.submission_id, link.seq, link.at, link.kind, link.detail_text
+            previous, evidence.tenant_id, evidence.submission_id, link.seq, link.at, link.kind, link.detail_text
         )
         if computed != link.hash:
             yield f"event {link.seq} ({link.kind}) was changed, or one before it was"
         previous, expected_seq = link.hash, link.seq + 1
 
 
-def _faults_of_documents(documents: Sequence[Bytes], told: Sequence[tuple[str, Any]]) -> Iterator[str]:
+def _faults_of_documents(documents: Sequence[Bytes], events: Sequence[Event]) -> Iterator[str]:
     kept = {hashlib.sha256(document.content).hexdigest(): document.kind for document in documents}
-    received, signed, sent = (_digests(told, kind) for kind in ("accepted", "signed", "sending"))
+    received = _digests(events, EventKind.ACCEPTED)
+    signed = _digests(events, EventKind.SIGNED)
+    sent = _digests(events, EventKind.SENDING)
     for digest in sorted(received - set(kept)):
         yield f"what the client sent, with the digest {digest}, is not kept"
     for digest in sorted(signed - set(kept)):
@@ -174,20 +178,18 @@ def _faults_of_documents(documents: Sequence[Bytes], told: Sequence[tuple[str, A
         yield f"bytes with the digest {digest} were sent, and are not kept"
 
 
-def _digests(told: Sequence[tuple[str, Any]], of_kind: str) -> set[str]:
+def _digests(events: Sequence[Event], of_kind: EventKind) -> set[str]:
     names = ("sha256", "summarySha256")
-    return {detail[name] for kind, detail in told if kind == of_kind for name in names if name in detail}
+    return {detail[name] for kind, detail in events if kind == of_kind for name in names if name in detail}
 
 
-def _status(told: Sequence[tuple[str, Any]]) -> str:
-    """What the events make of the submission."""
-    status: str = Status.QUEUED
-    for kind, detail in told:
-        match kind:
-            case "processing":
-                status = Status.PROCESSING
-            case "verdict":
-                status = detail.get("status")
-            case "error" | "discarded":
-                status = Status.ERROR
-    return status
+def _faults_of_life(evidence: Evidence, events: Sequence[Event]) -> Iterator[str]:
+    life = Life()
+    for number, (kind, detail) in enumerate(events, 1):
+        try:
+            life = life.after(kind, detail)
+        except Unlawful as wrong:
+            yield f"event {number}: {wrong}"
+            return
+    if evidence.status != life.status:
+        yield f"the submission is said to be {evidence.status}, and its events make it {life.status}"

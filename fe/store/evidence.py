@@ -1,4 +1,4 @@
-"""Evidence: a submission's story with its chain of hashes, as it lies in the database."""
+"""Evidence: a submission's events with their chain of hashes, and its documents, as they lie in the database."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.lifecycle import Status
 from fe.store.db import Conn
 
 
@@ -29,12 +30,12 @@ class Bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Evidence:
     """All there is to prove: what the submission is said to be, what happened to it, and its documents."""
 
     tenant_id: int
     submission_id: UUID
-    status: str
+    status: Status
     e_ncf: str | None
     links: tuple[Link, ...]
     documents: tuple[Bytes, ...]
@@ -61,8 +62,8 @@ _DOCUMENTS = """
 """
 
 
-async def story(conn: Conn, submission_id: UUID) -> Story | None:
-    """Read a submission's story, whoever's it is; None when there is no such submission.
+async def read(conn: Conn, submission_id: UUID) -> Evidence | None:
+    """Read a submission's evidence, whoever's it is; None when there is no such submission.
 
     Run it in a transaction of its own: all it reads is of one moment, though work may go on.
     """
@@ -76,8 +77,13 @@ async def story(conn: Conn, submission_id: UUID) -> Story | None:
     await links.execute(_LINKS, values)
     documents = conn.cursor(row_factory=class_row(Bytes))
     await documents.execute(_DOCUMENTS, values)
-    return Story(
-        tenant_id, submission_id, status, e_ncf, tuple(await links.fetchall()), tuple(await documents.fetchall())
+    return Evidence(
+        tenant_id,
+        submission_id,
+        Status(status),
+        e_ncf,
+        tuple(await links.fetchall()),
+        tuple(await documents.fetchall()),
     )
 
 

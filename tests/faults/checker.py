@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
-from fe.lifecycle import FINAL, MOVES, Status
 from fe.flows.evidence import link_hash
+from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 
 #: How many times a document's bytes may be sent before it is an operator's matter.
@@ -25,12 +25,6 @@ _DUPLICATE_CODES = (3, 1209)
 #: Documents of which the authority can be asked what became of them.
 _ASKED_ABOUT = ("reception", "summary_reception")
 _TRY_AGAIN = "intentar nueva vez"
-_STATUS_AFTER = {
-    "accepted": Status.QUEUED,
-    "processing": Status.PROCESSING,
-    "error": Status.ERROR,
-    "discarded": Status.ERROR,
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +87,7 @@ def one_document_for_a_number(history: History) -> Found:
 def sent_again_only_in_doubt(history: History) -> Found:
     """I3: bytes go out only after a committed intent, again only after an outcome that was unknown, at most 8 times."""
     taken = _arrivals_dealt_with(history)
-    stories = by_submission(history.database.events)
+    events_of = by_submission(history.database.events)
     announced: Counter[str] = Counter()
     ever: set[str] = set()
     bytes_of = {row.submission_id: row.goes_out for row in history.database.submissions}
@@ -103,7 +97,7 @@ def sent_again_only_in_doubt(history: History) -> Found:
             announced[send.digest] += send.outcome != "not_sent"
             if send.digest != bytes_of.get(submission_id):
                 yield str(submission_id), f"epoch {send.epoch} announced other bytes than those that are kept"
-        asked = _asked_between(stories.get(submission_id, ()))
+        asked = _asked_between(events_of.get(submission_id, ()))
         for earlier, later in pairwise(sends):
             if earlier.outcome not in ("not_sent", "not_known") and later.epoch not in asked:
                 yield (
@@ -117,22 +111,22 @@ def sent_again_only_in_doubt(history: History) -> Found:
         if digest in ever and count > announced[digest]:
             yield digest[:12], f"the authority dealt with it {count} times, {announced[digest]} sends may have arrived"
     yield from _unasked(history)
-    for submission_id, story in stories.items():
+    for submission_id, events in events_of.items():
         count = 0
-        for event in story:
-            count = 0 if event.kind == "replayed" else count + (event.kind == "sending")
+        for event in events:
+            count = 0 if event.kind == EventKind.REPLAYED else count + (event.kind == EventKind.SENDING)
             if count > MOST_SENDS:
                 yield str(submission_id), f"sent more than {MOST_SENDS} times"
 
 
-def _asked_between(story: Sequence[Event]) -> set[int]:
+def _asked_between(events: Sequence[Event]) -> set[int]:
     """The epochs of sends before which, since the send before, the authority did not know the document."""
     asked: set[int] = set()
     unknown_there = False
-    for event in story:
-        if event.kind == "not_known_there":
+    for event in events:
+        if event.kind == EventKind.NOT_KNOWN_THERE:
             unknown_there = True
-        elif event.kind == "sending":
+        elif event.kind == EventKind.SENDING:
             if unknown_there:
                 asked.add(event.detail["epoch"])
             unknown_there = False
@@ -178,7 +172,7 @@ def numbers_in_order(history: History) -> Found:
     drawn = {
         event.submission_id
         for event in history.database.events
-        if event.kind == "accepted" and event.detail.get("drawn") is True
+        if event.kind == EventKind.ACCEPTED and event.detail.get("drawn") is True
     }
     numbers: dict[tuple[int, str, str], Counter[int]] = defaultdict(Counter)
     for row in history.database.submissions:
@@ -205,40 +199,45 @@ def numbers_in_order(history: History) -> Found:
         yield f"tenant {tenant_id} {environment} {prefix}", "numbers were drawn from a sequence that is not there"
 
 
-def stories_hold(history: History) -> Found:
-    """I6: status moves along the allowed edges, once ended it stays, and the story is whole and unchanged."""
-    stories = by_submission(history.database.events)
+def lives_are_lawful(history: History) -> Found:
+    """I6: every life goes along the table of transitions, as its row says it went, in events whole and unchanged."""
+    events_of = by_submission(history.database.events)
+    places = {row.subject: Place(row.stage) for row in history.database.outbox}
+    places |= {row.subject: Place.DEAD_LETTER for row in history.database.dead_letters}
     for row in history.database.submissions:
-        about, story = str(row.submission_id), stories.pop(row.submission_id, [])
-        if not story:
-            yield about, "it has no story"
+        about, events = str(row.submission_id), events_of.pop(row.submission_id, [])
+        if not events:
+            yield about, "it has no events"
             continue
-        yield from ((about, fault) for fault in _faults_of_chain(story))
-        kinds = [event.kind for event in story]
-        if kinds[0] != "accepted" or kinds.count("accepted") != 1 or kinds.count("signed") > 1:
-            yield about, f"it begins or was signed more than once: {' '.join(kinds)}"
-        status = Status.QUEUED
-        for number, event in enumerate(story):
-            if status in FINAL:
-                yield about, f"{event.kind} after its end"
-            after = _status_after(event, status)
-            if number and after is not status and after not in MOVES[status]:
-                yield about, f"moved from {status} to {after}"
-            status = after
-        if status != row.status:
-            yield about, f"its story ends as {status}, its row says {row.status}"
-        sealed = " ".join(event.detail_text for event in story)
+        yield from ((about, fault) for fault in _faults_of_chain(events))
+        try:
+            life = _life(events)
+        except Unlawful as wrong:
+            yield about, str(wrong)
+        else:
+            says = (Status(row.status), NumberFate(row.number_fate), places.get(row.submission_id, Place.ENDED))
+            for of_events, of_row in zip((life.status, life.fate, life.place), says, strict=True):
+                if of_events is not of_row:
+                    yield about, f"its events end as {of_events}, its row says {of_row}"
+        sealed = " ".join(event.detail_text for event in events)
         for digest in filter(None, (row.signed, row.sent)):
             if digest not in sealed:
-                yield about, "its story does not know its document"
-    for submission_id in stories:
-        yield str(submission_id), "a story of nothing"
+                yield about, "its events do not know its document"
+    for submission_id in events_of:
+        yield str(submission_id), "events of nothing"
     yield from _what_clients_saw(history)
 
 
-def _faults_of_chain(story: Sequence[Event]) -> Iterator[str]:
+def _life(events: Sequence[Event]) -> Life:
+    life = Life()
+    for event in events:
+        life = life.after(event.kind, event.detail)
+    return life
+
+
+def _faults_of_chain(events: Sequence[Event]) -> Iterator[str]:
     previous = b""
-    for number, event in enumerate(story, 1):
+    for number, event in enumerate(events, 1):
         if event.seq != number:
             yield f"event {number} is missing"
             return
@@ -251,12 +250,6 @@ def _faults_of_chain(story: Sequence[Event]) -> Iterator[str]:
         previous = event.hash
 
 
-def _status_after(event: Event, status: Status) -> Status:
-    if event.kind == "verdict":
-        return Status(event.detail["status"])
-    return _STATUS_AFTER.get(event.kind, status)
-
-
 def _what_clients_saw(history: History) -> Found:
     """A client that asks one question after another sees only legal moves, and an end that stays."""
     last: dict[str, tuple[float, Status]] = {}
@@ -266,7 +259,7 @@ def _what_clients_saw(history: History) -> Found:
         status = Status(call.status or "")
         ended, before = last.get(call.tax_log_id, (0.0, Status.QUEUED))
         if call.started >= ended:
-            if status is not before and status not in MOVES[before]:
+            if status not in LATER[before]:
                 yield call.tax_log_id, f"a client saw {before} and then {status}"
             last[call.tax_log_id] = (call.ended, status)
 
@@ -396,7 +389,7 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I2": one_document_for_a_number,
     "I3": sent_again_only_in_doubt,
     "I5": numbers_in_order,
-    "I6": stories_hold,
+    "I6": lives_are_lawful,
     "I8": drained,
     "I9": revocation_works,
     "I10": said_once,

@@ -35,10 +35,10 @@ RESENT, PLAIN, REJECTED, DEAD, FAILED = (UUID(int=number) for number in range(1,
 DIGEST = {one: f"{one.int:064x}" for one in (RESENT, PLAIN, REJECTED, DEAD, FAILED)}
 
 
-def story(one: UUID, *told: tuple[str, dict[str, Any]]) -> list[Event]:
+def events_of(one: UUID, *happened: tuple[str, dict[str, Any]]) -> list[Event]:
     """A whole chain of events."""
     chain: list[Event] = []
-    for seq, (kind, detail) in enumerate(told, 1):
+    for seq, (kind, detail) in enumerate(happened, 1):
         text, at = json.dumps(detail), NOON + timedelta(seconds=seq)
         previous = chain[-1].hash if chain else b""
         chain.append(Event(TENANT, one, seq, at, kind, text, link_hash(previous, TENANT, one, seq, at, kind, text)))
@@ -58,7 +58,7 @@ def sending(one: UUID, epoch: int) -> tuple[str, dict[str, Any]]:
 
 
 def verdict(status: str) -> tuple[str, dict[str, Any]]:
-    return "verdict", {"status": status}
+    return "verdict", {"status": status, "numberFate": "reusable" if status == "Rechazado" else "used"}
 
 
 def submission(one: UUID, status: str, e_ncf: str, fate: str, **more: Any) -> Submission:
@@ -125,7 +125,7 @@ ORDERLY = History(
             submission(FAILED, "error", "E315000000002", "reusable", signed=None),
         ],
         events=[
-            *story(
+            *events_of(
                 RESENT,
                 accepted(drawn=True),
                 signed(RESENT),
@@ -137,10 +137,10 @@ ORDERLY = History(
                 ("processing", {}),
                 verdict("Aceptado"),
             ),
-            *story(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")),
-            *story(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), verdict("Rechazado")),
-            *story(DEAD, accepted(), signed(DEAD), sending(DEAD, 2), ("dead_letter", {})),
-            *story(FAILED, accepted(), ("error", {})),
+            *events_of(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")),
+            *events_of(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), verdict("Rechazado")),
+            *events_of(DEAD, accepted(), signed(DEAD), sending(DEAD, 2), ("outcome_unknown", {}), ("dead_letter", {})),
+            *events_of(FAILED, accepted(), ("error", {})),
         ],
         sends=[
             send(RESENT, 2, "not_known"),
@@ -190,14 +190,14 @@ def changed(index: int, **values: Any) -> Callable[[list[Any]], list[Any]]:
     return lambda rows: [*rows[:index], replace(rows[index], **values), *rows[index + 1 :]]
 
 
-def retold(one: UUID, *told: tuple[str, dict[str, Any]]) -> Callable[[list[Event]], list[Event]]:
-    """Another whole story of one submission."""
-    return lambda events: [event for event in events if event.submission_id != one] + story(one, *told)
+def replaced(one: UUID, *happened: tuple[str, dict[str, Any]]) -> Callable[[list[Event]], list[Event]]:
+    """Another history of one submission."""
+    return lambda events: [event for event in events if event.submission_id != one] + events_of(one, *happened)
 
 
 def many_sends(events: list[Event]) -> list[Event]:
     tries = [step for epoch in range(2, 20, 2) for step in (sending(DEAD, epoch), ("not_known_there", {}))]
-    return retold(DEAD, accepted(), signed(DEAD), *tries, ("dead_letter", {}))(events)
+    return replaced(DEAD, accepted(), signed(DEAD), *tries, ("dead_letter", {}))(events)
 
 
 OTHER = "f" * 64
@@ -232,7 +232,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "I3",
         database(
             sends=changed(0, outcome="unknown"),
-            events=retold(
+            events=replaced(
                 RESENT,
                 accepted(drawn=True),
                 signed(RESENT),
@@ -262,12 +262,12 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
     ("numbers of a sequence that is not there", "I5", database(sequences=without(0)), "a sequence that is not there"),
     ("an event was changed", "I6", database(events=changed(3, detail_text='{"x": 1}')), "event 4 (outcome_unknown)"),
     ("an event was taken out", "I6", database(events=without(4)), "event 5 is missing"),
-    ("the end of a story was cut off", "I6", database(events=without(8)), "its story ends as En Proceso"),
+    ("the end of a history was cut off", "I6", database(events=without(8)), "its events end as En Proceso"),
     (
         "an end that did not stay",
         "I6",
         database(
-            events=retold(
+            events=replaced(
                 PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado"), verdict("Aceptado")
             )
         ),
@@ -277,14 +277,33 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "signed twice",
         "I6",
         database(
-            events=retold(
+            events=replaced(
                 PLAIN, accepted(drawn=True), signed(PLAIN), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")
             )
         ),
-        "signed more than once",
+        "signed cannot follow where it stands (send)",
     ),
-    ("a submission without a story", "I6", database(events=retold(FAILED)), "it has no story"),
-    ("a document the story does not know", "I6", database(submissions=changed(1, sent=OTHER)), "does not know"),
+    ("a submission without events", "I6", database(events=replaced(FAILED)), "it has no events"),
+    ("a document the events do not know", "I6", database(submissions=changed(1, sent=OTHER)), "do not know its"),
+    (
+        "a number's fate that its events do not know",
+        "I6",
+        database(submissions=changed(4, number_fate="used")),
+        "its events end as reusable, its row says used",
+    ),
+    (
+        "a step that no table has",
+        "I6",
+        database(events=replaced(PLAIN, accepted(drawn=True), verdict("Aceptado"))),
+        "verdict cannot follow where it stands (sign)",
+    ),
+    (
+        "an end whose row waits on",
+        "I6",
+        database(outbox=lambda rows: [*rows, Due(TENANT, PLAIN, "track", None, 2, None)]),
+        "its events end as ended, its row says track",
+    ),
+    ("a client saw it go back", "I6", calls(ask(RESENT, 11.5, "queued")), "saw En Proceso and then queued"),
     ("a client saw an end, and another", "I6", calls(ask(RESENT, 14, "Rechazado")), "saw Aceptado and then Rechazado"),
     ("a client saw an end, and a beginning", "I6", calls(ask(RESENT, 14, "queued")), "saw Aceptado and then queued"),
     (
@@ -314,7 +333,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "V",
         database(
             submissions=changed(1, status="Rechazado"),
-            events=retold(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado")),
+            events=replaced(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Rechazado")),
         ),
         "rejected here, and the authority accepted it",
     ),
@@ -341,7 +360,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "V",
         database(
             submissions=changed(2, status="error"),
-            events=retold(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), ("error", {})),
+            events=replaced(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), ("error", {})),
         ),
         "error here, and the authority rejected it",
     ),

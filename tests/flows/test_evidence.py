@@ -1,4 +1,4 @@
-"""A story can be proved from its export alone, and every way to change it shows."""
+"""A history can be proved from its export alone, and every way to change it shows."""
 
 import copy
 import json
@@ -17,21 +17,21 @@ from fe.flows.evidence import NotAnExport, export, faults, link_hash, read_expor
 from fe.store import dead_letters, outbox
 from fe.store import evidence as stored
 from fe.store.db import Database
-from fe.store.evidence import Story
+from fe.store.evidence import Evidence, Link
 from fe.store.operators import Act
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_tenant, rows, take
 
 NOW = ACCEPTED_AT + timedelta(minutes=1)
 
 
-async def read(db: Database, subject: UUID) -> Story:
-    story = await db.transact(stored.story, subject)
-    assert story is not None
-    return story
+async def read(db: Database, subject: UUID) -> Evidence:
+    evidence = await db.transact(stored.read, subject)
+    assert evidence is not None
+    return evidence
 
 
-async def accepted(db: Database, *, summary: bool = False) -> Story:
-    """A story from its acceptance to the authority's last word."""
+async def accepted(db: Database, *, summary: bool = False) -> Evidence:
+    """One from its acceptance to the authority's last word."""
     tenant = await make_tenant(db)
     more: dict[str, Any] = {"ecf_type": "32", "e_ncf": "E320000000001"} if summary else {}
     subject = await make_submission(
@@ -49,18 +49,18 @@ async def accepted(db: Database, *, summary: bool = False) -> Story:
     return await read(db, subject)
 
 
-def through_a_file(story: Story) -> Story:
+def through_a_file(evidence: Evidence) -> Evidence:
     """Exported, written as JSON text, and read again."""
-    value = load_json(json.dumps(export(story), ensure_ascii=False).encode())
+    value = load_json(json.dumps(export(evidence), ensure_ascii=False).encode())
     return read_export(value)
 
 
-async def test_an_untouched_story_has_no_fault_here_and_in_its_export(db: Database) -> None:
-    story = await accepted(db)
+async def test_an_untouched_one_has_no_fault_here_and_in_its_export(db: Database) -> None:
+    evidence = await accepted(db)
 
-    assert [link.kind for link in story.links] == ["accepted", "signed", "sending", "received", "verdict"]
-    assert list(faults(story)) == []
-    assert through_a_file(story) == story
+    assert [link.kind for link in evidence.links] == ["accepted", "signed", "sending", "received", "verdict"]
+    assert list(faults(evidence)) == []
+    assert through_a_file(evidence) == evidence
 
 
 async def test_the_database_and_python_compute_the_same_hash_for_any_text(db: Database) -> None:
@@ -96,8 +96,8 @@ async def test_the_database_and_python_compute_the_same_hash_for_any_text(db: Da
         ("DELETE FROM submission_events WHERE seq = 3", "event 3 is missing"),
         ("DELETE FROM submission_events WHERE seq = 1", "event 1 is missing"),
         ("UPDATE submission_events SET hash = sha256('x') WHERE seq = 4", "event 4 (received) was changed"),
-        ("UPDATE submissions SET status = 'Rechazado'", "said to be Rechazado, and its story makes it Aceptado"),
-        ("DELETE FROM submission_events WHERE seq = 5", "said to be Aceptado, and its story makes it queued"),
+        ("UPDATE submissions SET status = 'Rechazado'", "said to be Rechazado, and its events make it Aceptado"),
+        ("DELETE FROM submission_events WHERE seq = 5", "said to be Aceptado, and its events make it queued"),
         (
             "UPDATE submission_documents SET content = '<ECF>other</ECF>' WHERE kind = 'signed'",
             "no event tells of the document signed",
@@ -112,18 +112,19 @@ async def test_the_database_and_python_compute_the_same_hash_for_any_text(db: Da
     ],
 )
 async def test_every_change_in_the_database_shows(db: Database, statement: str, fault: str) -> None:
-    story = await accepted(db)
+    evidence = await accepted(db)
     await rows(db, statement)
 
-    found = list(faults(await read(db, story.submission_id)))
+    found = list(faults(await read(db, evidence.submission_id)))
 
     assert any(fault in sentence for sentence in found), found
 
 
 async def test_other_bytes_than_those_that_were_sent_show(db: Database) -> None:
-    story = await accepted(db)
+    evidence = await accepted(db)
     forged = replace(
-        story, documents=tuple(replace(one, content=b"x") if one.kind == "signed" else one for one in story.documents)
+        evidence,
+        documents=tuple(replace(one, content=b"x") if one.kind == "signed" else one for one in evidence.documents),
     )
 
     found = list(faults(forged))
@@ -132,38 +133,38 @@ async def test_other_bytes_than_those_that_were_sent_show(db: Database) -> None:
 
 
 async def test_a_summary_is_proved_beside_the_invoice_it_stands_for(db: Database) -> None:
-    story = await accepted(db, summary=True)
+    evidence = await accepted(db, summary=True)
 
-    assert {document.kind for document in story.documents} == {"original", "signed", "sent"}
-    assert list(faults(story)) == []
+    assert {document.kind for document in evidence.documents} == {"original", "signed", "sent"}
+    assert list(faults(evidence)) == []
 
 
 async def test_an_event_put_in_with_a_hash_of_its_own_shows(db: Database) -> None:
-    story = await accepted(db)
-    first, second = story.links[:2]
+    evidence = await accepted(db)
+    first, second = evidence.links[:2]
     detail = '{"by": "nobody"}'
     forged = replace(
         second,
         kind="retry",
         detail_text=detail,
-        hash=link_hash(first.hash, story.tenant_id, story.submission_id, 2, second.at, "retry", detail),
+        hash=link_hash(first.hash, evidence.tenant_id, evidence.submission_id, 2, second.at, "retry", detail),
     )
-    later = tuple(replace(link, seq=link.seq + 1) for link in story.links[1:])
+    later = tuple(replace(link, seq=link.seq + 1) for link in evidence.links[1:])
 
-    found = list(faults(replace(story, links=(first, forged, *later))))
+    found = list(faults(replace(evidence, links=(first, forged, *later))))
 
     assert "event 3 (signed) was changed, or one before it was" in found
 
 
 async def test_a_chain_whose_end_was_cut_off_shows_by_a_hash_that_was_noted(db: Database) -> None:
-    story = await accepted(db)
-    noted = story.links[-1].hash.hex()
-    cut = replace(story, links=story.links[:-1], status="queued")
+    evidence = await accepted(db)
+    noted = evidence.links[-1].hash.hex()
+    cut = replace(evidence, links=evidence.links[:-1], status=Status.QUEUED)
 
     assert list(faults(cut)) == []
     assert any("the end was cut off" in sentence for sentence in faults(cut, expected_hash=noted))
-    assert list(faults(story, expected_hash=noted.upper())) == []
-    assert list(faults(story, expected_hash=story.links[1].hash.hex())) == []
+    assert list(faults(evidence, expected_hash=noted.upper())) == []
+    assert list(faults(evidence, expected_hash=evidence.links[1].hash.hex())) == []
 
 
 async def test_another_submission_s_chain_is_no_proof(db: Database) -> None:
@@ -172,38 +173,86 @@ async def test_another_submission_s_chain_is_no_proof(db: Database) -> None:
     assert list(faults(replace(one, links=other.links))) != []
 
 
-async def test_what_operators_did_is_part_of_the_story(db: Database) -> None:
+async def test_what_operators_did_is_part_of_the_evidence(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
     await db.transact(dead_letters.discard, Act(new_id(NOW), NOW, "eva", "issued by hand"), tenant, subject)
 
-    story = await read(db, subject)
+    evidence = await read(db, subject)
 
-    assert [link.kind for link in story.links][-2:] == ["dead_letter", "discarded"]
-    assert '"by": "eva"' in story.links[-1].detail_text
-    assert story.status == "error"
-    assert list(faults(story)) == []
+    assert [link.kind for link in evidence.links][-2:] == ["dead_letter", "discarded"]
+    assert '"by": "eva"' in evidence.links[-1].detail_text
+    assert evidence.status == "error"
+    assert list(faults(evidence)) == []
 
 
 async def test_a_submission_under_way_is_proved_as_far_as_it_got(db: Database) -> None:
     tenant = await make_tenant(db)
     for stage in Stage:
-        story = await read(db, await make_submission(db, tenant, stage=stage, track_id=f"t-{stage}"))
-        assert list(faults(story)) == []
+        evidence = await read(db, await make_submission(db, tenant, stage=stage, track_id=f"t-{stage}"))
+        assert list(faults(evidence)) == []
     following = await make_submission(db, tenant, stage=Stage.TRACK)
     await db.run(outbox.processing, await take(db, following), at=NOW, after=timedelta(0), response={"mensajes": []})
 
-    story = await read(db, following)
+    evidence = await read(db, following)
 
-    assert story.status == "En Proceso"
-    assert list(faults(story)) == []
+    assert evidence.status == "En Proceso"
+    assert list(faults(evidence)) == []
+
+
+def written_anew(evidence: Evidence, *events: tuple[str, str]) -> Evidence:
+    """With other events, in a chain of hashes that holds."""
+    links: list[Link] = []
+    for seq, (kind, detail) in enumerate(events, 1):
+        previous = links[-1].hash if links else b""
+        digest = link_hash(previous, evidence.tenant_id, evidence.submission_id, seq, NOW, kind, detail)
+        links.append(Link(seq, NOW, kind, detail, digest))
+    return replace(evidence, links=tuple(links))
+
+
+@pytest.mark.parametrize(
+    ("order", "fault"),
+    [
+        ((0, 1, 2, 3, 4, 4), "event 6: verdict after its end"),
+        ((0, 1, 1, 2, 3, 4), "event 3: signed cannot follow where it stands (send)"),
+        ((0, 4), "event 2: verdict cannot follow where it stands (sign)"),
+        ((1, 2, 3, 4), "event 1: signed cannot follow where it stands (new)"),
+        ((0, 1, 2, 4, 3), "event 5: received after its end"),
+    ],
+)
+async def test_a_chain_that_holds_and_tells_what_cannot_be_shows(
+    db: Database, order: tuple[int, ...], fault: str
+) -> None:
+    evidence = await accepted(db)
+    told = [(link.kind, link.detail_text) for link in evidence.links]
+    assert list(faults(written_anew(evidence, *told))) == []
+
+    found = list(faults(written_anew(evidence, *(told[index] for index in order))))
+
+    assert fault in found
+
+
+async def test_a_verdict_whose_number_s_fate_cannot_be_shows(db: Database) -> None:
+    evidence = await accepted(db)
+    told = [(link.kind, link.detail_text.replace('"used"', '"reusable"')) for link in evidence.links]
+
+    assert list(faults(written_anew(evidence, *told))) == ["event 5: verdict cannot follow where it stands (track)"]
+
+
+@pytest.mark.parametrize("detail", ["[]", "7", '"accepted"'])
+async def test_a_detail_that_is_no_object_shows(db: Database, detail: str) -> None:
+    evidence = await accepted(db)
+
+    assert list(faults(written_anew(evidence, ("accepted", detail)))) == [
+        "an event's detail cannot be read: it is no object"
+    ]
 
 
 async def test_documents_that_are_no_text_are_exported_whole(db: Database) -> None:
-    story = await read(db, await make_submission(db, await make_tenant(db), original=bytes(range(256))))
+    evidence = await read(db, await make_submission(db, await make_tenant(db), original=bytes(range(256))))
 
-    assert through_a_file(story) == story
+    assert through_a_file(evidence) == evidence
 
 
 async def test_a_period_of_a_tenant_is_walked_in_pages_oldest_first(db: Database) -> None:

@@ -1,0 +1,118 @@
+"""What the functions in the database do to a submission's place, status, number and history, read off their text.
+
+The text is the catalogue's, so it is that of the last migration that touched a function. Only what these functions are
+made of is understood; anything else is an error and not a guess.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fe.lifecycle import EventKind, NumberFate, Place, Status
+
+#: It stays in the stage it is in.
+STAYS = "stays"
+#: The caller says it.
+SAID = "said"
+
+#: Parts of the others, and what they take.
+HELPERS = frozenset({"step_on", "step_off", "record_event"})
+
+_WRITES = re.compile(
+    r"\b(?:UPDATE|INSERT INTO|DELETE FROM)\s+(?:submissions|submission_events|outbox|dead_letters)\b"
+    r"|\b(?:step_on|step_off|record_event|book_\w+)\("
+)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a function can write. An empty set: it leaves that as it is."""
+
+    to: frozenset[str]
+    status: frozenset[str]
+    fate: frozenset[str]
+    events: frozenset[str]
+
+
+def moves_a_submission(definition: str) -> bool:
+    """Whether a function has any part in a submission's life."""
+    return _WRITES.search(_body(definition)) is not None
+
+
+def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
+    """The effects of a function. `defaults` are those of the columns of `submissions`."""
+    body = _body(definitions[name])
+    called = [read(other, definitions, defaults) for other in re.findall(r"\b(book_\w+)\(", body)]
+    status = [values["status"] for values in _assigned(body, "submissions") if "status" in values]
+    fate = [values["number_fate"] for values in _assigned(body, "submissions") if "number_fate" in values]
+    if values := _inserted(body, "submissions"):
+        status.append(values.get("status", defaults["status"]))
+        fate.append(values.get("number_fate", defaults["number_fate"]))
+    events = re.findall(r"\brecord_event\([^']*'(\w+)'", body)
+    assert len(events) == body.count("record_event("), f"{name}: an event whose kind is no constant"
+    return Effects(
+        frozenset(_places(body)).union(*(one.to for one in called)),
+        frozenset(_known(value, Status) for one in status for value in _values(one, body)).union(
+            *(one.status for one in called)
+        ),
+        frozenset(_known(value, NumberFate) for one in fate for value in _values(one, body)).union(
+            *(one.fate for one in called)
+        ),
+        frozenset(map(EventKind, events)).union(*(one.events for one in called)),
+    )
+
+
+def _known(value: str, kind: type[StrEnum]) -> str:
+    return SAID if value.startswith("p_") else kind(value)
+
+
+def _body(definition: str) -> str:
+    text = re.sub(r"--[^\n]*", "", definition)
+    found = re.search(r"\$function\$(.*)\$function\$", text, re.S)
+    return found[1] if found else text
+
+
+def _places(body: str) -> Iterator[str]:
+    """Where the row is afterwards."""
+    for stage in re.findall(r"\bstep_on\([^()]*?'(\w+)'", body):
+        yield Place(stage)
+    if "step_off(" in body:
+        yield Place.ENDED
+    inserted = _inserted(body, "outbox")
+    for value in _values(inserted["stage"], body) if inserted else ():
+        # `dead.stage`: the one it died in, which may be any.
+        yield from (Place.SIGN, Place.SEND, Place.TRACK, Place.RECONCILE) if value == "dead.stage" else (Place(value),)
+    if _inserted(body, "dead_letters"):
+        yield Place.DEAD_LETTER
+    elif re.search(r"DELETE FROM outbox", body) or (re.search(r"DELETE FROM dead_letters", body) and not inserted):
+        yield Place.ENDED
+    for assigned in _assigned(body, "outbox"):
+        yield Place(*_values(assigned["stage"], body)) if "stage" in assigned else STAYS
+
+
+def _values(expression: str, body: str) -> Iterator[str]:
+    """The values that an expression can have: a constant, a parameter, or what a variable is given."""
+    if literals := re.findall(r"'([^']*)'", expression.partition("THEN")[2] or expression):
+        yield from literals
+    elif given := re.findall(rf"\b{re.escape(expression)}\s*:=\s*(.*?);", body, re.S):
+        for each in given:
+            yield from _values(each.strip(), body)
+    else:
+        yield expression
+
+
+def _inserted(body: str, table: str) -> dict[str, str]:
+    """The values of an INSERT by their columns."""
+    found = re.search(rf"INSERT INTO {table} \((.*?)\)\s*VALUES \((.*?)\);", body, re.S)
+    if found is None:
+        assert f"INSERT INTO {table} " not in body, f"an INSERT INTO {table} that cannot be read"
+        return {}
+    columns, values = ([part.strip() for part in re.split(r",(?![^(]*\))", text)] for text in found.groups())
+    return dict(zip(columns, values, strict=True))
+
+
+def _assigned(body: str, table: str) -> Iterator[dict[str, str]]:
+    """What each UPDATE of a table gives its columns."""
+    for text in re.findall(rf"UPDATE {table} AS \w+\s+SET (.*?)\s+WHERE ", body, re.S):
+        yield dict(re.findall(r"(?:^|,)\s*(\w+) = (.*?)(?=,\s*\w+ = |$)", text, re.S))

@@ -1,0 +1,365 @@
+"""What the database's functions do is what the table of transitions says: as they are written, and as they run."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from fe.actors.outcomes import fate_of
+from fe.authority.client import Verdict
+from fe.authority.estado import Estado
+from fe.ecf.ids import new_id
+from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Outcome, Place, Stage, Status
+from fe.store import dead_letters, outbox, submissions
+from fe.store.db import Database
+from fe.store.operators import Act
+from fe.store.outbox import Work
+from fe.store.submissions import SignedDocument
+from tests.factories.tenants import (
+    LEASE,
+    SIGNED,
+    digest_of,
+    make_submission,
+    make_tenant,
+    new_submission,
+    rows,
+    submission,
+    take,
+)
+from tests.lifecycle import sql
+from tests.store.test_sql import in_python
+
+AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
+SOON = timedelta(seconds=30)
+
+#: What each function of the database brings about.
+OUTCOMES: dict[str, tuple[Outcome, ...]] = {
+    "accept_submission": (Outcome.ACCEPTED,),
+    "book_signed": (Outcome.SIGNED,),
+    "book_failure": (Outcome.FAILED,),
+    "intend_to_send": (Outcome.ANNOUNCED, Outcome.ANNOUNCED_AGAIN),
+    "book_received": (Outcome.RECEIVED,),
+    "book_processing": (Outcome.PROCESSING, Outcome.STILL_PROCESSING),
+    "book_doubt": (Outcome.IN_DOUBT,),
+    "book_resend": (Outcome.NOT_KNOWN,),
+    "book_verdict": (Outcome.VERDICT,),
+    "book_retry": (Outcome.RETRY, Outcome.GIVEN_BACK),
+    "book_not_sent": (Outcome.RETRY, Outcome.GIVEN_BACK),
+    "book_dead_letter": (Outcome.OUT_OF_ATTEMPTS,),
+    "replay_dead_letter": (Outcome.REPLAYED,),
+    "discard_dead_letter": (Outcome.DISCARDED,),
+}
+
+
+# --- As they are written -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def definitions(postgres: str, template: str) -> dict[str, str]:
+    """The functions of a migrated database, as its catalogue has them."""
+    with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
+        found = conn.execute(
+            """SELECT p.proname, pg_get_functiondef(p.oid)
+                 FROM pg_proc AS p
+                WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'"""
+        ).fetchall()
+    definitions: dict[str, str] = dict(found)
+    assert len(definitions) == len(found), "two functions of one name"
+    return definitions
+
+
+@pytest.fixture(scope="module")
+def defaults(postgres: str, template: str) -> dict[str, str]:
+    """What the columns of `submissions` hold when nothing is said."""
+    with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
+        found = conn.execute(
+            """SELECT column_name, column_default FROM information_schema.columns
+                WHERE table_schema = current_schema() AND table_name = 'submissions' AND column_default IS NOT NULL"""
+        ).fetchall()
+    return {name: default.partition("::")[0] for name, default in found}
+
+
+def test_no_function_has_a_part_in_a_submission_s_life_but_these(definitions: dict[str, str]) -> None:
+    found = {name for name, text in definitions.items() if sql.moves_a_submission(text)}
+
+    assert found - sql.HELPERS == set(OUTCOMES)
+    assert {outcome for outcomes in OUTCOMES.values() for outcome in outcomes} == set(Outcome)
+
+
+@pytest.mark.parametrize("function", OUTCOMES)
+def test_a_function_writes_what_the_table_says_and_nothing_else(
+    definitions: dict[str, str], defaults: dict[str, str], function: str
+) -> None:
+    lines = [line for line in TABLE if line.outcome in OUTCOMES[function]]
+
+    written = sql.read(function, definitions, defaults)
+
+    assert written == sql.Effects(
+        to=frozenset(place for line in lines for place in (line.to or (sql.STAYS,))),
+        status=said_or(frozenset(line.status for line in lines if line.status), written.status),
+        fate=said_or(frozenset(fate for line in lines for fate in line.fate or ()), written.fate),
+        events=frozenset(line.event for line in lines if line.event),
+    )
+
+
+def said_or(values: frozenset[str], written: frozenset[str]) -> frozenset[str]:
+    """The values of the table, or that the caller says which of several: see what callers say, below."""
+    told = frozenset({sql.SAID})
+    return told if len(values) > 1 and written == told else values
+
+
+@pytest.mark.parametrize(
+    ("function", "was", "now"),
+    [
+        ("book_received", "'track'", "'reconcile'"),
+        ("book_resend", "stage = 'send'", "stage = 'sign'"),
+        ("book_doubt", "number_fate = 'unknown', ", ""),
+        ("book_dead_letter", "SET updated_at", "SET status = 'error', updated_at"),
+        ("book_retry", "SET run_at", "SET stage = 'sign', run_at"),
+        ("book_processing", "'En Proceso', response", "'queued', response"),
+        ("book_verdict", "'verdict'", "'processing'"),
+        ("book_failure", "NOT step_off(p_tenant, p_subject, p_epoch)", "false"),
+        ("discard_dead_letter", "ELSE 'reusable'", "ELSE 'used'"),
+        ("replay_dead_letter", "dead.stage;", "'sign';"),
+        ("accept_submission", "'sign'", "'send'"),
+    ],
+)
+def test_a_function_that_wrote_something_else_would_be_seen(
+    definitions: dict[str, str], defaults: dict[str, str], function: str, was: str, now: str
+) -> None:
+    assert was in definitions[function]
+    bent = {**definitions, function: definitions[function].replace(was, now)}
+
+    assert sql.read(function, bent, defaults) != sql.read(function, definitions, defaults)
+
+
+def test_nothing_but_these_functions_moves_a_submission() -> None:
+    """Statements in Python may make work due sooner or later, and no more."""
+    moves = re.compile(
+        r"(INSERT INTO|UPDATE|DELETE FROM)\s+(submissions|submission_events|dead_letters)\b"
+        r"|(INSERT INTO|DELETE FROM)\s+outbox\b|UPDATE\s+outbox\b[^;]*\bstage\s*=[^;]*\bWHERE\b|record_event\("
+    )
+    found = {(one.where, one.name) for one in in_python() if moves.search(one.text.partition("FROM picked")[0])}
+
+    assert found == {
+        ("store/outbox.py", "_COMPLETE"),  # of work that is no submission
+    }
+
+
+def test_the_database_s_codes_are_those_of_the_module(postgres: str, template: str) -> None:
+    with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
+        checks: dict[str, str] = dict(
+            conn.execute(
+                """SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+                    WHERE conname IN ('stage_known', 'submission_status_known', 'number_fate_known',
+                                      'submissions_verdict_dated')
+                      AND (contypid <> 0 OR conrelid = 'submissions'::regclass)"""
+            ).fetchall()
+        )
+    codes = {name: set(re.findall(r"'([^']+)'::text", text)) for name, text in checks.items()}
+
+    assert codes == {
+        "stage_known": set(Stage),
+        "submission_status_known": set(Status),
+        "number_fate_known": set(NumberFate),
+        "submissions_verdict_dated": FINAL - {Status.ERROR},
+    }
+
+
+def test_what_callers_say_of_a_verdict_s_number_is_what_the_table_allows() -> None:
+    """The one thing that the functions are told and do not know themselves."""
+    said = {Estado.ACCEPTED: Status.ACCEPTED, Estado.CONDITIONAL: Status.CONDITIONAL, Estado.REJECTED: Status.REJECTED}
+    plain = Verdict(Estado.REJECTED, (), None, None, None, None, {})
+    possible = {
+        (status, fate_of(replace(plain, estado=estado, number_used=used)))
+        for estado, status in said.items()
+        for used in (True, False, None)
+    }
+
+    assert possible == {(move.status, move.fate) for move in MOVES if move.outcome is Outcome.VERDICT}
+
+
+# --- As they run -------------------------------------------------------------------------------------------------
+
+Drive = Callable[[Database, Work, Move], Awaitable[Any]]
+
+
+async def _sign(db: Database, work: Work, _: Move) -> None:
+    document = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "1", "2", "AbC1+/", None, None, AT)
+    await db.run(submissions.signed, work, document, at=AT)
+
+
+async def _announce(db: Database, work: Work, _: Move) -> None:
+    await db.run(submissions.intend_to_send, work, at=AT, lease=LEASE, digest=digest_of(SIGNED))
+
+
+async def _fail(db: Database, work: Work, move: Move) -> None:
+    assert move.fate is not None
+    await db.run(outbox.failure, work, at=AT, response={"error": "no"}, fate=move.fate)
+
+
+async def _judge(db: Database, work: Work, move: Move) -> None:
+    assert move.status is not None
+    assert move.fate is not None
+    await db.run(outbox.verdict, work, at=AT, status=move.status, track_id="t", response={}, fate=move.fate)
+
+
+def _booking(write: Callable[..., Awaitable[None]], **values: Any) -> Drive:
+    async def drive(db: Database, work: Work, _: Move) -> None:
+        await db.run(write, work, at=AT, **values)
+
+    return drive
+
+
+def _operator(write: Callable[..., Awaitable[Any]]) -> Drive:
+    async def drive(db: Database, work: Work, _: Move) -> None:
+        assert await db.transact(write, Act(new_id(AT), AT, "eva", "it is time"), work.tenant_id, work.subject)
+
+    return drive
+
+
+_PROCESSING = _booking(outbox.processing, after=SOON, response={"said": "En Proceso"})
+
+#: Which function brings about which outcome, and how it is called.
+DRIVES: dict[tuple[str, Outcome], Drive] = {
+    ("book_signed", Outcome.SIGNED): _sign,
+    ("book_failure", Outcome.FAILED): _fail,
+    ("intend_to_send", Outcome.ANNOUNCED): _announce,
+    ("intend_to_send", Outcome.ANNOUNCED_AGAIN): _announce,
+    ("book_received", Outcome.RECEIVED): _booking(outbox.received, track_id="t", after=SOON, reply={}),
+    ("book_processing", Outcome.PROCESSING): _PROCESSING,
+    ("book_processing", Outcome.STILL_PROCESSING): _PROCESSING,
+    ("book_doubt", Outcome.IN_DOUBT): _booking(outbox.doubt, after=SOON, error="why"),
+    ("book_resend", Outcome.NOT_KNOWN): _booking(outbox.resend, after=SOON, reason="why"),
+    ("book_verdict", Outcome.VERDICT): _judge,
+    ("book_retry", Outcome.RETRY): _booking(outbox.retry, after=SOON, error="why"),
+    ("book_retry", Outcome.GIVEN_BACK): _booking(outbox.retry, after=SOON, error="why", counts=False),
+    ("book_not_sent", Outcome.RETRY): _booking(outbox.not_sent, after=SOON, error="why"),
+    ("book_not_sent", Outcome.GIVEN_BACK): _booking(outbox.not_sent, after=SOON, error="why", counts=False),
+    ("book_dead_letter", Outcome.OUT_OF_ATTEMPTS): _booking(outbox.dead_letter, error="why"),
+    ("replay_dead_letter", Outcome.REPLAYED): _operator(dead_letters.replay),
+    ("discard_dead_letter", Outcome.DISCARDED): _operator(dead_letters.discard),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A submission as the database has it."""
+
+    place: Place
+    status: Status
+    fate: NumberFate
+    events: int
+
+
+async def look(db: Database, subject: UUID) -> Seen:
+    record = await submission(db, subject)
+    (found,) = await rows(
+        db,
+        """SELECT (SELECT stage FROM outbox WHERE subject = %(id)s) AS stage,
+                  (SELECT 'dead_letter' FROM dead_letters WHERE subject = %(id)s) AS dead,
+                  (SELECT count(*) FROM submission_events WHERE submission_id = %(id)s) AS events""",
+        id=subject,
+    )
+    assert found["stage"] is None or found["dead"] is None
+    place = Place(found["stage"] or found["dead"] or Place.ENDED)
+    return Seen(place, Status(record["status"]), NumberFate(record["number_fate"]), found["events"])
+
+
+async def events_of(db: Database, subject: UUID) -> list[dict[str, Any]]:
+    return await rows(
+        db, "SELECT kind, detail FROM submission_events WHERE submission_id = %(id)s ORDER BY seq", id=subject
+    )
+
+
+async def brought_to(db: Database, move: Move) -> Work:
+    """A submission in the place where a move begins, as life brings it there, claimed if there is anything to claim."""
+    if move.before is Place.DEAD_LETTER:
+        died_in = Stage(move.to) if move.outcome is Outcome.REPLAYED else Stage.SEND
+        subject = await make_submission(db, await make_tenant(db), stage=died_in)
+        work = await take(db, subject)
+        if move.fate is NumberFate.UNKNOWN:
+            await _announce(db, work, move)
+        await db.run(outbox.dead_letter, work, at=AT, error="why")
+        return work
+    work = await take(db, await make_submission(db, await make_tenant(db), stage=Stage(move.before)))
+    if move.outcome is Outcome.ANNOUNCED_AGAIN:
+        await _announce(db, work, move)
+    if move.outcome is Outcome.STILL_PROCESSING:
+        await _PROCESSING(db, work, move)
+        work = await take(db, work.subject)
+    return work
+
+
+def test_every_move_of_the_table_is_driven() -> None:
+    assert {(name, outcome) for name, outcomes in OUTCOMES.items() for outcome in outcomes} == {
+        ("accept_submission", Outcome.ACCEPTED),
+        *DRIVES,
+    }
+
+
+@pytest.mark.parametrize(("function", "outcome"), DRIVES)
+async def test_a_function_does_what_the_table_says(db: Database, function: str, outcome: Outcome) -> None:
+    for move in [move for move in MOVES if move.outcome is outcome]:
+        work = await brought_to(db, move)
+        before = await look(db, work.subject)
+        assert before.place is move.before
+
+        await DRIVES[function, outcome](db, work, move)
+
+        after = await look(db, work.subject)
+        events = before.events + (move.event is not None)
+        assert after == Seen(move.to, move.status or before.status, move.fate or before.fate, events), move
+        told = await events_of(db, work.subject)
+        assert move.event in (None, told[-1]["kind"])
+        assert lived(told) == Life(after.place, after.status, after.fate)
+
+
+@pytest.mark.parametrize(("function", "outcome"), DRIVES)
+async def test_what_the_table_does_not_change_stays_whatever_it_was(
+    db: Database, function: str, outcome: Outcome
+) -> None:
+    for move in [move for move in MOVES if move.outcome is outcome]:
+        work = await brought_to(db, move)
+        await rows(db, "UPDATE submissions SET status = 'En Proceso', number_fate = 'unknown', verdict_at = NULL")
+
+        await DRIVES[function, outcome](db, work, move)
+
+        after = await look(db, work.subject)
+        assert (after.status, after.fate) == (move.status or Status.PROCESSING, move.fate or NumberFate.UNKNOWN), move
+
+
+async def test_acceptance_does_what_the_table_says(db: Database) -> None:
+    (move,) = (move for move in MOVES if move.outcome is Outcome.ACCEPTED)
+    new = new_submission(await make_tenant(db))
+
+    await db.run(submissions.accept, new, AT)
+
+    after = await look(db, new.submission_id)
+    assert (after.place, after.status, after.fate, after.events) == (move.to, move.status, move.fate, 1)
+    assert [event["kind"] for event in await events_of(db, new.submission_id)] == [move.event]
+
+
+async def test_a_replay_asks_first_where_bytes_may_have_gone_out(db: Database) -> None:
+    """The one replay that does not lead back to where it died."""
+    move = next(one for one in MOVES if one.outcome is Outcome.OUT_OF_ATTEMPTS and one.before is Place.SEND)
+    work = await brought_to(db, move)
+    await _announce(db, work, move)
+    await db.run(outbox.dead_letter, work, at=AT, error="why")
+
+    await DRIVES["replay_dead_letter", Outcome.REPLAYED](db, work, move)
+
+    assert (await look(db, work.subject)).place is Place.RECONCILE
+    assert lived(await events_of(db, work.subject)).place is Place.RECONCILE
+
+
+def lived(events: list[dict[str, Any]]) -> Life:
+    life = Life()
+    for event in events:
+        life = life.after(event["kind"], event["detail"])
+    return life

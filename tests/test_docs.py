@@ -66,6 +66,7 @@ BY_HAND = {
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",
     "python -m tests.http.conformance": "its own test compares the page",
+    "python -m tests.lifecycle.page": "its own test compares the page",
     "python -m tests.http.storm": "the long form of tests/http/test_schemathesis.py",
     "python -m tests.simulation": "one world of it is run by tests/simulation/test_simulation.py",
     ".ci/run": "runs the tests",

@@ -136,7 +136,7 @@ async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt
 @click.argument("tax_log_id", type=click.UUID)
 @json_option
 def show_(tax_log_id: UUID, as_json: bool) -> None:
-    """Tell the whole story of one submission."""
+    """List what happened to one submission."""
 
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await _submission(db, tax_log_id)

@@ -111,7 +111,7 @@ class Invoices:
         )
 
     async def timeline(self, call: Call) -> Reply:
-        """Tell a submission's whole story, oldest first."""
+        """List a submission's events, oldest first."""
         record = await self._find(call)
         if record is None:
             return Reply(200, _NOT_FOUND)

@@ -4,19 +4,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from typing import Literal
 from uuid import UUID
 
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.lifecycle import Status
 from fe.http.errors import ApiError
-from fe.store.history import DEAD_LETTER, Filter
+from fe.lifecycle import Place, Status
+from fe.store.history import Filter
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
-_STATE = re.compile("|".join([*Status, DEAD_LETTER]))
+_STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -27,7 +28,7 @@ LIMIT_DEFAULT, LIMIT_MOST = 50, 200
 WAIT_MOST = 30
 
 #: What `state` filters by.
-STATES = (*Status, DEAD_LETTER)
+STATES = (*Status, Place.DEAD_LETTER)
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
@@ -100,12 +101,19 @@ def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
         chosen=Filter(
             since=since,
             until=until,
-            state=_read_like(query, "state", _STATE, f"one of: {', '.join(STATES)}"),
+            state=_read_state(query),
             e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
             buyer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
         ),
         cursor=_read_cursor(query),
     )
+
+
+def _read_state(query: Mapping[str, str]) -> Status | Literal[Place.DEAD_LETTER] | None:
+    text = _read_like(query, "state", _STATE, f"one of: {', '.join(STATES)}")
+    if text is None:
+        return None
+    return Place.DEAD_LETTER if text == Place.DEAD_LETTER else Status(text)
 
 
 def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], words: str) -> str | None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fe.ecf.catalogue import PREFIXES
-from fe.lifecycle import NumberFate, Status
+from fe.lifecycle import EventKind, NumberFate, Status
 
 Environment = Literal["ecf", "certecf", "testecf"]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -133,16 +133,17 @@ class Xml(Shape):
 
 
 class Event(Shape):
-    """One line of a submission's story."""
+    """One event of a submission."""
 
     seq: int
     at: Moment
-    kind: str
+    # No enum: a release may add kinds, and a client made from this description must not fail on them.
+    kind: Annotated[str, Field(description="; ".join(f"`{kind}`: {kind.meaning}" for kind in EventKind))]
     detail: dict[str, Any]
 
 
 class Timeline(Shape):
-    """A submission's whole story, oldest first."""
+    """All events of a submission, oldest first."""
 
     taxLogId: Uuid
     environment: Environment

@@ -121,7 +121,7 @@ def every_route(
             f"{one}/timeline",
             "invoices:read",
             invoices.timeline,
-            About("Read its story", _SUBMISSIONS, {200: (shapes.Timeline, *found_or_not)}, parameters=(_TRACK_OR_ID,)),
+            About("Read its events", _SUBMISSIONS, {200: (shapes.Timeline, *found_or_not)}, parameters=(_TRACK_OR_ID,)),
         ),
         Route(
             "GET",

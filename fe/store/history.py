@@ -4,17 +4,15 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
 
 from fe.ecf.ids import milliseconds
+from fe.lifecycle import Place, Status
 from fe.store.db import Conn
 from fe.store.submissions import Record
-
-#: What `state` may be besides a status: queued for the client, out of attempts for an operator.
-DEAD_LETTER = "dead_letter"
 
 _FIRST = UUID(int=0)
 _LAST = UUID(int=(1 << 128) - 1)
@@ -47,7 +45,8 @@ class Filter:
 
     since: datetime | None = None
     until: datetime | None = None
-    state: str | None = None
+    #: A dead letter has a status too: to its client it is as it was.
+    state: Status | Literal[Place.DEAD_LETTER] | None = None
     e_ncf: str | None = None
     buyer_rnc: str | None = None
 
@@ -56,7 +55,7 @@ class Filter:
         chosen = [_PERIOD]
         for name, condition in _FILTERS.items():
             if getattr(self, name) is not None:
-                chosen.append(_IS_DEAD_LETTER if name == "state" and self.state == DEAD_LETTER else condition)
+                chosen.append(_IS_DEAD_LETTER if name == "state" and self.state is Place.DEAD_LETTER else condition)
         return " AND ".join(chosen)
 
     def values(self, tenant_id: int) -> dict[str, Any]:

@@ -428,7 +428,7 @@ async def xml(conn: Conn, tenant_id: int, submission_id: UUID) -> tuple[str, byt
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of a submission's story."""
+    """One event of a submission. `kind` is an EventKind, unless a newer release wrote it."""
 
     seq: int
     at: datetime
@@ -445,7 +445,7 @@ _TIMELINE = """
 
 
 async def timeline(conn: Conn, tenant_id: int, submission_id: UUID) -> list[Event]:
-    """Tell a submission's whole story, oldest first."""
+    """List a submission's events, oldest first."""
     cursor = conn.cursor(row_factory=class_row(Event))
     await cursor.execute(_TIMELINE, {"tenant": tenant_id, "submission": submission_id})
     return await cursor.fetchall()

@@ -11,6 +11,7 @@ from fe.flows import provision
 from fe.store import certificates, pauses, sequences, submissions, tenants
 from fe.store.db import Database, open_database
 from fe.store.roles import WORKER
+from tests.lifecycle.histories import unlawful
 
 #: What prepares a test, and is not for actors to do.
 _PREPARES = {submissions.accept, certificates.put, pauses.pause, pauses.resume}
@@ -43,3 +44,10 @@ async def db(dsn: str) -> AsyncIterator[Database]:
     """An open database for this test alone; the actors have their own rights in it, and no others."""
     async with open_database(dsn) as owner, open_database(dsn, role=WORKER) as worker:
         yield _ByWhom(owner, worker)
+
+
+@pytest.fixture
+def lawful(dsn: str) -> Iterator[None]:
+    """What the actors did in this test, the table of transitions allows, and the events say where it led."""
+    yield
+    assert unlawful(dsn) == []

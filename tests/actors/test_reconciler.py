@@ -22,6 +22,8 @@ from tests.actors.authority import (
 from tests.actors.road import make_road
 from tests.factories.tenants import SIGNED, rows, sends_of, story, submission, waiting
 
+pytestmark = pytest.mark.usefixtures("lawful")
+
 SENT = [(2, "unknown")]
 
 

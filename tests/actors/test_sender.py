@@ -28,6 +28,8 @@ from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, rows, sends_of, story, submission, take, waiting
 from tests.queue.stage import make_stage, make_tools, step
 
+pytestmark = pytest.mark.usefixtures("lawful")
+
 DUPLICATE_AT_THE_DOOR = Refused(
     "authority rejected with status 400", status=400, messages=(Message("1209", "ya utilizada"),), raw={"a": 1}
 )

@@ -34,6 +34,8 @@ from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, mak
 from tests.factories.tenants import make_submission, make_tenant, rows, story, submission, take, waiting
 from tests.queue.stage import make_stage, make_tools, step
 
+pytestmark = pytest.mark.usefixtures("lawful")
+
 
 def sale(**head: Any) -> bytes:
     given = payload(EcfType.CREDIT_FISCAL, [line()], issued=show_day(system_clock().date()))

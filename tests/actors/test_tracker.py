@@ -13,6 +13,8 @@ from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, trac
 from tests.actors.road import Road, make_road
 from tests.factories.tenants import rows, story, submission, waiting
 
+pytestmark = pytest.mark.usefixtures("lawful")
+
 
 async def make_followed(db: Database, answer: object, **script: Any) -> Road:
     return await make_road(db, results={"track-1": answer}, **script)

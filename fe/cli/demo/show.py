@@ -11,24 +11,10 @@ from rich.markup import escape
 from rich.text import Text
 
 from fe.cli.demo.client import Outcome
+from fe.lifecycle import EventKind
 from fe.store.submissions import Event
 
 _GOOD, _BAD, _DIM = "green", "red", "dim"
-
-#: What an event of a submission means, for somebody who reads it for the first time.
-_EVENTS = {
-    "accepted": "submission, number and first step stored, in one commit",
-    "signed": "made, checked, signed: these bytes are kept for good",
-    "sending": "intent to send committed; then it goes out",
-    "received": "the authority has it; its verdict is to come",
-    "processing": "the authority is still at it",
-    "verdict": "the authority's verdict",
-    "retry": "it did not work out, due again",
-    "outcome_unknown": "nobody knows whether it arrived: ask before sending again",
-    "not_known_there": "asked: it is not known there, send the same bytes again",
-    "dead_letter": "out of attempts, an operator's matter",
-    "error": "permanent failure",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +89,14 @@ class Show:
 
     def life(self, outcome: Outcome, events: Sequence[Event]) -> None:
         """Print the life of a receipt as a timeline: each line's moment, and how long after the line before it was."""
-        story = [(outcome.posted_at, "client", "POST /invoices", "")]
-        story += [(e.at, "service", _EVENTS.get(e.kind, e.kind), _detail(e)) for e in events]
-        story.append((outcome.answered_at, "client", "202: it has a taxLogId", ""))
-        story.append((outcome.decided_at, "client", "sees the verdict", ""))
-        story.sort(key=lambda line: line[0])
+        lived = [(outcome.posted_at, "client", "POST /invoices", "")]
+        lived += [(e.at, "service", EventKind(e.kind).meaning, _detail(e)) for e in events]
+        lived.append((outcome.answered_at, "client", "202: it has a taxLogId", ""))
+        lived.append((outcome.decided_at, "client", "sees the verdict", ""))
+        lived.sort(key=lambda line: line[0])
         lines = []
         before = outcome.posted_at
-        for at, who, what, detail in story:
+        for at, who, what, detail in lived:
             since, gap = _milliseconds(at - outcome.posted_at), _milliseconds(at - before)
             lines.append(
                 [Text(f"{since:>5} ms"), Text(f"{'+' + gap:>5}", _DIM), Text(who, _DIM), Text(what), Text(detail, _DIM)]

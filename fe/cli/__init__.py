@@ -22,7 +22,7 @@ COMMANDS = {
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
-    "evidence": ("fe.cli.evidence:evidence", "Export a submission's story, and prove it unchanged."),
+    "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),
     "authority": ("fe.cli.authority:authority", "Simulate the tax authority, or ask whether it answers."),
     "demo": ("fe.cli.demo:demo", "Show the whole road in one command, with a simulated authority."),

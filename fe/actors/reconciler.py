@@ -15,8 +15,8 @@ from fe.actors.outcomes import Adopted, NotKnownThere
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError
-from fe.ecf.catalogue import Root
 from fe.authority.estado import Estado
+from fe.ecf.catalogue import Root
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store import submissions

@@ -10,9 +10,9 @@ from fe.actors.credentials import Credentials, Opened
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.estado import Estado
 from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
-from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions

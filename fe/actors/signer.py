@@ -10,10 +10,10 @@ from fe.actors.credentials import CannotOpen, Credentials
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
 from fe.ecf.problems import show_problem
-from fe.lifecycle import NumberFate
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
+from fe.lifecycle import NumberFate
 from fe.metrics import Metrics
 from fe.queue.outcome import Outcome
 from fe.store import submissions

@@ -15,9 +15,9 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
-from fe.lifecycle import Stage
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
+from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.pulse import Pulse

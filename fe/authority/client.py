@@ -17,6 +17,7 @@ import trio
 from fe.authority.bodies import Body, Message
 from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
+from fe.authority.estado import Estado
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
 from fe.authority.judge import judge_query, judge_submission
 from fe.authority.line import Line, Observe, Unauthorised
@@ -27,7 +28,6 @@ from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.authority.estado import Estado
 
 __all__ = [
     "Authority",

@@ -32,6 +32,7 @@ from typing import TypeVar
 from fe.authority.bodies import Body, Form, Message, fold, member, messages, read_body, text
 from fe.authority.connection import Reply
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.estado import Estado
 from fe.authority.line import Unauthorised
 from fe.authority.replies import (
     AnotherDocument,
@@ -48,7 +49,6 @@ from fe.authority.replies import (
     says_try_again,
 )
 from fe.ecf.catalogue import Service
-from fe.authority.estado import Estado
 
 T = TypeVar("T")
 

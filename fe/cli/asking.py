@@ -16,8 +16,8 @@ from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
 from fe.ecf.catalogue import Environment
-from fe.lifecycle import Stage
 from fe.flows.replay import can_be_asked
+from fe.lifecycle import Stage
 from fe.queue.outcome import TryLater
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter

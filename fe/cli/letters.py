@@ -10,8 +10,8 @@ from uuid import UUID
 import click
 
 from fe.ecf.catalogue import Environment
-from fe.lifecycle import Stage
 from fe.flows import provision
+from fe.lifecycle import Stage
 from fe.store import dead_letters
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter, Filter

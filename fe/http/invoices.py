@@ -9,7 +9,6 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem, show_problem
-from fe.lifecycle import Status
 from fe.http.envelopes import NewInvoice
 from fe.http.errors import ApiError
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
@@ -21,6 +20,7 @@ from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
+from fe.lifecycle import Status
 from fe.metrics import Metrics
 from fe.store import history, judging, submissions
 from fe.store.db import Database

@@ -72,8 +72,8 @@ class Accepted(Shape):
     warnings: Annotated[
         list[Problem] | None,
         Field(
-            description="what does not keep it from being sent and you should know: a number far ahead of the next, and "
-            "with `strict: true` every remark"
+            description="what does not keep it from being sent and you should know: a number far ahead of the next, "
+            "and with `strict: true` every remark"
         ),
     ] = None
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.lifecycle import FINAL
 from fe.http.load import Load
+from fe.lifecycle import FINAL
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.submissions import Record

@@ -17,9 +17,9 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import MalformedXml
 from fe.ecf.problems import Problem
-from fe.lifecycle import Stage
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.issuing.texts import number_far_ahead
+from fe.lifecycle import Stage
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.submissions import Accepted, NewSubmission

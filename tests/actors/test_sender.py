@@ -7,8 +7,8 @@ import trio
 
 from fe.authority.client import Message
 from fe.authority.errors import NotDelegated, OutcomeUnknown, Refused, Unavailable
-from fe.ecf.catalogue import Environment, Service
 from fe.authority.estado import Estado
+from fe.ecf.catalogue import Environment, Service
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
 from fe.store import outbox

@@ -18,9 +18,9 @@ from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.load import load_xml
 from fe.ecf.seal import verify
-from fe.lifecycle import Stage
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
+from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.queue.executor import Executor, run_stage
 from fe.queue.stage import StageConfig

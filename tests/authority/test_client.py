@@ -10,10 +10,10 @@ import trio.testing
 
 from fe.authority.client import Authority, LastLook, Outgoing, Timeouts
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.estado import Estado
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
 from fe.ecf.catalogue import Environment, Service
-from fe.authority.estado import Estado
 from tests.authority.scripted import (
     NOW,
     PATIENT,

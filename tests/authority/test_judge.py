@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from fe.authority.connection import Reply
 from fe.authority.errors import AuthorityError, OutcomeUnknown, Refused, Unavailable
+from fe.authority.estado import Estado
 from fe.authority.judge import judge_query, judge_submission, judge_token, read_retry_after
 from fe.authority.line import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
 from fe.ecf.catalogue import Service
-from fe.authority.estado import Estado
 from tests.authority.scripted import NOW, TRACK_ID
 
 E_NCF = "E320000000011"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fe.authority.bodies import MAX_RAW_BYTES, Body, Form, messages, read_body
+from fe.authority.estado import Estado
 from fe.authority.replies import (
     Tracking,
     Unreadable,
@@ -22,7 +23,6 @@ from fe.authority.replies import (
 )
 from fe.authority.services import read_services, read_up, read_windows
 from fe.ecf.catalogue import Environment
-from fe.authority.estado import Estado
 from tests.authority.scripted import NOW, TRACK_ID
 
 

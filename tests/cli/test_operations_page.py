@@ -31,9 +31,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.lifecycle import Stage
 from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
+from fe.lifecycle import Stage
 from fe.queue.leases import APART
 from fe.queue.pulse import BEAT_SECONDS, SILENCE
 from fe.store import throttle

@@ -12,8 +12,8 @@ import pytest
 
 from fe.ecf.ids import new_id
 from fe.ecf.load import load_json
-from fe.lifecycle import NumberFate, Stage, Status
 from fe.flows.evidence import NotAnExport, export, faults, link_hash, read_export
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import dead_letters, outbox
 from fe.store import evidence as stored
 from fe.store.db import Database

@@ -13,9 +13,9 @@ import trio
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.lifecycle import NumberFate, Stage, Status
 from fe.flows import replay as replays
 from fe.flows.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import dead_letters, operators, outbox, replay_plans
 from fe.store.db import Database, open_database
 from fe.store.dead_letters import DeadLetter, Filter

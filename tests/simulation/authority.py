@@ -17,9 +17,9 @@ import trio
 from fe.authority.bodies import Message
 from fe.authority.client import BeforeSend, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavailable
+from fe.authority.estado import Estado
 from fe.authority.line import telling_the_outcome
 from fe.ecf.catalogue import Environment, Host, Service
-from fe.authority.estado import Estado
 
 T = TypeVar("T")
 

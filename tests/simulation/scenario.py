@@ -3,8 +3,8 @@
 import random
 from dataclasses import dataclass, fields, replace
 
-from fe.ecf.catalogue import Environment, Root
 from fe.authority.estado import Estado
+from fe.ecf.catalogue import Environment, Root
 from tests.simulation.authority import Truth, Weather
 
 #: Faults begin at once and end after so many simulated seconds at the latest; in a siege, where hardly anything gets

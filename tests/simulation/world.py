@@ -17,8 +17,8 @@ import structlog
 import trio
 import trio.testing
 
-from fe.lifecycle import Stage
 from fe.flows.evidence import link_hash
+from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.store import dead_letters, pauses, submissions
 from fe.store.db import Database

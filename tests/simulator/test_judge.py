@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from fe.authority.estado import Estado
 from fe.authority.simulator.facts import Facts
 from fe.authority.simulator.judge import _CAUSES, ADVICE
 from fe.authority.simulator.ledger import Filed, Ledger, Verdict, Voided
@@ -14,7 +15,6 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.load import load_xml
 from fe.ecf.rules import RULES
 from fe.ecf.seal import signature_time
-from fe.authority.estado import Estado
 from tests.shared import needs_shared, shared
 from tests.simulator.support import ISSUER, Running, ecf, number, signer
 

@@ -15,8 +15,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.lifecycle import Stage
 from fe.flows.provision import create_key, create_tenant
+from fe.lifecycle import Stage
 from fe.store import keys, outbox, submissions
 from fe.store.db import Conn, open_database
 from fe.store.errors import RoleRefused

@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from fe.authority.estado import Estado
 from fe.authority.simulator.causes import Cause, message
 from fe.authority.simulator.examine import Examined, examine
 from fe.authority.simulator.faults import FaultKind
@@ -19,7 +20,6 @@ from fe.authority.simulator.operations import Operation
 from fe.authority.simulator.replies import Reply
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.load import MalformedXml
-from fe.authority.estado import Estado
 
 #: 9 or 11 digits and a number, as the file names of documents are made.
 _FILE_NAME = re.compile(rf"({TAX_ID_FORM})({E_NCF_FORM})\.xml", re.IGNORECASE)

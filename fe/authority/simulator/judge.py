@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from fe.authority.estado import Estado
 from fe.authority.simulator.causes import ACCEPTED, NUMBER_STAYS_FREE, Cause, message
 from fe.authority.simulator.examine import Examined
 from fe.authority.simulator.ledger import Ledger, Verdict
@@ -15,7 +16,6 @@ from fe.ecf.certificate import holder_id
 from fe.ecf.dates import local, read_day
 from fe.ecf.identity import ENcf, e_ncf
 from fe.ecf.problems import Problem, Severity
-from fe.authority.estado import Estado
 from fe.ecf.thresholds import consumer_in_full
 from fe.ecf.trust import check_certificate
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.authority.simulator.facts import Facts
 from fe.authority.simulator.operations import Operation
 from fe.ecf.catalogue import EcfType, Environment
-from fe.authority.estado import ESTADO_BY_CODE, Estado
 
 CODE_BY_ESTADO = {estado: code for code, estado in ESTADO_BY_CODE.items()}
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.authority.simulator.faults import FaultKind
 from fe.authority.simulator.ledger import Filed
 from fe.authority.simulator.office import Call, Office
@@ -12,7 +13,6 @@ from fe.ecf import money
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_moment
 from fe.ecf.identity import e_ncf
-from fe.authority.estado import ESTADO_BY_CODE, Estado
 
 _NOT_FOUND = Estado.NOT_FOUND.value
 

@@ -15,7 +15,7 @@ from fe.store.errors import DatabaseUnavailable
 
 _log = structlog.get_logger(__name__)
 
-#: Windows are announced a day or more ahead (PROTOCOL.md section 6, row 14).
+#: Windows are announced a day or more ahead (authority.md#services).
 _ASK_SECONDS = 300.0
 _LOOK_SECONDS = 5.0
 

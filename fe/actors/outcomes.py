@@ -110,7 +110,7 @@ def _messages(messages: tuple[Message, ...]) -> list[dict[str, str]]:
 
 
 def fate_of(verdict: Verdict) -> NumberFate:
-    """What a verdict makes of the number: `secuenciaUtilizada` decides where it is said (PROTOCOL.md section 4)."""
+    """What a verdict makes of the number: `secuenciaUtilizada` decides where it is said (authority.md#number-fate)."""
     if verdict.estado is not Estado.REJECTED or verdict.number_used:
         return NumberFate.USED
     return NumberFate.UNKNOWN if verdict.number_used is None else NumberFate.REUSABLE

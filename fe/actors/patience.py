@@ -1,4 +1,4 @@
-"""How long the authority is waited for (interface.md, "Limits"; decisions.md, "Life of a submission")."""
+"""How long the authority is waited for (interface.md#limits and #life)."""
 
 from datetime import timedelta
 
@@ -8,6 +8,6 @@ DOUBT_FOR = timedelta(minutes=15)
 #: How long a document is followed while the authority says En Proceso.
 FOLLOW_FOR = timedelta(hours=72)
 
-#: The authority's mean validation time is 200 ms (PROTOCOL.md section 4): asking once early spares most documents the
+#: The authority's mean validation time is 200 ms (authority.md#tracking): asking once early spares most documents the
 #: two seconds that the regular schedule begins with.
 FIRST_LOOK = timedelta(milliseconds=500)

@@ -50,7 +50,8 @@ class Reconciler:
             elif Root(question.root) is Root.ECF:
                 outcome = await self._document(work, question, opened)
             else:
-                # Approvals and voidings cannot be asked for, and saying the same twice changes nothing (PROTOCOL.md 6).
+                # Approvals and voidings cannot be asked for, and saying the same twice changes nothing
+                # (authority.md#approval).
                 outcome = None
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble

@@ -22,7 +22,7 @@ from fe.store.submissions import Departure, InDoubt
 
 
 def file_name(departure: Departure) -> str:
-    """Name the file by PROTOCOL.md section 4; an ANECF, for which no rule is documented, by its issuer alone."""
+    """Name the file by authority.md#file-names; an ANECF, for which no rule is documented, by its issuer alone."""
     match Root(departure.root):
         case Root.ACECF:
             return f"{departure.buyer_rnc}{departure.e_ncf}.xml"

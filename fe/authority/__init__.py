@@ -1,1 +1,1 @@
-"""Everything that knows the authority's wire (PROTOCOL.md sections 1 to 6)."""
+"""Everything that knows the authority's wire (authority.md#hosts to #queries)."""

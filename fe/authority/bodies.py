@@ -1,4 +1,4 @@
-"""The body of an answer, whatever it is, as one value (PROTOCOL.md section 12, "HTTP/body shapes").
+"""The body of an answer, whatever it is, as one value (authority.md#bodies).
 
 The authority answers in JSON or XML, and between its services and us stand gateways that answer in HTML, in bare text
 or not at all. Nothing in this module raises: a body that cannot be read is text, and what it means is asked elsewhere.

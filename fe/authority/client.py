@@ -52,7 +52,7 @@ _STATUS_LANE = "status"
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A signed document on its way: `xml` goes out to the byte, `file_name` is by the rule of PROTOCOL.md section 4."""
+    """A signed document on its way: `xml` goes out to the byte, `file_name` by authority.md#file-names."""
 
     environment: Environment
     service: Service

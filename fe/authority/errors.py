@@ -39,7 +39,10 @@ class ForeignAnswer(Unavailable):
 
 
 class OutcomeUnknown(AuthorityError):
-    """The document may have been processed: ask by issuer and e-NCF before anything is sent again (decisions.md)."""
+    """The document may have been processed: ask by issuer and e-NCF before anything is sent again.
+
+    See interface.md#unknown-outcome.
+    """
 
 
 class Refused(AuthorityError):
@@ -62,4 +65,4 @@ class Refused(AuthorityError):
 
 
 class NotDelegated(Refused):
-    """The certificate is good, but its owner may not act for the taxpayer (PROTOCOL.md section 3, "Failures")."""
+    """The certificate is good, but its owner may not act for the taxpayer (authority.md#session-refused)."""

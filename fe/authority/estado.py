@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Estado(StrEnum):
-    """The authority's own word about a document (PROTOCOL.md section 4)."""
+    """The authority's own word about a document (authority.md#tracking)."""
 
     NOT_FOUND = "No encontrado"
     ACCEPTED = "Aceptado"

@@ -1,4 +1,4 @@
-"""Where each service of the authority is (PROTOCOL.md sections 1 and 2)."""
+"""Where each service of the authority is (authority.md#hosts and #operations)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""The one form this wire knows: `multipart/form-data` with one file part named `xml` (PROTOCOL.md sections 2 and 4)."""
+"""The one form this wire knows: `multipart/form-data` with one file part named `xml`.
+
+See authority.md#operations and #reception.
+"""
 
 import re
 from dataclasses import dataclass

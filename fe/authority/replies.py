@@ -1,4 +1,4 @@
-"""The authority's answers as values: what each service says when it answers at all (PROTOCOL.md sections 3 to 6).
+"""The authority's answers as values: what each service says when it answers at all (authority.md#session to #queries).
 
 Live and documented shapes are both read: codes as numbers or text, `encf` or `eNCF`, one object or an array of one,
 JSON or XML. A reader raises Unreadable and nothing else; it never guesses where an answer contradicts itself.
@@ -115,7 +115,7 @@ def says_try_again(remarks: tuple[Message, ...]) -> bool:
 
 
 def says_duplicate(remarks: tuple[Message, ...]) -> bool:
-    """Whether a number is said to be used: 1209 as seen live, 3 as the interface has it (PROTOCOL.md section 12)."""
+    """Whether a number is said to be used: 1209 as seen live, 3 as the interface has it (authority.md#used-numbers)."""
     return any(remark.number in (3, 1209) for remark in remarks)
 
 
@@ -188,7 +188,7 @@ def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: str | None = 
 
 
 def read_approval(body: Body) -> Verdict:
-    """Read the answer of commercial approval or range voiding (section 6): 1 approved, 2 rejected, "01" and "02" too.
+    """Read the answer of approval or voiding (authority.md#approval): 1 approved, 2 rejected, "01" and "02" too.
 
     What other codes mean is not published; without a word that settles it, such an answer is unreadable.
     """

@@ -1,4 +1,4 @@
-"""What the authority says about its own services: up or down, and announced maintenance (PROTOCOL.md 6)."""
+"""What the authority says about its own services: up or down, and announced maintenance (authority.md#services)."""
 
 import re
 from dataclasses import dataclass

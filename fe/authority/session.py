@@ -1,4 +1,4 @@
-"""Sessions with the authority: seed, signed seed, token (PROTOCOL.md section 3).
+"""Sessions with the authority: seed, signed seed, token (authority.md#session).
 
 One token serves all services of an environment for one certificate. Many senders need it at the same moment, so one of
 them gets it while the others wait; a token that nears its end is renewed by one sender while the others go on with it.

@@ -57,7 +57,7 @@ class Timeouts:
 
 
 def default_tls() -> ssl.SSLContext:
-    """Verify against the system's roots (SSL_CERT_FILE included), from TLS 1.2 on (PROTOCOL.md section 1)."""
+    """Verify against the system's roots (SSL_CERT_FILE included), from TLS 1.2 on (authority.md#hosts)."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

@@ -1,4 +1,4 @@
-"""What the service fills in where the client left it out (interface.md, "Auto-fill rules"; both modes mixed freely).
+"""What the service fills in where the client left it out (interface.md#auto-fill; both modes mixed freely).
 
 A value that was sent is never changed or removed; only `FechaHoraFirma` is always ours. The given document is not
 touched: what changes is copied on the way down.

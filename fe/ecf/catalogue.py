@@ -1,4 +1,7 @@
-"""What kinds of document there are, where each goes, and in which environments (PROTOCOL.md 1, 2 and 11)."""
+"""What kinds of document there are, where each goes, and in which environments.
+
+See authority.md#hosts, #operations and #types.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +30,7 @@ class Root(StrEnum):
     ARECF = "ARECF"
 
 
-#: The roots a client may submit (interface.md, "Routing by root element").
+#: The roots a client may submit (interface.md#routing).
 SUBMITTABLE = frozenset({Root.ECF, Root.RFCE, Root.ACECF, Root.ANECF})
 
 #: The roots by which a number is issued: the invoice itself, and the summary of one. The others name somebody's number.
@@ -62,7 +65,7 @@ class Prefix:
     name: str
 
 
-#: The prefix catalogue of interface.md, in its order and words.
+#: The prefix catalogue of interface.md#prefixes, in its order and words.
 PREFIXES = {
     prefix.code: prefix
     for prefix in (
@@ -90,7 +93,7 @@ class Service(StrEnum):
 
 
 class Host(StrEnum):
-    """The authority's hosts; they fail and are maintained apart (PROTOCOL.md section 1). The values label metrics."""
+    """The authority's hosts; they fail and are maintained apart (authority.md#hosts). The values label metrics."""
 
     ECF = "ecf"
     FC = "fc"
@@ -105,8 +108,8 @@ HOST_OF = {
     Service.RANGE_VOIDING: Host.ECF,
 }
 
-#: Where each root goes by default (interface.md). ANECF can be pointed at RANGE_VOIDING by a setting: the interface
-#: names the approval service, PROTOCOL.md section 6 says that technically only range voiding accepts it.
+#: Where each root goes by default (interface.md#routing). ANECF can be pointed at RANGE_VOIDING by a setting: the
+#: interface names the approval service, authority.md#voiding says that only range voiding accepts it.
 DESTINATIONS = {
     Root.ECF: Service.RECEPTION,
     Root.RFCE: Service.SUMMARY_RECEPTION,

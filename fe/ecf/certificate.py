@@ -36,8 +36,8 @@ _KIND = re.compile(r"(?:[A-Z]{3}DO-|RNC[ :-]?)\s*")
 class CertificateError(ValueError):
     """A .p12 that cannot be used for signing. Permanent: trying again without a change fails again.
 
-    `message` and `message_es` tell the tenant what to do. `contract` is the text that interface.md promises in
-    `response.error` ("Asynchronous worker errors"). None of them holds anything of the file or the passphrase.
+    `message` and `message_es` tell the tenant what to do. `contract` is the text that interface.md#failures promises in
+    `response.error`. None of them holds anything of the file or the passphrase.
     """
 
     contract: ClassVar[str] = _NO_PAIR
@@ -106,7 +106,10 @@ class KeyMismatch(CertificateError):
 
 
 class UnsupportedKey(CertificateError):
-    """A key other than RSA of MIN_KEY_BITS to MAX_KEY_BITS bits. The profile signs with RSA (PROTOCOL.md section 7)."""
+    """A key other than RSA of MIN_KEY_BITS to MAX_KEY_BITS bits. The profile signs with RSA.
+
+    See authority.md#signature.
+    """
 
     message = "The key in the .p12 file is not RSA of 2048 to 4096 bits: ask your certifier for one that is."
     message_es = "La clave del .p12 no es RSA de 2048 a 4096 bits: solicite una así a su certificadora."
@@ -166,8 +169,8 @@ def holder(certificate: x509.Certificate) -> str:
 def holder_id(certificate: x509.Certificate) -> str | None:
     """The identifier in the subject's serialNumber without its kind: `00112233445` for `IDCDO-00112233445`.
 
-    None when there is none. It names a person, who need not be the issuer of a document (PROTOCOL.md section 7): never
-    compare it with RNCEmisor to refuse one of our own.
+    None when there is none. It names a person, who need not be the issuer of a document (authority.md#certificate):
+    never compare it with RNCEmisor to refuse one of our own.
     """
     numbers = certificate.subject.get_attributes_for_oid(NameOID.SERIAL_NUMBER)
     return _KIND.sub("", str(numbers[0].value), count=1).strip() or None if numbers else None

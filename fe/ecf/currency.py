@@ -1,4 +1,4 @@
-"""Amounts in another currency: every one is the DOP amount divided by TipoCambio, rounded (PROTOCOL.md section 13)."""
+"""Amounts in another currency: every one is the DOP amount divided by TipoCambio, rounded (authority.md#currency)."""
 
 from decimal import Decimal
 from typing import Any

@@ -21,7 +21,7 @@ from fe.ecf.schema.texts import problem
 
 #: The classes of values a payload may have where the format has text; bool, a kind of int, is none of them.
 _LEAVES = frozenset({str, int, Decimal})
-#: What a structured item may say; 0 (not billable) stays possible through `format: xml` (decisions.md).
+#: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
 _E_NCF_EXPECTED = "E, the two digits of a type, ten digits: E310000000001"
 _AN_OBJECT = ("an object", "un objeto")
@@ -127,7 +127,7 @@ class Document:
 
 
 def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMITTABLE) -> Document:
-    """Read a structured payload (decisions.md, "format: structured").
+    """Read a structured payload (interface.md#structured).
 
     `payload` is the content of an ECF, with `Encabezado` at its top, or has one key that names the root, of `roots`. It
     holds what `load_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may

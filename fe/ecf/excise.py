@@ -1,4 +1,4 @@
-"""The additional taxes of a document's lines, codes 001-039 (PROTOCOL.md section 13, "Additional taxes").
+"""The additional taxes of a document's lines, codes 001-039 (authority.md#additional-taxes).
 
 Per code only sums are kept while the lines are walked; the one division and the one rounding of each amount come at the
 end. So amounts do not depend on the order of the lines.

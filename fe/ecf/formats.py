@@ -1,4 +1,4 @@
-"""How numbers and dates are written in each field (PROTOCOL.md section 11, "Formats")."""
+"""How numbers and dates are written in each field (authority.md#formats)."""
 
 import re
 from datetime import datetime

@@ -85,7 +85,7 @@ def _luhn_sum(digits: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ENcf:
-    """The number of an electronic receipt: E, two digits of the type, ten of the sequence (PROTOCOL.md 11)."""
+    """The number of an electronic receipt: E, two digits of the type, ten of the sequence (authority.md#e-ncf)."""
 
     type: EcfType
     number: int

@@ -1,4 +1,4 @@
-"""One line of a document: its indicator, discounts and surcharges, and amount (PROTOCOL.md section 13, "Per item")."""
+"""One line of a document: its indicator, discounts and surcharges, and amount (authority.md#lines)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,10 @@ _INDICATORS: Mapping[str, int] = {str(k): k for k in range(5)}
 
 
 def indicator(value: object) -> int | None:
-    """Read IndicadorFacturacion, 0 to 4; None for anything else. Absent or empty is exempt (interface.md)."""
+    """Read IndicadorFacturacion, 0 to 4; None for anything else. Absent or empty is exempt.
+
+    See interface.md#structured.
+    """
     if type(value) is str:
         k = _INDICATORS.get(value)
         return k if k is not None else _INDICATORS.get(value.strip(), None if value.strip() else EXEMPT)

@@ -210,7 +210,7 @@ _parsers = _Parsers()
 
 
 def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
-    """Parse an XML document and return its root, without the whitespace between elements (PROTOCOL.md section 7).
+    """Parse an XML document and return its root, without the whitespace between elements (authority.md#whitespace).
 
     The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
     those of the input. A byte order mark is tolerated.

@@ -1,4 +1,6 @@
-"""Decimal arithmetic for amounts: exact until it is rounded, rounded half up at the second decimal (PROTOCOL.md 13).
+"""Decimal arithmetic for amounts: exact until it is rounded, rounded half up at the second decimal.
+
+See authority.md#arithmetic.
 
 Amounts come from outside as text, whole numbers or Decimals. `number` is the one place that turns them into a Decimal;
 binary floats are never numbers here. Sums and products of what the formats allow (16 + 4 digits a factor, five factors

@@ -13,7 +13,7 @@ MAX_PROBLEMS = 1000
 
 
 class Severity(StrEnum):
-    """What the authority does with a document that has the problem (PROTOCOL.md sections 12 and 13)."""
+    """What the authority does with a document that has the problem (authority.md#messages and #arithmetic)."""
 
     REJECTED = "rejected"
     #: "Aceptado Condicional": valid, with remarks.

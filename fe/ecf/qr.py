@@ -1,4 +1,4 @@
-"""The address in the QR code of a printed invoice, where anybody can look its verdict up (PROTOCOL.md section 9).
+"""The address in the QR code of a printed invoice, where anybody can look its verdict up (authority.md#qr).
 
 Values are passed as the texts of the signed XML, because the authority compares them with what it received: no number
 or date is formatted here.

@@ -1,4 +1,4 @@
-"""The consumer-invoice summary (RFCE), made from the full type-32 e-CF it stands for (PROTOCOL.md section 5)."""
+"""The consumer-invoice summary (RFCE), made from the full type-32 e-CF it stands for (authority.md#summary)."""
 
 from datetime import date
 from typing import Any

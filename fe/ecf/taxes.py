@@ -1,6 +1,6 @@
 """Taxes as data: VAT rates, the additional taxes 001-039, and which rate is in force on which day.
 
-Source: PROTOCOL.md section 13 (format document of October 2025, table I). The specific taxes on alcohol and cigarettes
+Source: authority.md#additional-taxes (format document, table I). The specific taxes on alcohol and cigarettes
 are indexed every quarter, so their rates carry periods. A day outside every known period gets the last rate before it,
 marked as not confirmed: amounts can still be computed, and `rules` says that the rate was assumed.
 """

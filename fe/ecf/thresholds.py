@@ -6,7 +6,7 @@ from decimal import Decimal
 from fe.ecf.taxes import Period
 
 #: Pesos of MontoTotal from which a consumer invoice (type 32) goes to the authority in full and must name its buyer;
-#: below it only the summary goes (PROTOCOL.md sections 4 and 11). Earliest first; a change is a new row.
+#: below it only the summary goes (authority.md#routing). Earliest first; a change is a new row.
 CONSUMER_IN_FULL = (Period(Decimal("250000.00"), date.min),)
 
 

@@ -1,4 +1,4 @@
-"""The header amounts of an e-CF from its lines and global adjustments (PROTOCOL.md section 13).
+"""The header amounts of an e-CF from its lines and global adjustments (authority.md#totals).
 
 `Tally` walks the lines once, in any order; `compose` makes the content of `Totales` out of it. `totals` is both for a
 whole document. Every amount is rounded half up at the second decimal, once, from sums that are exact.
@@ -30,7 +30,7 @@ Amounts = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Which amounts the `Totales` of a type has (PROTOCOL.md section 11)."""
+    """Which amounts the `Totales` of a type has (authority.md#types)."""
 
     vat: tuple[int, ...] = (1, 2, 3)
     exempt: bool = True

@@ -9,10 +9,10 @@ from datetime import datetime
 from fe.store import keys
 from fe.store.db import Conn, Database
 
-#: Every scope there is, in the order of interface.md, "Scopes".
+#: Every scope there is, in the order of interface.md#scopes.
 SCOPES = ("invoices:write", "invoices:read", "ncf:read", "ncf:write", "usage:read", "billing:read")
 
-#: What a scope brings with it at login (interface.md, "Scopes").
+#: What a scope brings with it at login (interface.md#scopes).
 _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("ncf:read",)}
 
 #: Where the ids of revoked keys are told. The front drops them from its cache at once instead of when they grow old.

@@ -69,7 +69,7 @@ async def put(
     is_active: bool = True,
     now: datetime,
 ) -> Sequence:
-    """Create the sequence of a prefix or change it in place (interface.md, POST /ncf): all of it is as given here.
+    """Create the sequence of a prefix or change it in place (interface.md#sequences): all of it is as given here.
 
     It is good to the end of `last_day` in Santo Domingo. Raises BadSequence.
     """

@@ -17,7 +17,7 @@ from fe.store.errors import DatabaseUnavailable
 from fe.store.keys import ApiKey
 
 #: How old an answer of the database about a key may be before it is asked again, and before we rather answer 503 than
-#: believe it: a revocation works within 30 s also when its notification is lost (interface.md, "Authentication").
+#: believe it: a revocation works within 30 s also when its notification is lost (interface.md#authentication).
 FRESH_FOR = 15.0
 BELIEVED_FOR = 29.0
 #: How long one question may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
@@ -110,7 +110,7 @@ def _keep(kept: dict[str, T], api_key_id: str, value: T) -> None:
 
 
 class Authenticator:
-    """Tells who is calling, or refuses with the words of interface.md, "Authentication failures"."""
+    """Tells who is calling, or refuses with the words of interface.md#authentication-failures."""
 
     def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
         self._tokens = tokens

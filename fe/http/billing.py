@@ -18,7 +18,7 @@ class Billing:
         self._clock = clock
 
     async def current_period(self, call: Call) -> Reply:
-        """Show the snapshot of the current UTC month (interface.md, "GET /billing/current-period")."""
+        """Show the snapshot of the current UTC month (interface.md#billing)."""
         now = self._clock().astimezone(UTC)
         start = datetime(now.year, now.month, 1, tzinfo=UTC)
         end = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)

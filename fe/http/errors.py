@@ -54,7 +54,7 @@ class ErrorAnswer:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The body every error has (interface.md, "HTTP errors of the API")."""
+        """The body every error has (interface.md#errors)."""
         return {"message": self.message, "statusCode": self.status, **self.more}
 
 

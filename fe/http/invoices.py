@@ -30,7 +30,7 @@ from fe.store.wakeups import Wakeups
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
 _LARGE = 64 * 1024
 _NOT_FOUND = {"found": False}
-#: When to ask again, in seconds (interface.md, "Limits").
+#: When to ask again, in seconds (interface.md#limits).
 _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 
 

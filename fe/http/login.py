@@ -68,7 +68,7 @@ class Login:
         self._trusted = trusted_proxies
 
     async def login(self, call: Call) -> Reply:
-        """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md, "POST /login").
+        """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
 
         The order is: shape (400), throttle (429), secret (401). A request that is refused for its shape counts for its
         address, every other one for its address and its key id, whether there is such a key or not.

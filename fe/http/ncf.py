@@ -1,4 +1,4 @@
-"""The number sequences of a tenant, in the environment of the key (interface.md, "NCF sequence")."""
+"""The number sequences of a tenant, in the environment of the key (interface.md#sequences)."""
 
 from datetime import date
 from typing import Annotated, Any, Self

@@ -1,4 +1,4 @@
-"""Submissions as clients see them: the fields of interface.md, "Submission", in its order."""
+"""Submissions as clients see them: the fields of interface.md#reading, in its order."""
 
 from datetime import datetime
 from typing import Any

@@ -70,7 +70,7 @@ def read(form: str, original: bytes) -> Document:
 
 
 def prefix_to_draw(form: str, document: Document) -> str | None:
-    """Tell whose next number a document gets: a structured ECF without one draws (decisions.md, "Numbers drawn")."""
+    """Tell whose next number a document gets: a structured ECF without one draws (interface.md#drawn-numbers)."""
     draws = form == "structured" and document.root is Root.ECF and document.e_ncf is None
     return document.type.prefix if draws and document.type is not None else None
 

@@ -1,4 +1,4 @@
-"""When to try again (interface.md, "Limits"; decisions.md, "Life of a submission")."""
+"""When to try again (interface.md#limits and #life)."""
 
 import random
 from collections.abc import Callable

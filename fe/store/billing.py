@@ -1,4 +1,4 @@
-"""Billing: under what a tenant is billed, and what it emitted in a month (interface.md, "Billing snapshot")."""
+"""Billing: under what a tenant is billed, and what it emitted in a month (interface.md#billing)."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -43,7 +43,7 @@ class Sequence:
 _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 
 # As `next_number_in` of sql/0012 says it; written out, because the release before has no such function on its schema.
-# A range that moves takes the next number with it (interface.md, "Sequence state").
+# A range that moves takes the next number with it (interface.md#sequences).
 _PUT = f"""
     INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
@@ -73,7 +73,7 @@ async def put(
     is_active: bool,
     at: datetime,
 ) -> Sequence:
-    """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md, POST /ncf)."""
+    """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md#sequences)."""
     cursor = conn.cursor(row_factory=class_row(Sequence))
     await cursor.execute(
         _PUT,

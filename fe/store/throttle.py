@@ -1,4 +1,4 @@
-"""The login throttle: attempts counted in the database, the same for all processes (interface.md, "Limits")."""
+"""The login throttle: attempts counted in the database, the same for all processes (interface.md#limits)."""
 
 import hashlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Usage: what a tenant did by UTC day and environment (interface.md, "GET /usage"; decisions.md, "Usage and billing").
+"""Usage: what a tenant did by UTC day and environment (interface.md#usage).
 
 A day that is over does not change any more: an emission counts as submitted on the day of its POST, as accepted or
 rejected on the day of its verdict, and for latency on the day of the authority's first answer.

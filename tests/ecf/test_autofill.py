@@ -344,7 +344,7 @@ def beer(*taxes: dict[str, str], issued: str = UNRATED_DAY) -> Document:
 
 
 def test_what_is_filled_in_from_a_stated_rate_is_what_is_checked() -> None:
-    """The specific tax at 633.85 a litre: 633.85 x 5% x 24 x 0.355 x 2 = 540.04 (PROTOCOL.md 13)."""
+    """The specific tax at 633.85 a litre: 633.85 x 5% x 24 x 0.355 x 2 = 540.04 (authority.md#arithmetic)."""
     filled = fill(
         beer(
             {

@@ -1,4 +1,4 @@
-"""The addresses of PROTOCOL.md section 9, character for character."""
+"""The addresses of authority.md#qr, character for character."""
 
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,4 +1,4 @@
-"""Whose certificate signs: the truth table of interface.md, "Certificate selection for an emission"."""
+"""Whose certificate signs: the truth table of interface.md#certificate-selection."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Commercial approvals and voided ranges (PROTOCOL.md section 6)."""
+"""Commercial approvals and voided ranges (authority.md#approval and #voiding)."""
 
 import httpx
 import pytest

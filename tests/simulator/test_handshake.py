@@ -1,4 +1,4 @@
-"""Seed, token, and who is let in (PROTOCOL.md section 3)."""
+"""Seed, token, and who is let in (authority.md#session)."""
 
 import base64
 import json

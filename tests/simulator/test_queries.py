@@ -1,4 +1,4 @@
-"""State, trackIds, documented shapes, directory, status and QR pages (PROTOCOL.md sections 4, 6 and 9)."""
+"""State, trackIds, documented shapes, directory, status and QR pages (authority.md#reception, #queries and #qr)."""
 
 import re
 from datetime import UTC, datetime, timedelta

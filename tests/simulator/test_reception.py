@@ -1,4 +1,4 @@
-"""e-CF reception and the verdict (PROTOCOL.md sections 4, 12 and 14)."""
+"""e-CF reception and the verdict (authority.md#reception, #messages and #checks)."""
 
 import re
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Summary reception, and the queries that find summaries (PROTOCOL.md sections 5 and 6)."""
+"""Summary reception, and the queries that find summaries (authority.md#summary and #queries)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The next number of a range that is created, moved, or used up (interface.md, "Sequence state")."""
+"""The next number of a range that is created, moved, or used up (interface.md#sequences)."""
 
 import psycopg
 import pytest

@@ -1,7 +1,7 @@
 """The tax authority as a real server, for tests, demonstrations and other people's clients. Not the tax authority.
 
-Everything of PROTOCOL.md that a client uses, with strict verification, and faults on demand. Started in a nursery:
-`addresses = await nursery.start(simulate, SimulatorSettings(...))`.
+Everything of docs/reference/authority.md that a client uses, with strict verification, and faults on demand. Started in
+a nursery: `addresses = await nursery.start(simulate, SimulatorSettings(...))`.
 """
 
 from fe.authority.simulator.faults import Fault, FaultKind, FaultPlan, Script

@@ -1,4 +1,4 @@
-"""The handshake: a seed, and a token for its signature (PROTOCOL.md section 3)."""
+"""The handshake: a seed, and a token for its signature (authority.md#session)."""
 
 import trio
 

@@ -1,4 +1,4 @@
-"""Commercial approvals (PROTOCOL.md section 6, row 9)."""
+"""Commercial approvals (authority.md#approval)."""
 
 from fe.authority.simulator.examine import Examined
 from fe.authority.simulator.intake import Refusal, journal, take_document

@@ -1,4 +1,4 @@
-"""Why a document is not simply accepted, and how the authority says so (PROTOCOL.md sections 4 and 12)."""
+"""Why a document is not simply accepted, and how the authority says so (authority.md#reception and #messages)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from fe.authority.simulator.settings import Catalogue
 
 
 class Cause(StrEnum):
-    """The causes, in the order of the checks of PROTOCOL.md section 14."""
+    """The causes, in the order of authority.md#checks."""
 
     STRUCTURE = "structure"
     SIGNATURE = "signature"
@@ -32,7 +32,8 @@ class Cause(StrEnum):
     TRY_AGAIN = "try-again"
 
 
-#: The only rejections that leave the number free (section 4); and the authority's own breakdown, code 004.
+#: The only rejections that leave the number free (authority.md#number-fate); and the authority's own breakdown, code
+#: 004.
 NUMBER_STAYS_FREE = frozenset(
     {
         Cause.STRUCTURE,

@@ -1,4 +1,7 @@
-"""Taking in a document: the checks made at once, the journal, and the two receptions (PROTOCOL.md 4, 5 and 14)."""
+"""Taking in a document: the checks made at once, the journal, and the two receptions.
+
+See authority.md#reception, #summary and #checks.
+"""
 
 import random
 import re
@@ -73,7 +76,7 @@ def _check_name_form(name: str) -> None:
 
 def _check_name(name: str, examined: Examined, operation: Operation) -> None:
     facts = examined.facts
-    # An approval is named after the buyer, or after the issuer, which was seen to pass (section 4).
+    # An approval is named after the buyer, or after the issuer, which was seen to pass (authority.md#file-names).
     owners = {facts.issuer, facts.buyer} if operation is Operation.COMMERCIAL_APPROVAL else {facts.issuer}
     stem = name[:-4].upper()
     if not any(stem == f"{owner}{facts.e_ncf}".upper() for owner in owners if owner):
@@ -189,7 +192,7 @@ async def receive_summary(office: Office, call: Call) -> Reply:
     filed = _filed(office, call, part, examined)
     verdict = filed.verdict
     shown = [(str(message.codigo), message.valor) for message in verdict.messages]
-    # When the authority itself breaks down it answers without the number (section 5).
+    # When the authority itself breaks down it answers without the number (authority.md#summary).
     number = None if call.suffers(FaultKind.TRY_AGAIN) else filed.e_ncf
     return _summary_reply(verdict.code, verdict.estado.value, shown, number, used=verdict.number_used)
 

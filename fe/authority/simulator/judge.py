@@ -1,4 +1,4 @@
-"""The verdict about an e-CF or a summary, by the checks of PROTOCOL.md section 14 in their order."""
+"""The verdict about an e-CF or a summary, by its checks in the order of authority.md#checks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ def _authorised(case: Case) -> list[Finding]:
     if granted.expires < local(case.now).date():
         return [Finding(Cause.EXPIRED)]
     written = case.examined.facts.expires
-    # Types 32 and 34 carry no date (PROTOCOL.md section 11).
+    # Types 32 and 34 carry no date (authority.md#e-ncf).
     if written is not None and read_day(written) != granted.expires:
         return [Finding(Cause.EXPIRY_DIFFERS)]
     return []
@@ -203,7 +203,7 @@ def _told(problem: Problem) -> str:
     return f"{problem.path}: {problem.message_es}" if problem.path else problem.message_es
 
 
-#: The order is that of PROTOCOL.md section 14.
+#: The order is that of authority.md#checks.
 CHECKS: tuple[Callable[[Case], list[Finding]], ...] = (
     _structure,
     _signature,

@@ -1,4 +1,7 @@
-"""Reading the one file part of a submission, with the habits of other people's clients (PROTOCOL.md 2, 4 and 10)."""
+"""Reading the one file part of a submission, with the habits of other people's clients.
+
+See authority.md#operations, #reception and #receivers.
+"""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What can be asked of the authority, at which address, in which environment (PROTOCOL.md sections 1 and 2)."""
+"""What can be asked of the authority, at which address, in which environment (authority.md#hosts and #operations)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from fe.ecf.catalogue import Environment
 
 
 class Operation(StrEnum):
-    """The rows of PROTOCOL.md section 2, under the names the management port uses."""
+    """What authority.md#operations lists, under the names the management port uses."""
 
     SEED = "seed"
     VALIDATE_SEED = "validate_seed"
@@ -46,7 +46,7 @@ class Access(StrEnum):
 
 
 class Availability(StrEnum):
-    """Which edition of the technical description decides where a service exists (table of PROTOCOL.md section 1)."""
+    """Which edition of the technical description decides where a service exists (authority.md#hosts)."""
 
     V1_6 = "1.6"
     V1_7 = "1.7"

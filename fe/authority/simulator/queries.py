@@ -1,4 +1,4 @@
-"""What can be asked about documents that were sent (PROTOCOL.md sections 4 to 6, rows 5 to 8)."""
+"""What can be asked about documents that were sent (authority.md#reception to #queries)."""
 
 from typing import Any
 

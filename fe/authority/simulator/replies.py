@@ -1,4 +1,7 @@
-"""What the authority says, in its shapes: JSON or XML, as seen live or as documented (PROTOCOL.md sections 3 to 6)."""
+"""What the authority says, in its shapes: JSON or XML, as seen live or as documented.
+
+See authority.md#session to #queries.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The directory, the state of the services and the announced maintenance (PROTOCOL.md section 6, rows 11 to 15)."""
+"""The directory, the state of the services and the announced maintenance (authority.md#directory and #services)."""
 
 from datetime import datetime, timedelta
 from typing import Any

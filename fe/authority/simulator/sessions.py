@@ -1,4 +1,4 @@
-"""Seeds and tokens (PROTOCOL.md section 3)."""
+"""Seeds and tokens (authority.md#session)."""
 
 import base64
 import hmac

@@ -22,14 +22,14 @@ class CheckLevel(StrEnum):
 
 
 class Shapes(StrEnum):
-    """Which form answers have where the document and live traffic differ (PROTOCOL.md sections 4 to 6)."""
+    """Which form answers have where the document and live traffic differ (authority.md#reception to #queries)."""
 
     LIVE = "live"
     DOCUMENTED = "documented"
 
 
 class Catalogue(StrEnum):
-    """Whose message codes verdicts carry (PROTOCOL.md section 12)."""
+    """Whose message codes verdicts carry (authority.md#messages)."""
 
     #: The table that our service's interface promises its clients.
     INTERFACE = "interface"

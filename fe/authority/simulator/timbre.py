@@ -1,4 +1,4 @@
-"""The pages behind the QR codes of printed receipts (PROTOCOL.md section 9, rows 16 and 17)."""
+"""The pages behind the QR codes of printed receipts (authority.md#qr)."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""Voiding of number ranges (PROTOCOL.md section 6, row 10)."""
+"""Voiding of number ranges (authority.md#voiding)."""
 
 from lxml import etree
 

@@ -85,7 +85,7 @@ BEYOND = Sample("31 with a number that was never granted", "31-furniture.xml", f
 
 
 def expiry_of(today: date) -> date:
-    """Numbers granted today are good until the 31st of December of next year (PROTOCOL.md section 11)."""
+    """Numbers granted today are good until the 31st of December of next year (authority.md#e-ncf)."""
     return date(today.year + 1, 12, 31)
 
 

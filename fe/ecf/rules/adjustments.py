@@ -1,4 +1,4 @@
-"""Rules on global discounts and surcharges (PROTOCOL.md section 13; format document, section D)."""
+"""Rules on global discounts and surcharges (authority.md#arithmetic; format document, section D)."""
 
 from fe.ecf.money import number
 from fe.ecf.reading import Fields, rows, text

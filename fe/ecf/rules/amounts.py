@@ -1,4 +1,4 @@
-"""Rules on `Totales`: what it says against what the lines and the global adjustments make (PROTOCOL.md section 13).
+"""Rules on `Totales`: what it says against what the lines and the global adjustments make (authority.md#arithmetic).
 
 Each amount is compared with the one computed from the lines alone, so that one wrong amount is one problem. The
 tolerance is one peso a line.

@@ -10,7 +10,7 @@ ROWS = (
         "hay montos gravados, y el documento no dice si tienen el ITBIS incluido",
         "add IndicadorMontoGravado: 0 without VAT inside, 1 with it",
         "agregue IndicadorMontoGravado: 0 sin ITBIS incluido, 1 con ITBIS incluido",
-        "PROTOCOL.md 13",
+        "authority.md#totals",
     ),
     Rule(
         "line-number",
@@ -28,7 +28,7 @@ ROWS = (
         "este tipo de comprobante no admite líneas con este IndicadorFacturacion",
         "use one of those expected",
         "use uno de los esperados",
-        "PROTOCOL.md 11",
+        "authority.md#types",
     ),
     Rule(
         "service-only",
@@ -37,7 +37,7 @@ ROWS = (
         "los pagos al exterior (tipo 47) son por servicios",
         "set IndicadorBienoServicio to 2",
         "ponga IndicadorBienoServicio en 2",
-        "PROTOCOL.md 11",
+        "authority.md#types",
     ),
     Rule(
         "line-amount",
@@ -46,7 +46,7 @@ ROWS = (
         "MontoItem no es precio x cantidad - descuentos + recargos, por más de un peso",
         "correct MontoItem, or leave it out and it is computed",
         "corrija MontoItem, u omítalo y se calcula",
-        "PROTOCOL.md 13, tolerance",
+        "authority.md#tolerance",
     ),
     Rule(
         "discount-sum",
@@ -55,7 +55,7 @@ ROWS = (
         "DescuentoMonto no es la suma de los subdescuentos de la línea",
         "make them agree, or leave DescuentoMonto out",
         "haga que coincidan, u omita DescuentoMonto",
-        "PROTOCOL.md 12 (2020) and 13",
+        "authority.md#messages (2020) and #lines",
     ),
     Rule(
         "surcharge-sum",
@@ -64,7 +64,7 @@ ROWS = (
         "RecargoMonto no es la suma de los subrecargos de la línea",
         "make them agree, or leave RecargoMonto out",
         "haga que coincidan, u omita RecargoMonto",
-        "PROTOCOL.md 12 (2030) and 13",
+        "authority.md#messages (2030) and #lines",
     ),
     Rule(
         "sub-percentage",
@@ -73,7 +73,7 @@ ROWS = (
         "el monto no es precio x cantidad x porcentaje, por más de un peso",
         "correct the amount or the percentage",
         "corrija el monto o el porcentaje",
-        "PROTOCOL.md 13",
+        "authority.md#lines",
     ),
     Rule(
         "withholding-amount-missing",
@@ -82,7 +82,7 @@ ROWS = (
         "la línea indica retención sin monto",
         "add MontoITBISRetenido, MontoISRRetenido or both; 0 where nothing is withheld",
         "agregue MontoITBISRetenido, MontoISRRetenido o ambos; 0 donde no se retiene",
-        "PROTOCOL.md 13",
+        "authority.md#withholding",
     ),
     Rule(
         "withholding-vat-missing",
@@ -91,7 +91,7 @@ ROWS = (
         "una línea de compras con retención indica el ITBIS retenido, aunque sea 0",
         "add MontoITBISRetenido",
         "agregue MontoITBISRetenido",
-        "PROTOCOL.md 13",
+        "authority.md#withholding",
     ),
     Rule(
         "perception",
@@ -100,7 +100,7 @@ ROWS = (
         "la percepción (2) no está vigente",
         "set IndicadorAgenteRetencionoPercepcion to 1",
         "ponga IndicadorAgenteRetencionoPercepcion en 1",
-        "PROTOCOL.md 13",
+        "authority.md#withholding",
     ),
     Rule(
         "tax-not-in-type",
@@ -109,7 +109,7 @@ ROWS = (
         "este tipo de comprobante no admite este impuesto adicional",
         "take the code out, or issue another type of receipt",
         "quite el código, o emita otro tipo de comprobante",
-        "PROTOCOL.md 11",
+        "authority.md#additional-taxes",
     ),
     Rule(
         "tax-repeated",
@@ -118,7 +118,7 @@ ROWS = (
         "la línea nombra dos veces el mismo impuesto adicional; cuenta una vez",
         "take one of them out",
         "quite uno de los dos",
-        "PROTOCOL.md 13",
+        "authority.md#additional-taxes",
     ),
     Rule(
         "tax-data-missing",
@@ -127,7 +127,7 @@ ROWS = (
         "el impuesto adicional {tax} no se puede calcular sin este dato",
         "add it to the line, above zero",
         "agréguelo a la línea, mayor que cero",
-        "PROTOCOL.md 13; format document, fields 13-18",
+        "authority.md#additional-taxes; format document, fields 13-18",
     ),
     Rule(
         "tax-pair",
@@ -136,7 +136,7 @@ ROWS = (
         "la línea paga el impuesto ad valorem {tax} sin el específico de los mismos bienes",
         "add the expected code",
         "agregue el código esperado",
-        "PROTOCOL.md 13",
+        "authority.md#additional-taxes",
     ),
     Rule(
         "reference-unit-missing",
@@ -181,7 +181,7 @@ ROWS = (
         "el monto no es el porcentaje de las líneas que afecta",
         "correct the amount or the percentage, or leave the amount out",
         "corrija el monto o el porcentaje, u omita el monto",
-        "PROTOCOL.md 13",
+        "authority.md#lines",
     ),
     Rule(
         "rule-1007",
@@ -190,7 +190,7 @@ ROWS = (
         "un descuento de la norma 10-07 requiere montos con ITBIS incluido (IndicadorMontoGravado 1), y no es recargo",
         "set IndicadorMontoGravado to 1, or take IndicadorNorma1007 out",
         "ponga IndicadorMontoGravado en 1, o quite IndicadorNorma1007",
-        "PROTOCOL.md 13",
+        "authority.md#additional-taxes",
     ),
     Rule(
         "base-mismatch",
@@ -199,7 +199,7 @@ ROWS = (
         "el monto no coincide con las líneas y los ajustes globales",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 12 and 13, tolerance",
+        "authority.md#messages and #tolerance",
     ),
     Rule(
         "vat-mismatch",
@@ -208,7 +208,7 @@ ROWS = (
         "el ITBIS no coincide con los montos gravados",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 12 and 13, tolerance",
+        "authority.md#messages and #tolerance",
     ),
     Rule(
         "vat-rate",
@@ -217,7 +217,7 @@ ROWS = (
         "la tasa de ITBIS de este grupo de líneas falta, o no es la vigente",
         "write the expected rate",
         "escriba la tasa esperada",
-        "PROTOCOL.md 11 and 13",
+        "authority.md#formats and #totals",
     ),
     Rule(
         "tax-amount",
@@ -226,7 +226,7 @@ ROWS = (
         "el monto del impuesto adicional {tax} no coincide con las líneas",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 12 and 13",
+        "authority.md#messages and #additional-taxes",
     ),
     Rule(
         "tax-rate",
@@ -244,7 +244,7 @@ ROWS = (
         "aquí no se conoce la tasa del impuesto adicional {tax} en la fecha de emisión; se indexa cada trimestre",
         "compare it with the authority's resolution for the quarter",
         "compárela con la resolución trimestral de la autoridad",
-        "PROTOCOL.md 13",
+        "authority.md#additional-taxes",
     ),
     Rule(
         "tax-total-mismatch",
@@ -253,7 +253,7 @@ ROWS = (
         "MontoImpuestoAdicional no es la suma de los impuestos adicionales",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 12 and 13",
+        "authority.md#messages and #additional-taxes",
     ),
     Rule(
         "total-mismatch",
@@ -262,7 +262,7 @@ ROWS = (
         "MontoTotal no coincide con el documento, por más de un peso por línea",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 12 (3205) and 13",
+        "authority.md#messages (3205) and #totals",
     ),
     Rule(
         "not-billable-mismatch",
@@ -271,7 +271,7 @@ ROWS = (
         "MontoNoFacturable no es la suma de las líneas no facturables",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 13",
+        "authority.md#totals",
     ),
     Rule(
         "period-total-mismatch",
@@ -280,7 +280,7 @@ ROWS = (
         "MontoPeriodo no es MontoTotal más MontoNoFacturable",
         "correct it or leave it out",
         "corríjalo u omítalo",
-        "PROTOCOL.md 13",
+        "authority.md#totals",
     ),
     Rule(
         "payable-mismatch",
@@ -289,7 +289,7 @@ ROWS = (
         "ValorPagar no es MontoTotal - MontoAvancePago + SaldoAnterior - descuentos de la norma 10-07",
         "correct it or leave it out. Withholdings do not reduce it",
         "corríjalo u omítalo. Las retenciones no lo reducen",
-        "PROTOCOL.md 13",
+        "authority.md#totals",
     ),
     Rule(
         "withholding-mismatch",
@@ -298,7 +298,7 @@ ROWS = (
         "el total retenido no es la suma de las líneas",
         "correct it, or leave Totales out and it is computed",
         "corríjalo, u omita Totales y se calcula",
-        "PROTOCOL.md 13",
+        "authority.md#withholding",
     ),
     Rule(
         "currency-incomplete",
@@ -325,7 +325,7 @@ ROWS = (
         "el monto no es el monto en pesos dividido por TipoCambio",
         "correct it or leave it out",
         "corríjalo u omítalo",
-        "PROTOCOL.md 13",
+        "authority.md#currency",
     ),
     Rule(
         "page-count",

@@ -1,4 +1,7 @@
-"""Rules on summaries, commercial approvals, voided ranges and acknowledgements (PROTOCOL.md sections 5, 6 and 10)."""
+"""Rules on summaries, commercial approvals, voided ranges and acknowledgements.
+
+See authority.md#summary, #approval, #voiding and #receivers.
+"""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Rules on amounts in another currency (PROTOCOL.md section 13; format document, fields 120-137)."""
+"""Rules on amounts in another currency (authority.md#arithmetic; format document, fields 120-137)."""
 
 from decimal import Decimal
 

@@ -10,7 +10,7 @@ ROWS = (
         "el e-NCF no es la letra E, los dos dígitos de un tipo y diez dígitos de un número desde 1",
         "use a number of an authorised sequence",
         "use un número de una secuencia autorizada",
-        "PROTOCOL.md 11",
+        "authority.md#e-ncf",
         of_form=True,
     ),
     Rule(
@@ -20,7 +20,7 @@ ROWS = (
         "el e-NCF es de otro tipo que el documento",
         "take the number from the sequence of the document's type, or correct TipoeCF",
         "tome el número de la secuencia del tipo del documento, o corrija TipoeCF",
-        "PROTOCOL.md 11",
+        "authority.md#e-ncf",
     ),
     Rule(
         "not-a-date",
@@ -39,7 +39,7 @@ ROWS = (
         "la autorización de la secuencia ha vencido",
         "use a number of a sequence that is still in force",
         "use un número de una secuencia vigente",
-        "PROTOCOL.md 4 and 12",
+        "authority.md#number-fate and #e-ncf",
     ),
     Rule(
         "signed-in-future",
@@ -48,7 +48,7 @@ ROWS = (
         "la fecha y hora de firma es posterior a la actual",
         "sign with the current Dominican time (-04:00, 24-hour clock)",
         "firme con la hora dominicana actual (-04:00, reloj de 24 horas)",
-        "PROTOCOL.md 7",
+        "authority.md#signing-time",
     ),
     Rule(
         "issue-date-future",
@@ -102,7 +102,7 @@ ROWS = (
         "los bonos o certificados de regalo (FormaPago 5) solo pagan facturas de consumo (tipo 32)",
         "use another FormaPago",
         "use otra FormaPago",
-        "PROTOCOL.md 11",
+        "authority.md#formats",
     ),
     Rule(
         "period-order",
@@ -130,7 +130,7 @@ ROWS = (
         "una factura de consumo de {threshold} pesos o más, o una nota sobre ella, debe identificar al comprador",
         "add RNCComprador, or IdentificadorExtranjero, and RazonSocialComprador",
         "agregue RNCComprador, o IdentificadorExtranjero, y RazonSocialComprador",
-        "PROTOCOL.md 11",
+        "authority.md#types",
     ),
     Rule(
         "buyer-id-missing",
@@ -157,7 +157,7 @@ ROWS = (
         "el número referido no es un e-NCF (13 caracteres) ni un NCF en papel (11 o 19)",
         "copy the number from the receipt referred to",
         "copie el número del comprobante referido",
-        "PROTOCOL.md 11",
+        "authority.md#references",
         of_form=True,
     ),
     Rule(
@@ -167,7 +167,7 @@ ROWS = (
         "la referencia no dice qué comprobante, de qué fecha y por qué",
         "give NCFModificado, FechaNCFModificado and CodigoModificacion",
         "indique NCFModificado, FechaNCFModificado y CodigoModificacion",
-        "PROTOCOL.md 11",
+        "authority.md#references",
         of_form=True,
     ),
     Rule(
@@ -177,7 +177,7 @@ ROWS = (
         "este tipo de comprobante no puede referirse a otro por este motivo",
         "codes 1 to 3 are for notes (33, 34), 4 replaces a receipt issued in contingency, 5 is for type 31 only",
         "los códigos 1 a 3 son de notas (33, 34), 4 reemplaza un NCF de contingencia, 5 es solo del tipo 31",
-        "PROTOCOL.md 11",
+        "authority.md#references",
     ),
     Rule(
         "reference-self",
@@ -186,7 +186,7 @@ ROWS = (
         "el documento se refiere a sí mismo",
         "give the number of the receipt it modifies",
         "indique el número del comprobante que modifica",
-        "PROTOCOL.md 12 (614)",
+        "authority.md#messages (614)",
     ),
     Rule(
         "reference-date",
@@ -195,7 +195,7 @@ ROWS = (
         "el comprobante referido tiene fecha posterior a la de este",
         "correct FechaNCFModificado",
         "corrija FechaNCFModificado",
-        "PROTOCOL.md 11: the modified document comes first",
+        "authority.md#references: the modified document comes first",
     ),
     Rule(
         "credit-note-age",
@@ -204,7 +204,7 @@ ROWS = (
         "IndicadorNotaCredito es 0 hasta 30 días después del comprobante modificado, y 1 más tarde",
         "write the expected value",
         "escriba el valor esperado",
-        "PROTOCOL.md 11",
+        "authority.md#references",
     ),
     Rule(
         "text-correction-total",
@@ -213,7 +213,7 @@ ROWS = (
         "una nota que solo corrige texto (código 2) tiene total cero",
         "make its line not billable (IndicadorFacturacion 0), or use code 3 to correct amounts",
         "ponga su línea como no facturable (IndicadorFacturacion 0), o use el código 3 para corregir montos",
-        "PROTOCOL.md 11",
+        "authority.md#references",
     ),
     Rule(
         "contingency-type",
@@ -222,7 +222,7 @@ ROWS = (
         "lo que reemplaza un NCF de contingencia es del mismo tipo, y ese NCF es en papel",
         "refer to an NCF on paper of the matching type",
         "refiérase a un NCF en papel del tipo correspondiente",
-        "PROTOCOL.md 11; format document, section F",
+        "authority.md#references; format document, section F",
     ),
     Rule(
         "consumer-reference",
@@ -231,7 +231,7 @@ ROWS = (
         "el código 5 se refiere a una factura de consumo",
         "refer to a number of type 32, or 02 on paper",
         "refiérase a un número del tipo 32, o 02 en papel",
-        "PROTOCOL.md 11",
+        "authority.md#references",
     ),
     Rule(
         "summary-too-large",
@@ -240,7 +240,7 @@ ROWS = (
         "una factura de consumo de {threshold} pesos o más se envía completa, no en resumen",
         "send the full e-CF",
         "envíe el e-CF completo",
-        "PROTOCOL.md 4",
+        "authority.md#routing",
     ),
     Rule(
         "approval-not-taken",
@@ -249,7 +249,7 @@ ROWS = (
         "este tipo de comprobante no lleva aprobación comercial",
         "only types 31, 33, 34, 44 and 45 are approved or rejected",
         "solo se aprueban o rechazan los tipos 31, 33, 34, 44 y 45",
-        "PROTOCOL.md 6",
+        "authority.md#approval",
     ),
     Rule(
         "approval-reason",
@@ -258,7 +258,7 @@ ROWS = (
         "el motivo de rechazo va solo, y siempre, con Estado 2",
         "add DetalleMotivoRechazo to a rejection; leave it out of an approval",
         "agregue DetalleMotivoRechazo al rechazo; omítalo en la aprobación",
-        "PROTOCOL.md 6",
+        "authority.md#approval",
     ),
     Rule(
         "void-range",
@@ -267,7 +267,7 @@ ROWS = (
         "un rango anulado empieza en o antes de su final, y ambos extremos son e-NCF del tipo del bloque",
         "correct SecuenciaeNCFDesde and SecuenciaeNCFHasta",
         "corrija SecuenciaeNCFDesde y SecuenciaeNCFHasta",
-        "PROTOCOL.md 6",
+        "authority.md#voiding",
     ),
     Rule(
         "void-count",
@@ -276,7 +276,7 @@ ROWS = (
         "la cantidad no es el número de e-NCF de los rangos",
         "write the expected quantity",
         "escriba la cantidad esperada",
-        "PROTOCOL.md 6",
+        "authority.md#voiding",
     ),
     Rule(
         "void-overlap",
@@ -285,7 +285,7 @@ ROWS = (
         "dos rangos del documento contienen los mismos números",
         "give each number once",
         "indique cada número una vez",
-        "PROTOCOL.md 6",
+        "authority.md#voiding",
     ),
     Rule(
         "acknowledgement-reason",
@@ -294,6 +294,6 @@ ROWS = (
         "CodigoMotivoNoRecibido va solo, y siempre, con Estado 1 (no recibido)",
         "add it where the receipt was not received; leave it out where it was",
         "agréguelo si no fue recibido; omítalo si lo fue",
-        "PROTOCOL.md 10",
+        "authority.md#receivers",
     ),
 )

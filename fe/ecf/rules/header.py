@@ -1,4 +1,4 @@
-"""Rules on the number, the dates and the payment (PROTOCOL.md sections 4, 7 and 11)."""
+"""Rules on the number, the dates and the payment (authority.md#reception, #signature and #types)."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Rules on each line (PROTOCOL.md sections 11 and 13). The one walk over the lines also makes their sums."""
+"""Rules on each line (authority.md#types and #arithmetic). The one walk over the lines also makes their sums."""
 
 from collections.abc import Mapping
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Rules on issuer and buyer (PROTOCOL.md section 11)."""
+"""Rules on issuer and buyer (authority.md#types)."""
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import TaxIdKind, referred, tax_id

@@ -1,4 +1,4 @@
-"""Rules on the receipt a document refers to (PROTOCOL.md section 11; format document, section F)."""
+"""Rules on the receipt a document refers to (authority.md#references; format document, section F)."""
 
 from collections.abc import Mapping
 from datetime import timedelta

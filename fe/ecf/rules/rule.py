@@ -12,10 +12,10 @@ class Rule:
     """One rule, as the documentation lists it: its code, how grave it is, and what to say in both languages.
 
     Codes are stable; texts may be reworded. `{...}` in a text is filled in where the problem is found. `source` names
-    the ground of the rule: sections of PROTOCOL.md, or the authority's format document of October 2025. A rule whose
-    only ground is the format document, or on which the sources disagree, is CONDITIONAL unless that document states it
-    as a validation: it must not stop a receipt the authority would take. `of_form`: silent where the schema already
-    objects to the same place.
+    the ground of the rule: sections of docs/reference/authority.md, or the authority's format document
+    (authority.md#sources). A rule whose only ground is the format document, or on which the sources disagree, is
+    CONDITIONAL unless that document states it as a validation: it must not stop a receipt the authority would take.
+    `of_form`: silent where the schema already objects to the same place.
     """
 
     code: str

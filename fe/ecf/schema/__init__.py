@@ -25,7 +25,7 @@ def validate(element: etree._Element) -> list[Problem]:
 
     `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
     authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
-    for an empty `Comprador` in a type 32 and an RFCE (PROTOCOL.md sections 5 and 7), and so are blanks around anything
+    for an empty `Comprador` in a type 32 and an RFCE (authority.md#empty-buyer), and so are blanks around anything
     but a free text. Lines are given for a document
     that was read from more than one line. An e-CF without a good TipoeCF is judged by the type in its e-NCF;
     if that says nothing either, the type is the only problem. Any thread may call it.

@@ -21,7 +21,7 @@ from fe.ecf.schema.simple import (
     text,
 )
 
-# None or exactly two decimals, where an e-CF may have one (PROTOCOL.md section 5).
+# None or exactly two decimals, where an e-CF may have one (authority.md#formats).
 AMOUNT = decimal("amount-2", 16, 2, exactly=True, any_point=True, pad=2)
 AMOUNT_ABOVE_0 = decimal("amount-2-above-0", 16, 2, exactly=True, above=0, any_point=True, pad=2)
 AMOUNT_SIGNED = decimal("amount-2-signed", 16, 2, exactly=True, signed=True, any_point=True, pad=2)

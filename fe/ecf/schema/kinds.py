@@ -24,7 +24,7 @@ _ROOTS: dict[str, tuple[Row, ...]] = {
     SEED: companions.SEMILLA,
 }
 
-#: Required even where all their children are left out (PROTOCOL.md section 5); every other empty tag is refused.
+#: Required even where all their children are left out (authority.md#empty-buyer); every other empty tag is refused.
 _MAY_BE_EMPTY = {
     (Root.ECF, EcfType.CONSUMER): frozenset({"Comprador"}),
     (Root.RFCE, EcfType.CONSUMER): frozenset({"Comprador"}),

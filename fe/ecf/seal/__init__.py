@@ -1,4 +1,7 @@
-"""The electronic signature of a document: written by `Signer`, judged by `verify` (PROTOCOL.md sections 7 and 8)."""
+"""The electronic signature of a document: written by `Signer`, judged by `verify`.
+
+See authority.md#signature and #security-code.
+"""
 
 from fe.ecf.seal.profile import security_code, signature_time
 from fe.ecf.seal.signer import NotSignable, Sealed, Signer

@@ -1,4 +1,4 @@
-"""The signature profile of PROTOCOL.md section 7, as names."""
+"""The signature profile of authority.md#signature, as names."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 
 def security_code(signature_value: str) -> str:
-    """The first six characters of a SignatureValue without whitespace, case kept (PROTOCOL.md section 8)."""
+    """The first six characters of a SignatureValue without whitespace, case kept (authority.md#security-code)."""
     return signature_value[:6]
 
 

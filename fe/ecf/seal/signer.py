@@ -1,4 +1,4 @@
-"""Sign a document to the profile of PROTOCOL.md section 7.
+"""Sign a document to the profile of authority.md#signature.
 
 The bytes are put together rather than serialised: what goes out is the canonical form that was digested, with the
 Signature spliced in before the last end tag. So no serialiser stands between what was signed and what is sent, and the

@@ -1,7 +1,7 @@
 """Verify a signed document strictly, and hand out the very tree that was verified.
 
 A general XMLDSig library does what a signature asks of it: fetch a file and call that "the document", follow an Id into
-a copy, take an older hash. Here the signature is first held against the one shape that PROTOCOL.md section 7 allows;
+a copy, take an older hash. Here the signature is first held against the one shape that authority.md#signature allows;
 what is left to do is then so little that it is done in the open: two canonicalisations, one SHA-256, one RSA check.
 """
 
@@ -25,7 +25,7 @@ from fe.ecf.certificate import UNREADABLE, holder, holder_id
 from fe.ecf.load import load_xml
 from fe.ecf.seal import profile
 
-#: Seeds are signed to the same profile as documents (PROTOCOL.md section 3).
+#: Seeds are signed to the same profile as documents (authority.md#session).
 SEED = "SemillaModel"
 ROOTS = frozenset({*Root, SEED})
 
@@ -78,7 +78,7 @@ class Verified:
 
 
 def verify(raw: bytes) -> Verified:
-    """Check that `raw` is a document signed by the certificate inside it, to the profile of PROTOCOL.md section 7.
+    """Check that `raw` is a document signed by the certificate inside it, to the profile of authority.md#signature.
 
     Inclusive and exclusive C14N 1.0 are both accepted, as CanonicalizationMethod and as an optional second transform;
     the Signature may use a namespace prefix. Nothing else of the profile may differ. The signature is checked without

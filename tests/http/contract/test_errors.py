@@ -1,4 +1,4 @@
-"""interface.md: "HTTP errors of the API". Whatever comes in: never a 5xx, never a page, never a leak."""
+"""The contract: interface.md#errors. Whatever comes in: never a 5xx, never a page, never a leak."""
 
 import json
 import logging

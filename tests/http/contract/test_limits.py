@@ -1,4 +1,4 @@
-"""interface.md: "Limits"; decisions.md on the login throttle, other rate limits and overload."""
+"""The contract: interface.md#limits and #errors: the login throttle, other rates and overload."""
 
 import subprocess
 import sys

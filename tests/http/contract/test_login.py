@@ -1,4 +1,4 @@
-"""interface.md: "POST /login", "Authentication", "Authentication failures", "Scopes", "API key"."""
+"""The contract: interface.md#login, #authentication, #authentication-failures, #scopes and #keys."""
 
 from datetime import UTC, datetime, timedelta
 

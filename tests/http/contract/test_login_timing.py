@@ -1,4 +1,4 @@
-"""How long a refused login takes must not tell which of the reasons it was (interface.md, "POST /login")."""
+"""How long a refused login takes must not tell which of the reasons it was (interface.md#login)."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""interface.md: "GET /usage" and "GET /billing/current-period"; decisions.md, "Usage and billing"."""
+"""The contract: interface.md#usage and #billing."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""interface.md: "GET /invoices/:trackOrId", its /xml, "GET /invoices", "Submission", "Submission status", "Limits"."""
+"""The contract: interface.md#reading, #states and #limits."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

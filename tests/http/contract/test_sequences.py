@@ -1,4 +1,4 @@
-"""interface.md: "GET /ncf", "POST /ncf", "DELETE /ncf/:prefix", "NCF sequence", "Sequence state"."""
+"""The contract: interface.md#sequences."""
 
 from datetime import date, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""interface.md: "POST /invoices", "Document types", "Structured receipt payload", "Submission status"; decisions.md."""
+"""The contract: interface.md#submitting, #routing, #structured and #states."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table of tokens that must be refused, all with the same message (RELIABILITY-SECURITY.md 1.3 and 4.3)."""
+"""The table of tokens that must be refused, all with the same message (interface.md#authentication)."""
 
 import base64
 import hashlib

@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import read_payload
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.rules import check
 from fe.ecf.seal import Signer, verify
 from fe.ecf.selfmade import self_made
@@ -128,7 +128,7 @@ def make_chain(lines: int, signer: Signer) -> Chain:
             "check": lambda: check(document, now=NOW, element=tree),
             "build and check": lambda: check(document, now=NOW, element=build(document)),
             "sign": lambda: signer.sign(tree),
-            "parse": lambda: load_xml(signed),
+            "parse": lambda: parse_xml(signed),
             "verify": lambda: verify(signed),
         },
     )

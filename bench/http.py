@@ -138,7 +138,7 @@ class Bench:
 
         async def count() -> int:
             async with open_database(self.dsn, max_size=2) as db:
-                return await db.run(history.count, self.tenant_id, history.Filter())
+                return await db.run(history.count, self.tenant_id, history.HistoryFilter())
 
         return trio.run(count)
 

@@ -40,13 +40,13 @@ from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry
-from fe.queue.stage import Kind, StageConfig, Tools
+from fe.queue.stage import StageConfig, Tools, WorkKind
 from fe.store import outbox
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.errors import LeaseLost
 from fe.store.migrate import migrate
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 from fe.store.wakeups import Wakeups
 
 #: As many as graphile-worker's local queue holds; and what the service has with its defaults.
@@ -54,7 +54,7 @@ SLOTS = 500
 SLOTS_ALONE = 64
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
 _FEWER = {"ours, alone": 20, "procrastinate": 50}
-LANE = Lane(Environment.ECF)
+LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 TENANT = 1
 
@@ -94,8 +94,8 @@ async def _all_done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime
 
 
 #: No-op jobs as a kind of work; and the same without a way to write many outcomes at once.
-NO_OP = Kind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
-ALONE = Kind(outbox, NO_OP.writers)
+NO_OP = WorkKind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
+ALONE = WorkKind(outbox, NO_OP.writers)
 
 
 async def make_tenant(conn: Conn) -> None:
@@ -121,7 +121,7 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
 
 
 def noop_stage(
-    done: trio.Event, jobs: int, at: dict[UUID, float], kind: Kind[Work] = NO_OP, slots: int = SLOTS
+    done: trio.Event, jobs: int, at: dict[UUID, float], kind: WorkKind[Work] = NO_OP, slots: int = SLOTS
 ) -> StageConfig[Work]:
     count = 0
 
@@ -136,7 +136,7 @@ def noop_stage(
     return StageConfig(Stage.SIGN, kind, handle, slots, [LANE], 30.0)
 
 
-async def throughput(dsn: str, jobs: int, kind: Kind[Work], slots: int) -> float:
+async def throughput(dsn: str, jobs: int, kind: WorkKind[Work], slots: int) -> float:
     """No-op jobs a second through the executor of the service, until the last outcome is committed."""
     async with open_database(dsn) as db:
         await db.run(make_tenant)

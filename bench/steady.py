@@ -28,7 +28,7 @@ from fe.store import outbox, submissions
 from fe.store.db import Conn, Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import migrate
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
 TENANT = 1
@@ -70,15 +70,15 @@ class Documents:
         self._db = db
         self._each = max(1, round(rate * TICK))
         self.claims: list[float] = []
-        self._floors: dict[tuple[Stage, Lane], tuple[datetime, float]] = {}
+        self._floors: dict[tuple[Stage, OutboxLane], tuple[datetime, float]] = {}
 
     async def tick(self) -> int:
         """Take a handful from acceptance to the verdict; return how many came through."""
         now = datetime.now(UTC)
         await self._all(partial(submissions.accept, new=new_submission(now), at=now) for _ in range(self._each))
-        signed = await self._claim(Stage.SIGN, Lane(Environment.ECF))
+        signed = await self._claim(Stage.SIGN, OutboxLane(Environment.ECF))
         await self._all(partial(submissions.signed, work=w, document=self._document(now), at=now) for w in signed)
-        sent = await self._claim(Stage.SEND, Lane(Environment.ECF, "ecf"))
+        sent = await self._claim(Stage.SEND, OutboxLane(Environment.ECF, "ecf"))
         await self._all(
             partial(submissions.intend_to_send, work=w, at=now, lease=LEASE, digest=b"\0" * 32) for w in sent
         )
@@ -86,7 +86,7 @@ class Documents:
             partial(outbox.received, work=w, at=now, track_id=str(w.subject), after=timedelta(0), reply={})
             for w in sent
         )
-        judged = await self._claim(Stage.TRACK, Lane(Environment.ECF, "ecf"))
+        judged = await self._claim(Stage.TRACK, OutboxLane(Environment.ECF, "ecf"))
         await self._all(
             partial(
                 outbox.verdict,
@@ -101,7 +101,7 @@ class Documents:
         )
         return len(judged)
 
-    async def _claim(self, stage: Stage, lane: Lane) -> list[Work]:
+    async def _claim(self, stage: Stage, lane: OutboxLane) -> list[Work]:
         started = time.perf_counter()
         floor, until = self._floors.get((stage, lane), (outbox.ALWAYS, 0.0))
         if started >= until:  # as the actors' loop does

@@ -104,7 +104,7 @@ _MEANINGS: Mapping[EventKind, str] = {
 }
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """What can come of a step, of a submission handed in, and of an operator's decision."""
 
     ACCEPTED = "accepted"
@@ -134,7 +134,7 @@ class Transition:
     """
 
     before: tuple[Place, ...]
-    outcome: Outcome
+    outcome: StepOutcome
     to: tuple[Place, ...] | None
     status: Status | None
     fate: tuple[NumberFate, ...] | None
@@ -150,34 +150,34 @@ _USED, _REUSABLE, _UNKNOWN = (NumberFate.USED,), (NumberFate.REUSABLE,), (Number
 #: Every transition there is. A submission's own step is booked by whoever holds its claim; the first line is written by
 #: the front, the last two are an operator's.
 TABLE: tuple[Transition, ...] = (
-    Transition(_NEW, Outcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
-    Transition(_SIGN, Outcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
-    Transition(_SIGN, Outcome.FAILED, _ENDED, Status.ERROR, _REUSABLE, EventKind.ERROR),
-    Transition(_SEND, Outcome.ANNOUNCED, None, None, None, EventKind.SENDING),
+    Transition(_NEW, StepOutcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
+    Transition(_SIGN, StepOutcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
+    Transition(_SIGN, StepOutcome.FAILED, _ENDED, Status.ERROR, _REUSABLE, EventKind.ERROR),
+    Transition(_SEND, StepOutcome.ANNOUNCED, None, None, None, EventKind.SENDING),
     # The same claim, whose session with the authority had to be renewed: still one send.
-    Transition(_SEND, Outcome.ANNOUNCED_AGAIN, None, None, None, None),
+    Transition(_SEND, StepOutcome.ANNOUNCED_AGAIN, None, None, None, None),
     # An outright refusal; used, when the reason is that the number is used already, by somebody else's document.
-    Transition(_SEND, Outcome.FAILED, _ENDED, Status.ERROR, _REUSABLE + _USED, EventKind.ERROR),
+    Transition(_SEND, StepOutcome.FAILED, _ENDED, Status.ERROR, _REUSABLE + _USED, EventKind.ERROR),
     # From reconcile: it had arrived, and the trackId was found by asking.
-    Transition((Place.SEND, Place.RECONCILE), Outcome.RECEIVED, _TRACK, None, None, EventKind.RECEIVED),
-    Transition(_TRACK, Outcome.PROCESSING, None, Status.PROCESSING, None, EventKind.PROCESSING),
-    Transition(_TRACK, Outcome.STILL_PROCESSING, None, None, None, None),
-    Transition(_AT_THE_AUTHORITY, Outcome.IN_DOUBT, _RECONCILE, None, _UNKNOWN, EventKind.OUTCOME_UNKNOWN),
-    Transition(_RECONCILE, Outcome.NOT_KNOWN, _SEND, None, None, EventKind.NOT_KNOWN_THERE),
-    Transition(_AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.ACCEPTED, _USED, EventKind.VERDICT),
-    Transition(_AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.CONDITIONAL, _USED, EventKind.VERDICT),
+    Transition((Place.SEND, Place.RECONCILE), StepOutcome.RECEIVED, _TRACK, None, None, EventKind.RECEIVED),
+    Transition(_TRACK, StepOutcome.PROCESSING, None, Status.PROCESSING, None, EventKind.PROCESSING),
+    Transition(_TRACK, StepOutcome.STILL_PROCESSING, None, None, None, None),
+    Transition(_AT_THE_AUTHORITY, StepOutcome.IN_DOUBT, _RECONCILE, None, _UNKNOWN, EventKind.OUTCOME_UNKNOWN),
+    Transition(_RECONCILE, StepOutcome.NOT_KNOWN, _SEND, None, None, EventKind.NOT_KNOWN_THERE),
+    Transition(_AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.ACCEPTED, _USED, EventKind.VERDICT),
+    Transition(_AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.CONDITIONAL, _USED, EventKind.VERDICT),
     # The authority says of a rejection whether it used the number up, or says nothing.
     Transition(
-        _AT_THE_AUTHORITY, Outcome.VERDICT, _ENDED, Status.REJECTED, _REUSABLE + _USED + _UNKNOWN, EventKind.VERDICT
+        _AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.REJECTED, _REUSABLE + _USED + _UNKNOWN, EventKind.VERDICT
     ),
-    Transition(_WAITING, Outcome.RETRY, None, None, None, EventKind.RETRY),
+    Transition(_WAITING, StepOutcome.RETRY, None, None, None, EventKind.RETRY),
     # We were stopped, or the database was away: nothing failed, and the attempt does not count.
-    Transition(_WAITING, Outcome.GIVEN_BACK, None, None, None, None),
-    Transition(_WAITING, Outcome.OUT_OF_ATTEMPTS, _DEAD, None, None, EventKind.DEAD_LETTER),
+    Transition(_WAITING, StepOutcome.GIVEN_BACK, None, None, None, None),
+    Transition(_WAITING, StepOutcome.OUT_OF_ATTEMPTS, _DEAD, None, None, EventKind.DEAD_LETTER),
     # To the stage it died in; to reconcile instead of send where bytes may have gone out.
-    Transition(_DEAD, Outcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
+    Transition(_DEAD, StepOutcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
     # The number is free again only if certainly nothing went out.
-    Transition(_DEAD, Outcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
+    Transition(_DEAD, StepOutcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
 )
 
 
@@ -186,7 +186,7 @@ class Move:
     """One transition of the table with one value in each of its fields. None says that nothing changes."""
 
     before: Place
-    outcome: Outcome
+    outcome: StepOutcome
     to: Place
     status: Status | None
     fate: NumberFate | None

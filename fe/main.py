@@ -15,11 +15,11 @@ import structlog
 import trio
 
 from fe import __version__, kill_points
-from fe.actors.credentials import Credentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.observers import heartbeat, keep_house, watch_outbox
 from fe.actors.stages import authority_circuits, stages
-from fe.actors.stock import StockTaker
+from fe.actors.stock import Collectors
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
@@ -39,7 +39,7 @@ from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import OLDEST_SCHEMA, verify
 from fe.store.roles import FRONT, WORKER
-from fe.store.verdicts import Verdicts
+from fe.store.verdicts import VerdictNotices
 from fe.store.wakeups import Wakeups
 from fe.vault import Vault
 
@@ -106,7 +106,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     with serve_metrics(metrics, listeners.metrics):
         async with open_pools(settings, dsn, role, metrics) as pools, trio.open_nursery() as watch:
             db = pools.get(WORKER) or pools[FRONT]  # for what either may do
-            wakeups, verdicts = Wakeups(db), Verdicts(db)
+            wakeups, verdicts = Wakeups(db), VerdictNotices(db)
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds + _LAST_SECONDS)
             for name, background in (
@@ -160,7 +160,7 @@ async def run_actors(
     settings: Settings,
     db: Database,
     wakeups: Wakeups,
-    verdicts: Verdicts,
+    verdicts: VerdictNotices,
     clock: Clock,
     metrics: Metrics,
     vault: Vault,
@@ -191,7 +191,7 @@ async def run_actors(
         spread=_jitter(),
         gate=circuits.gate,
     )
-    credentials = Credentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
     pulse = Pulse(lease=settings.lease, scale=settings.time_scale)
     try:
         async with trio.open_nursery() as watch:
@@ -199,7 +199,7 @@ async def run_actors(
             watch.start_soon(_supervised, "keys", credentials.forget_in_time, metrics, stopping)
             rescue = partial(watch_over, db, wakeups, metrics, holder, pulse, scale=settings.time_scale)
             watch.start_soon(_supervised, "rescuer", rescue, metrics, stopping)
-            watch.start_soon(_supervised, "stock watch", StockTaker(db, clock, metrics).run, metrics, stopping)
+            watch.start_soon(_supervised, "stock watch", Collectors(db, clock, metrics).run, metrics, stopping)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 honour = partial(honour_maintenance, db, authority, key, clock)

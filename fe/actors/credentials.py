@@ -10,7 +10,7 @@ from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.seal import Signer
 from fe.queue.outcome import TryLater
 from fe.store import certificates
-from fe.store.certificates import SealedCertificate
+from fe.store.certificates import EncryptedCertificate
 from fe.store.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
@@ -42,7 +42,7 @@ class _Slot:
     until: float = 0.0
 
 
-class Credentials:
+class SigningCredentials:
     """A small cache of opened certificates, one opening at a time for each."""
 
     def __init__(self, db: Database, vault: Vault, threads: trio.CapacityLimiter) -> None:
@@ -80,14 +80,14 @@ class Credentials:
                 del self._slots[key]
 
     async def _open(self, tenant_id: int, certificate_id: UUID) -> Opened:
-        sealed = await self._db.run(certificates.sealed, tenant_id, certificate_id)
+        sealed = await self._db.run(certificates.encrypted, tenant_id, certificate_id)
         if sealed is None:
             raise CannotOpen("no certificate available: it was removed")
         if sealed.passphrase is None:
             raise CannotOpen("tenant is missing the certificate passphrase setting")
         return await trio.to_thread.run_sync(self._unseal, sealed, limiter=self.threads)
 
-    def _unseal(self, sealed: SealedCertificate) -> Opened:
+    def _unseal(self, sealed: EncryptedCertificate) -> Opened:
         assert sealed.passphrase is not None
         name = str(sealed.certificate_id)
         p12 = self._vault.open(sealed.p12, Belongs(sealed.tenant_id, name, P12_PURPOSE))

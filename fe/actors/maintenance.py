@@ -5,7 +5,7 @@ from datetime import timedelta
 import structlog
 import trio
 
-from fe.authority.client import Authority, Window
+from fe.authority.client import Authority, MaintenanceWindow
 from fe.authority.errors import AuthorityError
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment, Host
@@ -28,7 +28,7 @@ async def honour_maintenance(db: Database, authority: Authority, api_key: str, c
 
     The first probe is made when the window ends. A circuit that failures opened keeps its own, earlier probes.
     """
-    windows: list[Window] = []
+    windows: list[MaintenanceWindow] = []
     asked_at = -_ASK_SECONDS
     while True:
         if trio.current_time() - asked_at >= _ASK_SECONDS:
@@ -45,7 +45,7 @@ async def honour_maintenance(db: Database, authority: Authority, api_key: str, c
         await trio.sleep(_LOOK_SECONDS)
 
 
-async def _close_doors(db: Database, window: Window, clock: Clock) -> None:
+async def _close_doors(db: Database, window: MaintenanceWindow, clock: Clock) -> None:
     now = clock()
     if not window.starts - _EARLY <= now < window.ends:
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fe.actors import outcomes
-from fe.actors.credentials import Credentials, Opened
+from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Adopted, NotKnownThere
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
@@ -22,7 +22,7 @@ from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
-from fe.store.submissions import Question
+from fe.store.submissions import ReconcileFacts
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 
@@ -35,14 +35,14 @@ class Reconciler:
 
     db: Database
     authority: Authority
-    credentials: Credentials
+    credentials: SigningCredentials
     spread: random.Random
     #: How long after a send that came to nothing the next one is made.
     gap: Gap = retry_gap
 
     async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
-        question = await self.db.run(submissions.question, work)
+        question = await self.db.run(submissions.reconcile_facts, work)
         opened = await self.credentials.get(work.tenant_id, question.certificate_id)
         try:
             if question.is_summary:
@@ -63,7 +63,7 @@ class Reconciler:
         Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
         be asked, has not judged another send of this number yet, or does not show yet what holds it.
         """
-        question = await self.db.run(submissions.question, work)
+        question = await self.db.run(submissions.reconcile_facts, work)
         if not question.is_summary and Root(question.root) is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:
@@ -78,7 +78,7 @@ class Reconciler:
         raise TryLater(_WHOSE)
 
     async def judge_adopted(
-        self, work: Work, question: Question, opened: Opened, verdict: Verdict, otherwise: Outcome
+        self, work: Work, question: ReconcileFacts, opened: Opened, verdict: Verdict, otherwise: Outcome
     ) -> Outcome:
         """Return `otherwise`, the verdict under a trackId that was found by number, if it is about our document.
 
@@ -92,7 +92,7 @@ class Reconciler:
             raise TryLater(_WHOSE)
         return otherwise
 
-    async def _summary(self, work: Work, question: Question, opened: Opened) -> Outcome | None:
+    async def _summary(self, work: Work, question: ReconcileFacts, opened: Opened) -> Outcome | None:
         verdict = await self._known(work, question, opened)
         if verdict is None or verdict.try_again:
             return None
@@ -102,7 +102,7 @@ class Reconciler:
             raise TryLater(_WHOSE)
         return outcomes.final(verdict)
 
-    async def _document(self, work: Work, question: Question, opened: Opened) -> Outcome | None:
+    async def _document(self, work: Work, question: ReconcileFacts, opened: Opened) -> Outcome | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
         known = await self._known(work, question, opened)
@@ -129,7 +129,7 @@ class Reconciler:
             raise TryLater(_WHOSE)
         return None
 
-    async def _known(self, work: Work, question: Question, opened: Opened) -> Verdict | None:
+    async def _known(self, work: Work, question: ReconcileFacts, opened: Opened) -> Verdict | None:
         """What the authority knows of our document; of an invoice perhaps what it knows of its number."""
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
@@ -140,7 +140,9 @@ class Reconciler:
             work.environment, question.issuer_rnc, question.e_ncf, question.security_code, opened
         )
 
-    async def _is_somebody_elses(self, work: Work, question: Question, opened: Opened, known: Verdict | None) -> bool:
+    async def _is_somebody_elses(
+        self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None
+    ) -> bool:
         """Whether the accepted document of our number is certainly not ours.
 
         The state service may take a security code for a part of the question. Then it says nothing of a document with
@@ -153,7 +155,7 @@ class Reconciler:
             whoever = await self._state(work, question, opened, None)
         return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, question) is None
 
-    async def _state(self, work: Work, question: Question, opened: Opened, code: str | None) -> Verdict | None:
+    async def _state(self, work: Work, question: ReconcileFacts, opened: Opened, code: str | None) -> Verdict | None:
         assert question.issuer_rnc is not None
         assert question.e_ncf is not None
         return await self.authority.state(
@@ -165,7 +167,7 @@ class Reconciler:
             security_code=code,
         )
 
-    def _resend(self, question: Question) -> Outcome:
+    def _resend(self, question: ReconcileFacts) -> Outcome:
         if question.sends >= MAX_ATTEMPTS:
             reason = f"sent {question.sends} times, and the authority still does not know it"
             return Park(reason)
@@ -174,7 +176,7 @@ class Reconciler:
         return NotKnownThere(reason=reason, after=after)
 
 
-def _if_ours(known: Verdict | None, question: Question) -> Verdict | None:
+def _if_ours(known: Verdict | None, question: ReconcileFacts) -> Verdict | None:
     """The verdict, unless it is about somebody else's document.
 
     The question names our code, so an answer that does not say one is about ours; one that says another is not.

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from fe import kill_points
 from fe.actors import outcomes
-from fe.actors.credentials import Credentials, Opened
+from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
@@ -18,10 +18,10 @@ from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.outbox import Work
-from fe.store.submissions import Departure, InDoubt
+from fe.store.submissions import OutgoingDocument, SendInDoubt
 
 
-def file_name(departure: Departure) -> str:
+def file_name(departure: OutgoingDocument) -> str:
     """Name the file by authority.md#file-names; an ANECF, for which no rule is documented, by its issuer alone."""
     match Root(departure.root):
         case Root.ACECF:
@@ -38,7 +38,7 @@ class Sender:
 
     db: Database
     authority: Authority
-    credentials: Credentials
+    credentials: SigningCredentials
     reconciler: Reconciler
     anecf_service: Service
     lease: timedelta
@@ -54,7 +54,7 @@ class Sender:
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
         """
-        departure = await self.db.run(submissions.departure, work)
+        departure = await self.db.run(submissions.outgoing_document, work)
         opened = await self.credentials.get(work.tenant_id, departure.certificate_id)
         outgoing = Outgoing(work.environment, self._service(departure), file_name(departure), departure.content)
         digest = hashlib.sha256(departure.content).digest()
@@ -72,7 +72,7 @@ class Sender:
         try:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
             kill_points.reached("answered")
-        except InDoubt:
+        except SendInDoubt:
             return outcomes.in_doubt("an earlier send was never resolved")
         except Unsure as unsure:
             if announced:
@@ -86,7 +86,7 @@ class Sender:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
 
-    def _service(self, departure: Departure) -> Service:
+    def _service(self, departure: OutgoingDocument) -> Service:
         root = Root(departure.root)
         if departure.is_summary:
             return Service.SUMMARY_RECEPTION
@@ -108,7 +108,7 @@ class Sender:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
             return await self._judge_duplicate(work, opened, outcome)
-        question = await self.db.run(submissions.question, work)
+        question = await self.db.run(submissions.reconcile_facts, work)
         if question.sends > 1:
             # It was this request that was refused; what was sent before may have been accepted all the same.
             return outcomes.in_doubt(refusal.reason, after=_ASK_AFTER)

@@ -6,10 +6,10 @@ from typing import Any
 
 import trio
 
-from fe.actors.credentials import CannotOpen, Credentials
+from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
-from fe.ecf.problems import show_problem
+from fe.ecf.problems import serialize_problem
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
@@ -29,7 +29,7 @@ class SignerPool:
     """Makes, checks and signs documents in threads (the RSA and C14N work releases the GIL)."""
 
     db: Database
-    credentials: Credentials
+    credentials: SigningCredentials
     limiter: trio.CapacityLimiter
     hosts: QrHosts
     clock: Clock
@@ -38,7 +38,7 @@ class SignerPool:
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
-        sheet = await self.db.run(submissions.signing_sheet, work)
+        sheet = await self.db.run(submissions.signing_input, work)
         rates = await self.rates()
         now = self.clock()
         try:
@@ -50,7 +50,7 @@ class SignerPool:
             with self.metrics.sign_seconds.time():
                 document = await trio.to_thread.run_sync(make, limiter=self.limiter)
         except CannotIssue as error:
-            return _fail(str(error), problems=[show_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
+            return _fail(str(error), problems=[serialize_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
         except NumberTaken as taken:
             response = failure_response(str(taken), otherTaxLogId=str(taken.holder))
             return Failed(response=response, fate=NumberFate.USED)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
-from fe.actors.credentials import Credentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
@@ -24,7 +24,7 @@ from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
 from fe.store.db import Database
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 
 #: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
 #: much before its lease does.
@@ -44,16 +44,16 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
 
-def lanes(*hosts: str) -> list[Lane]:
+def lanes(*hosts: str) -> list[OutboxLane]:
     """The lanes of a stage that works with these hosts of the authority, in the order of service."""
-    return [Lane(environment, host) for environment in _ORDER for host in hosts]
+    return [OutboxLane(environment, host) for environment in _ORDER for host in hosts]
 
 
 def stages(
     settings: Settings,
     tools: Tools,
     authority: Authority,
-    credentials: Credentials,
+    credentials: SigningCredentials,
     pulse: Pulse,
     ended: Callable[[UUID], None] = lambda _: None,
 ) -> list[StageConfig[Work]]:

@@ -31,7 +31,7 @@ SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
-class StockTaker:
+class Collectors:
     """Reads the database for the gauges of `Metrics._watched`. One per process with actors."""
 
     def __init__(self, db: Database, clock: Clock, metrics: Metrics) -> None:

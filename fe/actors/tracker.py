@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fe.actors import outcomes
-from fe.actors.credentials import Credentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.outcomes import Processing
 from fe.actors.patience import FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
@@ -28,7 +28,7 @@ class Tracker:
 
     db: Database
     authority: Authority
-    credentials: Credentials
+    credentials: SigningCredentials
     reconciler: Reconciler
     spread: random.Random
     gap: Gap = poll_gap
@@ -37,7 +37,7 @@ class Tracker:
 
     async def track(self, work: Work) -> Outcome:
         """Ask once about one document."""
-        question = await self.db.run(submissions.question, work)
+        question = await self.db.run(submissions.reconcile_facts, work)
         assert question.track_id is not None, "a document is followed by its trackId"
         opened = await self.credentials.get(work.tenant_id, question.certificate_id)
         try:

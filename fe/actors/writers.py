@@ -11,7 +11,7 @@ from fe.ecf.ids import moment_of
 from fe.lifecycle import Status
 from fe.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
-from fe.queue.stage import Kind
+from fe.queue.stage import WorkKind
 from fe.store import outbox, submissions
 from fe.store.db import Conn
 from fe.store.outbox import Work
@@ -88,7 +88,7 @@ async def _is_open(conn: Conn, work: Work) -> bool:
     return await outbox.has_open_sends(conn, work)
 
 
-def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None] = lambda _: None) -> Kind[Work]:
+def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None] = lambda _: None) -> WorkKind[Work]:
     """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
 
     def written(work: Work, outcome: Outcome) -> None:
@@ -101,4 +101,4 @@ def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None
                 ended(work.subject)
                 metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
 
-    return Kind(outbox, WRITERS, is_open=_is_open, written=written)
+    return WorkKind(outbox, WRITERS, is_open=_is_open, written=written)

@@ -16,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from fe.ecf.load import MalformedJson, MalformedXml, load_json, load_xml
+from fe.ecf.load import MalformedJson, MalformedXml, parse_json, parse_xml
 
 #: Bounds of what is kept of an answer: it goes into a row of Postgres and to the client who asks for its submission.
 MAX_RAW_BYTES = 16 * 1024
@@ -32,7 +32,7 @@ _HTML_HIDDEN = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-
 _HTML_TAG = re.compile(r"<[^>]*(?:>|\Z)")
 
 
-class Form(Enum):
+class BodyForm(Enum):
     """What a body turned out to be."""
 
     EMPTY = auto()
@@ -66,7 +66,7 @@ class Body:
     NUL and surrogates, an object always (`{"text": ...}` for what is no object, `{}` for an empty body).
     """
 
-    form: Form
+    form: BodyForm
     value: Any
     root: str | None
     raw: dict[str, Any]
@@ -76,35 +76,35 @@ def read_body(content: bytes) -> Body:
     """Look at the bytes themselves: the Content-Type of these services is not to be relied on."""
     content = content.removeprefix(_BOM).strip()
     if not content:
-        return Body(Form.EMPTY, None, None, {})
+        return Body(BodyForm.EMPTY, None, None, {})
     if _HTML_START.match(content):
         return _page(content)
     try:
         if content[:1] == b"<":
-            root = load_xml(content)
+            root = parse_xml(content)
             value, name = _from_xml(root), etree.QName(root).localname
         else:
             value, name = _from_json(content), None
     except (MalformedJson, MalformedXml):
         words = clean(content.decode("utf-8", "replace"))
-        return Body(Form.TEXT, words, None, {"text": words})
+        return Body(BodyForm.TEXT, words, None, {"text": words})
     if name is not None and name.lower() == "html":
         return _page(content)
-    return Body(Form.DATA, value, name, _storable(value))
+    return Body(BodyForm.DATA, value, name, _storable(value))
 
 
 def alone(body: Body) -> Body:
     """The body, or what lies in it alone where it is an array of one: some answers come in either shape."""
-    if body.form is not Form.DATA or not isinstance(body.value, list) or len(body.value) != 1:
+    if body.form is not BodyForm.DATA or not isinstance(body.value, list) or len(body.value) != 1:
         return body
     return replace(body, value=body.value[0], raw=_storable(body.value[0]))
 
 
 def _from_json(content: bytes) -> Any:
-    value = load_json(content)
+    value = parse_json(content)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:  # an object that was serialised twice
-            return load_json(value.encode())
+            return parse_json(value.encode())
         except MalformedJson:
             return value
     return value
@@ -128,7 +128,7 @@ def _from_xml(element: etree._Element) -> Any:
 def _page(content: bytes) -> Body:
     page = _HTML_TAG.sub(" ", _HTML_HIDDEN.sub(" ", content.decode("utf-8", "replace")))
     words = clean(" ".join(html.unescape(page).split()))
-    return Body(Form.HTML, words, None, {"text": words})
+    return Body(BodyForm.HTML, words, None, {"text": words})
 
 
 # --- Reading values -----------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ _HOLDERS = ("mensajes", "mensaje", "message", "error", "errors", "messages")
 
 def messages(body: Body) -> tuple[Message, ...]:
     """All that the answer says in words, at most 100 remarks; of a page of HTML, its text as one."""
-    if body.form is Form.EMPTY:
+    if body.form is BodyForm.EMPTY:
         return ()
     body = alone(body)
     if isinstance(body.value, dict):

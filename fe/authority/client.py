@@ -19,11 +19,11 @@ from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.estado import Estado
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
-from fe.authority.judge import judge_query, judge_submission
+from fe.authority.judge import classify_query, classify_submission
 from fe.authority.line import Line, Observe, Unauthorised
 from fe.authority.multipart import xml_form
 from fe.authority.replies import Receipt, Tracking, Verdict, read_trackings, read_verdict_about
-from fe.authority.services import ServiceStatus, Window, read_services, read_up, read_windows
+from fe.authority.services import MaintenanceWindow, ServiceStatus, read_services, read_up, read_windows
 from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
@@ -33,6 +33,7 @@ __all__ = [
     "Authority",
     "BeforeSend",
     "LastLook",
+    "MaintenanceWindow",
     "Message",
     "Outgoing",
     "Receipt",
@@ -41,7 +42,6 @@ __all__ = [
     "Timeouts",
     "Tracking",
     "Verdict",
-    "Window",
 ]
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ class Authority:
                 reply = await self._line.submit(
                     location, outgoing.environment, authorization=authorization, form=form, before_send=before_send
                 )
-                return judge_submission(outgoing.service, outgoing.e_ncf, reply, self._clock())
+                return classify_submission(outgoing.service, outgoing.e_ncf, reply, self._clock())
 
         return await self._in_session(outgoing.environment, credential, send)
 
@@ -186,7 +186,7 @@ class Authority:
         """Ask which services are up (row 13)."""
         return await self._status(Operation.SERVICES, api_key, {}, read_services)
 
-    async def maintenance_windows(self, api_key: str) -> list[Window]:
+    async def maintenance_windows(self, api_key: str) -> list[MaintenanceWindow]:
         """Ask for the announced maintenance (row 14)."""
         return await self._status(Operation.WINDOWS, api_key, {}, read_windows)
 
@@ -234,7 +234,7 @@ class Authority:
         async def ask(authorization: str) -> T:
             with self._line.observed(operation, environment, location.host):
                 reply = await self._line.ask(location, environment, authorization=authorization)
-                return judge_query(reply, self._clock(), read, absent)
+                return classify_query(reply, self._clock(), read, absent)
 
         return await self._in_session(environment, credential, ask)
 
@@ -244,7 +244,7 @@ class Authority:
         location = self._line.hosts.locate(operation, None, query)
         with self._line.observed(operation, None, location.host):
             reply = await self._line.ask(location, _STATUS_LANE, authorization=f"Apikey {api_key}")
-            return judge_query(reply, self._clock(), read, read)
+            return classify_query(reply, self._clock(), read, read)
 
 
 def _read_known(body: Body, *, e_ncf: str) -> Verdict | None:

@@ -29,7 +29,7 @@ class Broken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """What is asked. `headers` lack Host and Content-Length; the body is sent in one piece with its length."""
 
     method: str
@@ -39,7 +39,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """A whole answer: its end was seen, and its body is at most 64 KiB."""
 
     status: int
@@ -125,7 +125,7 @@ class Connection:
         """Whether nothing waits to be read: on an idle connection that could only be its end, or a second answer."""
         return not self._socket.is_readable()
 
-    async def exchange(self, origin: Origin, request: Request, last_look: LastLook | None = None) -> Reply:
+    async def exchange(self, origin: Origin, request: HttpRequest, last_look: LastLook | None = None) -> HttpReply:
         """Send and read to the end, or raise Broken. Whatever happens, `idle` tells afterwards if it serves again.
 
         What `last_look` raises before the first byte comes out as it is.
@@ -156,7 +156,7 @@ class Connection:
             self._http.start_next_cycle()
         return reply
 
-    async def _read(self) -> Reply:
+    async def _read(self) -> HttpReply:
         head: h11.Response | None = None
         body = bytearray()
         read = 0
@@ -177,7 +177,7 @@ class Connection:
                 if len(body) > MAX_BODY:
                     raise Broken(f"the answer is larger than {MAX_BODY} bytes")
             elif isinstance(event, h11.EndOfMessage) and head is not None:
-                return Reply(
+                return HttpReply(
                     head.status_code,
                     _header(head, b"content-type") or "",
                     _header(head, b"retry-after"),

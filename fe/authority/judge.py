@@ -29,15 +29,15 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from fe.authority.bodies import Body, Form, Message, fold, member, messages, read_body, text
-from fe.authority.connection import Reply
+from fe.authority.bodies import Body, BodyForm, Message, fold, member, messages, read_body, text
+from fe.authority.connection import HttpReply
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.line import Unauthorised
 from fe.authority.replies import (
     AnotherDocument,
     Contradiction,
-    Granted,
+    GrantedToken,
     Receipt,
     Unreadable,
     Verdict,
@@ -60,7 +60,7 @@ _BAD_FILE_NAME = 3243
 _OF_CONTENT = (400, 409, 422)
 
 
-def judge_submission(service: Service, e_ncf: str | None, reply: Reply, now: datetime) -> Receipt | Verdict:
+def classify_submission(service: Service, e_ncf: str | None, reply: HttpReply, now: datetime) -> Receipt | Verdict:
     """Say what became of a document. `e_ncf` is the number it was about, None for a document without one (ANECF)."""
     body = read_body(reply.body)
     wait = read_retry_after(reply.retry_after, now)
@@ -100,8 +100,8 @@ def _check(verdict: Verdict, e_ncf: str | None, status: int) -> None:
         raise OutcomeUnknown(f"authority answered {verdict.estado} with status {status}", raw=verdict.raw)
 
 
-def _without_answer(reply: Reply, body: Body, unreadable: Unreadable, wait: timedelta | None) -> AuthorityError:
-    words = () if body.form is Form.HTML else messages(body)
+def _without_answer(reply: HttpReply, body: Body, unreadable: Unreadable, wait: timedelta | None) -> AuthorityError:
+    words = () if body.form is BodyForm.HTML else messages(body)
     if says_try_again(words):
         return OutcomeUnknown("the authority asks for another try", raw=body.raw)
     if isinstance(unreadable, Contradiction):
@@ -120,7 +120,7 @@ def _refused(status: int, words: tuple[Message, ...], raw: dict[str, object]) ->
     return Refused(f"authority rejected with status {status}", status=status, messages=words, raw=raw)
 
 
-def judge_query(reply: Reply, now: datetime, read: Callable[[Body], T], absent: Callable[[Body], T]) -> T:
+def classify_query(reply: HttpReply, now: datetime, read: Callable[[Body], T], absent: Callable[[Body], T]) -> T:
     """Say what a query found: `read` reads an answer, `absent` stands for "not found" in the authority's words.
 
     A query changes nothing, so whatever is not an answer is Unavailable; Refused where the authority says why not.
@@ -142,13 +142,13 @@ def judge_query(reply: Reply, now: datetime, read: Callable[[Body], T], absent: 
             raise Unavailable(f"unreadable answer: {unreadable.reason}", raw=body.raw) from unreadable
     if reply.status in (*_OF_CONTENT, 404) and says_not_found(body):
         return absent(body)
-    words = () if body.form is Form.HTML else messages(body)
+    words = () if body.form is BodyForm.HTML else messages(body)
     if reply.status in _OF_CONTENT and words and not says_try_again(words):
         raise _refused(reply.status, words, body.raw)
     raise Unavailable(reason, raw=body.raw, retry_after=wait)
 
 
-def judge_seed(reply: Reply, now: datetime) -> bytes:
+def classify_seed(reply: HttpReply, now: datetime) -> bytes:
     """Give the seed's bytes; that they are a seed is checked where they are signed."""
     if not 200 <= reply.status < 300:
         raise Unavailable(
@@ -159,7 +159,7 @@ def judge_seed(reply: Reply, now: datetime) -> bytes:
     return reply.body
 
 
-def judge_token(reply: Reply, now: datetime) -> Granted:
+def classify_token(reply: HttpReply, now: datetime) -> GrantedToken:
     """Say whether there is a session. Its service failing is Unavailable: no document was sent without a token.
 
     400 about the delegation is NotDelegated, 400 about the certificate or its signature Refused; a 400 about anything
@@ -171,7 +171,7 @@ def judge_token(reply: Reply, now: datetime) -> Granted:
             return read_token(body, now)
         except Unreadable as unreadable:
             raise Unavailable(unreadable.reason) from unreadable
-    words = () if body.form is Form.HTML else messages(body)
+    words = () if body.form is BodyForm.HTML else messages(body)
     said = fold(" ".join(word.valor for word in words))
     if reply.status == 400 and "delegad" in said:
         raise NotDelegated("authority rejected with status 400", status=400, messages=words, raw=body.raw)
@@ -184,14 +184,14 @@ def judge_token(reply: Reply, now: datetime) -> Granted:
     )
 
 
-def _speaks_data(reply: Reply) -> bool:
+def _speaks_data(reply: HttpReply) -> bool:
     kind = reply.content_type.partition(";")[0].strip().lower()
     return kind in ("", "text/plain", "application/json", "text/json", "application/xml", "text/xml") or (
         kind.endswith(("+json", "+xml")) and kind != "application/xhtml+xml"
     )
 
 
-def _refuse_foreign_type(reply: Reply, body: Body) -> None:
+def _refuse_foreign_type(reply: HttpReply, body: Body) -> None:
     if not _speaks_data(reply):
         raise Unreadable(f"it is {reply.content_type.partition(';')[0][:64]}", body.raw)
 

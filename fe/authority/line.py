@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 import trio
 
-from fe.authority.connection import Broken, Reply, Request
+from fe.authority.connection import Broken, HttpReply, HttpRequest
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
-from fe.authority.multipart import Form
+from fe.authority.multipart import MultipartForm
 from fe.authority.transport import BeforeSend, NotSent, Transport
 from fe.ecf.catalogue import Environment
 
@@ -75,8 +75,8 @@ class Line:
         *,
         authorization: str | None = None,
         accept: str = "application/json",
-        form: Form | None = None,
-    ) -> Reply:
+        form: MultipartForm | None = None,
+    ) -> HttpReply:
         """Make a call that changes nothing there: however it fails, it may be made again (Unavailable)."""
         request = _request(location, authorization, accept, form)
         try:
@@ -90,9 +90,9 @@ class Line:
         lane: str,
         *,
         authorization: str,
-        form: Form,
+        form: MultipartForm,
         before_send: BeforeSend | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send a document: Unavailable while nothing of it was sent, OutcomeUnknown from its first byte on."""
         request = _request(location, authorization, "application/json", form)
         try:
@@ -103,11 +103,11 @@ class Line:
             raise OutcomeUnknown(error.reason) from error
 
 
-def _request(location: Location, authorization: str | None, accept: str, form: Form | None) -> Request:
+def _request(location: Location, authorization: str | None, accept: str, form: MultipartForm | None) -> HttpRequest:
     headers = [*_COMMON, ("Accept", accept)]
     if authorization is not None:
         headers.append(("Authorization", authorization))
     if form is None:
-        return Request("GET", location.target, headers)
+        return HttpRequest("GET", location.target, headers)
     headers.append(("Content-Type", form.content_type))
-    return Request("POST", location.target, headers, form.body)
+    return HttpRequest("POST", location.target, headers, form.body)

@@ -11,14 +11,14 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.xml")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MultipartForm:
     """A whole request body and its Content-Type. Its length is known: the authority refuses chunked forms as empty."""
 
     content_type: str
     body: bytes
 
 
-def xml_form(file_name: str, xml: bytes) -> Form:
+def xml_form(file_name: str, xml: bytes) -> MultipartForm:
     """Wrap `xml` as it is. ValueError if `file_name` is not plain ASCII ending in `.xml`: it is written into a header.
 
     The same file gives the same bytes, so a document that is sent again is sent again to the byte.
@@ -34,4 +34,4 @@ def xml_form(file_name: str, xml: bytes) -> Form:
         "Content-Type: text/xml\r\n\r\n"
     )
     body = b"".join((head.encode("ascii"), xml, f"\r\n--{boundary}--\r\n".encode("ascii")))
-    return Form(f"multipart/form-data; boundary={boundary}", body)
+    return MultipartForm(f"multipart/form-data; boundary={boundary}", body)

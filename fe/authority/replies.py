@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fe.authority.bodies import Body, Form, Message, alone, flag, fold, member, messages, number, text
+from fe.authority.bodies import Body, BodyForm, Message, alone, flag, fold, member, messages, number, text
 from fe.authority.estado import ESTADO_BY_CODE, Estado
 
 _ROOTS = frozenset(
@@ -93,7 +93,7 @@ class Tracking:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedToken:
     """A session token, and how long it lasts from the moment it was asked for."""
 
     token: str = field(repr=False)
@@ -121,7 +121,7 @@ def says_duplicate(remarks: tuple[Message, ...]) -> bool:
 
 def says_not_found(body: Body) -> bool:
     """Whether the authority says in its own words that it knows nothing of what was asked."""
-    if body.form in (Form.EMPTY, Form.HTML):
+    if body.form in (BodyForm.EMPTY, BodyForm.HTML):
         return False
     estado = text(member(body.value, "estado"))
     words = [estado] if estado else [remark.valor for remark in messages(body)]
@@ -141,7 +141,7 @@ def _estado(value: dict[str, Any], body: Body) -> Estado:
 
 
 def _is_data(body: Body) -> bool:
-    return body.form is Form.DATA and (body.root is None or body.root.lower() in _ROOTS)
+    return body.form is BodyForm.DATA and (body.root is None or body.root.lower() in _ROOTS)
 
 
 def _one(body: Body) -> Body:
@@ -248,7 +248,7 @@ _CAUTIOUS = timedelta(minutes=5)
 _LONGEST = timedelta(hours=12)
 
 
-def read_token(body: Body, now: datetime) -> Granted:
+def read_token(body: Body, now: datetime) -> GrantedToken:
     """Read the answer of validate-seed (section 3).
 
     The lifetime is `expira` less `expedido`, both by the authority's clock, so that ours may be wrong; without
@@ -261,7 +261,7 @@ def read_token(body: Body, now: datetime) -> Granted:
         raise Unreadable("the answer of the token service has no token", {})
     expires, issued = _instant(member(body.value, "expira")), _instant(member(body.value, "expedido"))
     lifetime = expires - (issued or now) if expires else _CAUTIOUS
-    return Granted(token.strip(), min(lifetime, _LONGEST) if lifetime > timedelta(0) else _CAUTIOUS)
+    return GrantedToken(token.strip(), min(lifetime, _LONGEST) if lifetime > timedelta(0) else _CAUTIOUS)
 
 
 def _instant(value: Any) -> datetime | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fe.authority.bodies import Body, Form, fold, member, text
+from fe.authority.bodies import Body, BodyForm, fold, member, text
 from fe.authority.replies import Unreadable
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
@@ -21,7 +21,7 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class MaintenanceWindow:
     """An announced maintenance, from `starts` to `ends` (aware, at -04:00)."""
 
     environment: Environment | None
@@ -52,7 +52,7 @@ def _available(value: Any, body: Body) -> bool:
 
 def read_services(body: Body) -> list[ServiceStatus]:
     """Read the status of all services (row 13)."""
-    if body.form is not Form.DATA or not isinstance(body.value, list):
+    if body.form is not BodyForm.DATA or not isinstance(body.value, list):
         raise Unreadable("the answer is not a list of services", body.raw)
     return [
         ServiceStatus(
@@ -66,14 +66,14 @@ def read_services(body: Body) -> list[ServiceStatus]:
 
 def read_up(body: Body) -> bool:
     """Read whether an environment is up (row 15)."""
-    if body.form is not Form.DATA:
+    if body.form is not BodyForm.DATA:
         raise Unreadable("the answer does not say whether the environment is up", body.raw)
     return _available(member(body.value, "estado", "estatus"), body)
 
 
-def read_windows(body: Body) -> list[Window]:
+def read_windows(body: Body) -> list[MaintenanceWindow]:
     """Read the announced maintenance (row 14), a Window for each day; one that ends before it starts ends next day."""
-    entries = member(body.value, "ventanamantenimientos") if body.form is Form.DATA else None
+    entries = member(body.value, "ventanamantenimientos") if body.form is BodyForm.DATA else None
     if not isinstance(entries, list):
         raise Unreadable("the answer is not a list of maintenance windows", body.raw)
     windows = []
@@ -82,7 +82,7 @@ def read_windows(body: Body) -> list[Window]:
         for day in days if isinstance(days, list) else [days]:
             starts, ends = (_local(day, member(entry, name), body) for name in ("horainicio", "horafin"))
             windows.append(
-                Window(
+                MaintenanceWindow(
                     environment=_environment(member(entry, "ambiente")),
                     starts=starts,
                     ends=ends if ends > starts else ends + timedelta(days=1),

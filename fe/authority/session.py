@@ -14,11 +14,11 @@ import trio
 
 from fe.authority.errors import AuthorityError, Unavailable
 from fe.authority.hosts import Operation
-from fe.authority.judge import judge_seed, judge_token
+from fe.authority.judge import classify_seed, classify_token
 from fe.authority.line import Line
 from fe.authority.multipart import xml_form
 from fe.ecf.catalogue import Environment
-from fe.ecf.load import MalformedXml, load_xml
+from fe.ecf.load import MalformedXml, parse_xml
 from fe.ecf.seal import Signer
 
 #: Parts of a token's life: from the first on it is renewed, from the second on it is not used any more.
@@ -121,7 +121,7 @@ class Sessions:
         location = self._line.hosts.locate(Operation.SEED, environment)
         with self._line.observed(Operation.SEED, environment, location.host):
             reply = await self._line.ask(location, environment, accept="application/xml")
-            seed = judge_seed(reply, self._clock())
+            seed = classify_seed(reply, self._clock())
         try:
             # Not abandoned on cancellation: it takes a millisecond, and an abandoned thread would keep its token.
             signed = await trio.to_thread.run_sync(_sign_seed, seed, signing.signer, limiter=self._signing_limiter)
@@ -130,7 +130,7 @@ class Sessions:
         location = self._line.hosts.locate(Operation.VALIDATE_SEED, environment)
         with self._line.observed(Operation.VALIDATE_SEED, environment, location.host):
             reply = await self._line.ask(location, environment, form=xml_form("semilla.xml", signed))
-            granted = judge_token(reply, self._clock())
+            granted = classify_token(reply, self._clock())
         lifetime = granted.lifetime.total_seconds()
         session.token = granted.token
         session.renew_at = asked + lifetime * _RENEW
@@ -145,7 +145,7 @@ class _NotASeed(Exception):
 def _sign_seed(raw: bytes, signer: Signer) -> bytes:
     """Sign what is a seed and nothing else: whoever answers in the authority's place must not choose what we sign."""
     try:
-        root = load_xml(raw)
+        root = parse_xml(raw)
     except MalformedXml as error:
         raise _NotASeed(str(error)) from error
     if root.tag != "SemillaModel" or root.attrib or [child.tag for child in root] != ["valor", "fecha"]:

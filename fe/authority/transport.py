@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.authority.connection import Broken, Connection, LastLook, Reply, Request, WayOut
+from fe.authority.connection import Broken, Connection, HttpReply, HttpRequest, LastLook, WayOut
 from fe.authority.hosts import Origin
 
 #: Awaited when all is ready and nothing is sent: the place to commit the intent and to see that the lease still holds.
@@ -99,9 +99,9 @@ class Transport:
         self,
         origin: Origin,
         lane_name: str,
-        request: Request,
+        request: HttpRequest,
         before_send: BeforeSend | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         """Make one exchange.
 
         `before_send` is awaited when a connection is ready and nothing has been sent; what it raises comes out as it

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import trio
 
-from fe.actors.credentials import CannotOpen, Credentials
+from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.outcomes import Adopted, Judged
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Timeouts
@@ -21,7 +21,7 @@ from fe.lifecycle import Stage
 from fe.queue.outcome import TryLater
 from fe.store.db import Database
 from fe.store.dead_letters import DeadLetter
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 from fe.vault import Vault
 
 #: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
@@ -43,7 +43,7 @@ async def ask_about(
 
     Raises ConfigError when the certificates cannot be unsealed for want of a key or the hosts are no addresses.
     """
-    credentials = Credentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
+    credentials = SigningCredentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
     except ValueError as wrong:
@@ -74,7 +74,7 @@ async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
         return Word(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,
-        lane=Lane(Environment(letter.environment), letter.host),
+        lane=OutboxLane(Environment(letter.environment), letter.host),
         tenant_id=letter.tenant_id,
         subject=letter.subject,
         attempt=1,

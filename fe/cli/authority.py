@@ -12,7 +12,7 @@ import trio
 
 from fe.authority.errors import Unavailable
 from fe.authority.hosts import Hosts, Operation
-from fe.authority.judge import judge_seed
+from fe.authority.judge import classify_seed
 from fe.authority.line import Line
 from fe.authority.simulator import (
     Addresses,
@@ -164,7 +164,7 @@ async def _ask_for_seed(hosts: Hosts, settings: Settings, environment: Environme
     started = trio.current_time()
     try:
         reply = await line.ask(hosts.locate(Operation.SEED, environment), environment.value, accept="application/xml")
-        judge_seed(reply, system_clock())
+        classify_seed(reply, system_clock())
     finally:
         transport.close()
     return trio.current_time() - started

@@ -12,7 +12,7 @@ import click
 from fe.cli.failures import Failure
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
-from fe.ecf.load import MalformedJson, load_json
+from fe.ecf.load import MalformedJson, parse_json
 from fe.flows import evidence as proofs
 from fe.flows import provision
 from fe.store import evidence as stored
@@ -110,7 +110,7 @@ async def _stored(db: Database, tax_log_id: UUID) -> Evidence:
 
 def _read(path: Path) -> Evidence:
     try:
-        value = load_json(path.read_bytes(), max_bytes=_MAX_EXPORT)
+        value = parse_json(path.read_bytes(), max_bytes=_MAX_EXPORT)
     except MalformedJson as wrong:
         raise Failure(f"{path}: {wrong.message}") from None
     if not isinstance(value, dict):

@@ -14,7 +14,7 @@ from fe.flows import provision
 from fe.lifecycle import Stage
 from fe.store import dead_letters
 from fe.store.db import Database
-from fe.store.dead_letters import DeadLetter, Filter
+from fe.store.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.operators import LONGEST_REASON
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +46,7 @@ def filters(command: F) -> F:
     return command
 
 
-def deed(command: F) -> F:
+def audited(command: F) -> F:
     """Add who and why: kept with every act."""
     command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
     return by_option(command)
@@ -88,10 +88,10 @@ async def chosen(
     older_than: float | None,
     e_ncf: str | None,
     ids: tuple[UUID, ...],
-) -> Filter:
+) -> DeadLetterFilter:
     """Tell what the options of `filters` choose."""
     tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
-    return Filter(
+    return DeadLetterFilter(
         tenant_id=tenant.tenant_id if tenant else None,
         environment=environment,
         stage=stage,

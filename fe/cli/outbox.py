@@ -9,14 +9,14 @@ import click
 
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.cli.failures import Failure
-from fe.cli.letters import chosen, deed, environment_choice, filters, find, given, words
+from fe.cli.letters import audited, chosen, environment_choice, filters, find, given, words
 from fe.cli.replay import replay
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.flows import provision
 from fe.flows.replay import act_on_each
-from fe.flows.waiting import Answer, Limits, explain
+from fe.flows.waiting import Diagnosis, Limits, explain
 from fe.queue.pulse import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.store import circuits, dead_letters, operators, pauses, submissions, waiting
@@ -25,8 +25,8 @@ from fe.store import outbox as rows
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter
 from fe.store.in_doubt import Doubt
-from fe.store.operators import Act
-from fe.store.waiting import Waiting
+from fe.store.operators import OperatorAction
+from fe.store.waiting import WaitingSubmission
 
 _LIMITS = Limits(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
@@ -154,7 +154,7 @@ def show_(tax_log_id: UUID, as_json: bool) -> None:
 def why(tax_log_id: UUID, as_json: bool) -> None:
     """Say what a submission waits for, and until when."""
 
-    async def work(db: Database) -> tuple[Waiting, Answer]:
+    async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
         found = await _submission(db, tax_log_id)
         return found, explain(found, _LIMITS)
 
@@ -179,7 +179,7 @@ def why(tax_log_id: UUID, as_json: bool) -> None:
     show(record, as_json=True)
 
 
-async def _submission(db: Database, tax_log_id: UUID) -> Waiting:
+async def _submission(db: Database, tax_log_id: UUID) -> WaitingSubmission:
     found = await db.run(waiting.why, tax_log_id)
     if found is None:
         raise Failure(f"there is no submission {tax_log_id}")
@@ -190,7 +190,7 @@ async def _submission(db: Database, tax_log_id: UUID) -> Waiting:
 @filters
 @click.option("--dry-run", is_flag=True, help="Say which rows are meant; do nothing.")
 @click.option("--note-for-client", "note", metavar="TEXT", callback=words, help="Shown to the client, with the error.")
-@deed
+@audited
 @json_option
 def discard(
     dry_run: bool, note: str | None, by_whom: str, reason: str | None, as_json: bool, limit: int, **which: Any
@@ -217,7 +217,7 @@ def discard(
 @outbox.command()
 @click.option("--tenant", "tenant_name", metavar="NAME", help="Only this tenant; without it, all.")
 @click.option("--environment", type=environment_choice, help="Only this environment; without it, all.")
-@deed
+@audited
 def pause(tenant_name: str | None, environment: str | None, by_whom: str, reason: str | None) -> None:
     """Begin no more work on a tenant's rows, or on any. What is in hand is finished; clients are answered as ever."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
@@ -228,7 +228,7 @@ def pause(tenant_name: str | None, environment: str | None, by_whom: str, reason
 @outbox.command()
 @click.option("--tenant", "tenant_name", metavar="NAME", help="As it was paused.")
 @click.option("--environment", type=environment_choice, help="As it was paused.")
-@deed
+@audited
 def resume(tenant_name: str | None, environment: str | None, by_whom: str, reason: str | None) -> None:
     """Undo a pause."""
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
@@ -243,7 +243,7 @@ def _pause_or_resume(
         now = system_clock()
         tenant = await provision.find_tenant(conn, tenant_name) if tenant_name else None
         done: bool = await act(
-            conn, Act(new_id(now), now, by_whom, reason), tenant.tenant_id if tenant else None, environment
+            conn, OperatorAction(new_id(now), now, by_whom, reason), tenant.tenant_id if tenant else None, environment
         )
         return done
 

@@ -10,7 +10,7 @@ from fe.cli.failures import Failure
 from fe.cli.letters import by_option
 from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
 from fe.clock import system_clock
-from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, Kind, quarter_end
+from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, TaxKind, quarter_end
 from fe.issuing.rates import known_periods
 from fe.store import excise_rates
 from fe.store.db import Conn, Database
@@ -18,7 +18,7 @@ from fe.store.excise_rates import ExciseRate
 
 #: Names for the codes that a resolution changes together.
 GROUPS = {
-    "alcohol": tuple(code for code, tax in ADDITIONAL_TAXES.items() if tax.kind is Kind.SPECIFIC_ALCOHOL),
+    "alcohol": tuple(code for code, tax in ADDITIONAL_TAXES.items() if tax.kind is TaxKind.SPECIFIC_ALCOHOL),
     "cigarettes-20": ("019", "020"),
     "cigarettes-10": ("021", "022"),
 }

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
-from fe.cli.letters import deed, filters, find, given
+from fe.cli.letters import audited, filters, find, given
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.config import Settings
@@ -16,8 +16,8 @@ from fe.flows.replay import Preview, Run
 from fe.store import replay_plans
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter
-from fe.store.operators import Act
-from fe.store.replay_plans import Plan, Progress
+from fe.store.operators import OperatorAction
+from fe.store.replay_plans import Progress, ReplayPlan
 
 
 @click.command()
@@ -47,7 +47,7 @@ from fe.store.replay_plans import Plan, Progress
     help="With a --plan that stopped: pass over what failed, and send canaries first again.",
 )
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait for the last verdict.")
-@deed
+@audited
 @json_option
 def replay(
     dry_run: bool,
@@ -127,7 +127,7 @@ def replay(
 
 async def _write_down(
     db: Database, letters: list[DeadLetter], name: str, by_whom: str, reason: str, **pace: Any
-) -> Plan:
+) -> ReplayPlan:
     if not letters:
         raise Failure("there are no such dead letters")
     now = system_clock()
@@ -135,7 +135,7 @@ async def _write_down(
 
     async def write(conn: Conn) -> None:
         # When two do this at once, the second finds the first one's plan, and both run that.
-        await replay_plans.make(conn, Act(new_id(now), now, by_whom, reason), name, rows, **pace)
+        await replay_plans.make(conn, OperatorAction(new_id(now), now, by_whom, reason), name, rows, **pace)
 
     await db.transact(write)
     plan = await db.run(replay_plans.find, name)

@@ -13,7 +13,7 @@ import trio
 from fe.cli.failures import Failure
 from fe.config import ConfigError, Settings, load_settings
 from fe.ecf.catalogue import Environment
-from fe.ecf.load import MalformedJson, load_json
+from fe.ecf.load import MalformedJson, parse_json
 from fe.store.db import Database, open_database
 from fe.store.embedded import start_embedded
 from fe.store.migrate import verify
@@ -72,7 +72,7 @@ async def _open_and_do(dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
 def read_object(path: Path) -> dict[str, Any]:
     """Read a file that holds one JSON object. Raises Failure with what is wrong with it."""
     try:
-        value = load_json(path.read_bytes())
+        value = parse_json(path.read_bytes())
     except MalformedJson as wrong:
         raise Failure(f"{path}: {wrong.message}") from None
     if not isinstance(value, dict):

@@ -12,7 +12,7 @@ from fe.ecf.document import Document, NotADocument, shape_problem, unknown_probl
 from fe.ecf.formats import write_number
 from fe.ecf.load import MalformedXml, load_own, writable
 from fe.ecf.problems import Enough, Findings, Problem
-from fe.ecf.schema.kinds import Kind, kind
+from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.model import Element, Simple
 from fe.ecf.schema.texts import problem
 
@@ -76,7 +76,7 @@ def _steps(of: Element) -> tuple[_Step, ...]:
 
 
 class _Writer:
-    def __init__(self, the_kind: Kind) -> None:
+    def __init__(self, the_kind: DocumentKind) -> None:
         self._kind = the_kind
         self.out: list[str] = []
         self.problems = Findings()

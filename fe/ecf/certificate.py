@@ -56,7 +56,7 @@ class PassphraseMissing(CertificateError):
     message_es = "Falta la contraseña del archivo .p12: escriba la que se usó al exportarlo."
 
 
-class TooLarge(CertificateError):
+class CertificateTooLarge(CertificateError):
     """More than MAX_BYTES."""
 
     message = "The file is larger than 64 KiB: upload the .p12 with the signing certificate only."
@@ -187,7 +187,7 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
     if not passphrase:
         raise PassphraseMissing
     if len(data) > MAX_BYTES:
-        raise TooLarge
+        raise CertificateTooLarge
     try:
         bounded = p12.bound(data)
     except p12.NotPkcs12:

@@ -15,7 +15,7 @@ from fe.ecf.formats import write_text
 from fe.ecf.load import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, show
 from fe.ecf.schema import unknown_kind
-from fe.ecf.schema.kinds import SEED, SIGNATURE, Kind, kind, kind_of, names, type_of
+from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, names, type_of
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.texts import problem
 
@@ -209,7 +209,7 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
 
 
 class _PayloadReader:
-    def __init__(self, the_kind: Kind) -> None:
+    def __init__(self, the_kind: DocumentKind) -> None:
         self._kind = the_kind
         self.problems = Findings()
 
@@ -269,7 +269,7 @@ def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def unknown_problems(
-    the_kind: Kind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
+    the_kind: DocumentKind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
 ) -> Iterator[Problem]:
     """One problem for every key of `content` that `of` has no element for; the first few say what was meant."""
     unknown = (name for name, value in content.items() if name not in of.by_name and value is not None)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from fe.ecf.money import HUNDRED, ONE, ZERO, cents, number
 from fe.ecf.reading import Fields, coded, rows, text
-from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, BULK, SPECIFIC, VAT, AdditionalTax, Kind, Rates
+from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, BULK, SPECIFIC, VAT, AdditionalTax, Rates, TaxKind
 
 #: In bulk there is no retail price: the list price, raised by this, stands in for it.
 _BULK_MARKUP = Decimal("1.30")
@@ -153,11 +153,11 @@ class Excise:
             if sums is None:
                 sums = self._sums[tax.code] = _Sums()
             part = sums.at_full_rate if k == 1 else sums.elsewhere
-            if tax.kind is Kind.OTHER:
+            if tax.kind is TaxKind.OTHER:
                 sums.amounts[k] += amount
             elif tax.kind in SPECIFIC:
                 part.direct += specific[tax.code]
-            elif tax.kind is Kind.AD_VALOREM_ALCOHOL and in_bulk(item):
+            elif tax.kind is TaxKind.AD_VALOREM_ALCOHOL and in_bulk(item):
                 price, quantity = number(item.get("PrecioUnitarioItem")), number(item.get("CantidadItem"))
                 part.direct += (price or ZERO) * _BULK_MARKUP * (quantity or ZERO) * self.rate(tax.code) / HUNDRED
             else:
@@ -167,7 +167,7 @@ class Excise:
                     part.retail += base
 
     def _specific(self, tax: AdditionalTax, item: Fields) -> Decimal:
-        if tax.kind is Kind.SPECIFIC_TOBACCO:
+        if tax.kind is TaxKind.SPECIFIC_TOBACCO:
             return packets(item) * self.rate(tax.code)
         return ZERO if in_bulk(item) else litres_of_alcohol(item) * self.rate(tax.code)
 
@@ -177,7 +177,7 @@ class Excise:
         adjust: GlobalAdjustments,
         included: bool,
         by_rule_1007: bool,
-        allowed: frozenset[Kind],
+        allowed: frozenset[TaxKind],
     ) -> Burden:
         """Compute the amounts of all codes whose kind is `allowed`.
 
@@ -192,7 +192,7 @@ class Excise:
             if tax.kind not in allowed:
                 continue
             rate, sums = self.rate(code), self._sums[code]
-            if tax.kind is Kind.OTHER:
+            if tax.kind is TaxKind.OTHER:
                 base = self._other_base(tax, sums, amounts, adjust, included, by_rule_1007)
                 amount = cents(base * rate / HUNDRED)
             else:

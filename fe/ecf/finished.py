@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.schema import DECLARABLE
 from fe.ecf.schema.judge import Spot, misfits
@@ -30,7 +30,7 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
     root or type, an e-NCF that can never be one, and what is said above; each with line and column.
     """
-    root = load_xml(raw)
+    root = parse_xml(raw)
     try:
         document = read_xml(root)
     except NotADocument as refused:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cache
 
 from fe.ecf.dates import ZONE
-from fe.ecf.schema.model import Form, Simple
+from fe.ecf.schema.model import Simple, ValueForm
 
 _ISO_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _ISO_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
@@ -19,9 +19,9 @@ def write_number(simple: Simple, value: int | Decimal) -> str:
     field has are dropped; other digits there are kept, for `validate` to report. In a field of codes the code with that
     value is written: 1 is `01` in TipoIngresos.
     """
-    if simple.form is Form.CODE:
+    if simple.form is ValueForm.CODE:
         return _spelling(simple).get(Decimal(value)) or _plain(value)
-    if simple.form is not Form.NUMBER:
+    if simple.form is not ValueForm.NUMBER:
         return _plain(value)
     if value.__class__ is int:
         return f"{value}.{'0' * simple.pad}" if simple.pad else str(value)
@@ -39,10 +39,10 @@ def write_text(simple: Simple, value: str) -> str:
 
     So does an ISO date and time in a field of both: `dd-MM-yyyy HH:mm:ss`, brought to -04:00 if it names an offset.
     """
-    if simple.form is Form.DATE:
+    if simple.form is ValueForm.DATE:
         day = _ISO_DAY.fullmatch(value)
         return f"{day[3]}-{day[2]}-{day[1]}" if day else value
-    if simple.form is Form.TIMESTAMP and _ISO_MOMENT.fullmatch(value):
+    if simple.form is ValueForm.TIMESTAMP and _ISO_MOMENT.fullmatch(value):
         try:
             moment = datetime.fromisoformat(value)
             moment = moment.astimezone(ZONE) if moment.tzinfo else moment

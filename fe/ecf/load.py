@@ -81,7 +81,7 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SUSPECT_ESCAPE = re.compile(r"\\[ubf]")
 
 
-def load_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
+def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a JSON text into dict, list, str, bool, None, int and Decimal; never a float.
 
     Refuses with MalformedJson: more than `max_bytes`; anything but UTF-8 without a byte order mark; nesting deeper than
@@ -209,7 +209,7 @@ class _Parsers(threading.local):
 _parsers = _Parsers()
 
 
-def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
+def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     """Parse an XML document and return its root, without the whitespace between elements (authority.md#whitespace).
 
     The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
@@ -247,7 +247,7 @@ def load_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
 
 
 def load_own(text: str) -> etree._Element:
-    """Make a tree of XML that this program has just written; what comes from outside goes through `load_xml`.
+    """Make a tree of XML that this program has just written; what comes from outside goes through `parse_xml`.
 
     MalformedXml if it holds a character that XML does not allow; UnicodeEncodeError for lone surrogates.
     """

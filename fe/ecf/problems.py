@@ -61,7 +61,7 @@ class Findings(list[Problem]):
             self.append(problem)
 
 
-def show_problem(problem: Problem) -> dict[str, Any]:
+def serialize_problem(problem: Problem) -> dict[str, Any]:
     """Write a problem as clients read it, in every answer that has one; what does not apply is left out."""
     shown = {
         "code": problem.code,

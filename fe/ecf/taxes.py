@@ -23,7 +23,7 @@ NOT_BILLABLE, EXEMPT = 0, 4
 BULK = "18"
 
 
-class Kind(Enum):
+class TaxKind(Enum):
     """How an additional tax is computed; the value is the element of `Totales` that takes its amount."""
 
     OTHER = ("OtrosImpuestosAdicionales", "other")
@@ -45,8 +45,8 @@ AMOUNT_ELEMENTS = (
     "OtrosImpuestosAdicionales",
 )
 
-SPECIFIC = frozenset({Kind.SPECIFIC_ALCOHOL, Kind.SPECIFIC_TOBACCO})
-AD_VALOREM = frozenset({Kind.AD_VALOREM_ALCOHOL, Kind.AD_VALOREM_TOBACCO})
+SPECIFIC = frozenset({TaxKind.SPECIFIC_ALCOHOL, TaxKind.SPECIFIC_TOBACCO})
+AD_VALOREM = frozenset({TaxKind.AD_VALOREM_ALCOHOL, TaxKind.AD_VALOREM_TOBACCO})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class AdditionalTax:
 
     code: str
     name: str
-    kind: Kind
+    kind: TaxKind
     specific: str | None = None
     takes_discounts: bool = True
     takes_surcharges: bool = True
@@ -67,7 +67,7 @@ class AdditionalTax:
     @property
     def selective(self) -> bool:
         """Codes 006-039: excise, which is part of the VAT base; 001-005 are not."""
-        return self.kind is not Kind.OTHER
+        return self.kind is not TaxKind.OTHER
 
 
 _DRINKS = (
@@ -95,21 +95,23 @@ _CIGARETTES = (
 
 def _table() -> dict[str, AdditionalTax]:
     rows = [
-        AdditionalTax("001", "Propina legal", Kind.OTHER),
-        AdditionalTax("002", "Contribución al desarrollo de las telecomunicaciones", Kind.OTHER),
-        AdditionalTax("003", "Servicios de seguros en general", Kind.OTHER, takes_surcharges=False),
-        AdditionalTax("004", "Servicios de telecomunicaciones", Kind.OTHER),
+        AdditionalTax("001", "Propina legal", TaxKind.OTHER),
+        AdditionalTax("002", "Contribución al desarrollo de las telecomunicaciones", TaxKind.OTHER),
+        AdditionalTax("003", "Servicios de seguros en general", TaxKind.OTHER, takes_surcharges=False),
+        AdditionalTax("004", "Servicios de telecomunicaciones", TaxKind.OTHER),
         AdditionalTax(
-            "005", "Expedición de la primera placa", Kind.OTHER, takes_discounts=False, takes_surcharges=False
+            "005", "Expedición de la primera placa", TaxKind.OTHER, takes_discounts=False, takes_surcharges=False
         ),
     ]
     # Ad valorem follows the specific codes in the same order, 17 further on: 023 is beer as 006 is.
     for offset, name in enumerate(_DRINKS):
-        rows.append(AdditionalTax(f"{6 + offset:03d}", name, Kind.SPECIFIC_ALCOHOL))
-        rows.append(AdditionalTax(f"{23 + offset:03d}", name, Kind.AD_VALOREM_ALCOHOL, specific=f"{6 + offset:03d}"))
+        rows.append(AdditionalTax(f"{6 + offset:03d}", name, TaxKind.SPECIFIC_ALCOHOL))
+        rows.append(AdditionalTax(f"{23 + offset:03d}", name, TaxKind.AD_VALOREM_ALCOHOL, specific=f"{6 + offset:03d}"))
     for offset, name in enumerate(_CIGARETTES):
-        rows.append(AdditionalTax(f"{19 + offset:03d}", name, Kind.SPECIFIC_TOBACCO))
-        rows.append(AdditionalTax(f"{36 + offset:03d}", name, Kind.AD_VALOREM_TOBACCO, specific=f"{19 + offset:03d}"))
+        rows.append(AdditionalTax(f"{19 + offset:03d}", name, TaxKind.SPECIFIC_TOBACCO))
+        rows.append(
+            AdditionalTax(f"{36 + offset:03d}", name, TaxKind.AD_VALOREM_TOBACCO, specific=f"{19 + offset:03d}")
+        )
     return {row.code: row for row in sorted(rows, key=lambda row: row.code)}
 
 
@@ -178,9 +180,9 @@ _PERIODS: dict[str, tuple[Period, ...]] = {
     "021": _PACKET_10,
     "022": _PACKET_10,
 } | {
-    code: {Kind.SPECIFIC_ALCOHOL: _ALCOHOL, Kind.AD_VALOREM_ALCOHOL: _percent("10")}.get(tax.kind, _percent("20"))
+    code: {TaxKind.SPECIFIC_ALCOHOL: _ALCOHOL, TaxKind.AD_VALOREM_ALCOHOL: _percent("10")}.get(tax.kind, _percent("20"))
     for code, tax in ADDITIONAL_TAXES.items()
-    if tax.kind not in (Kind.OTHER, Kind.SPECIFIC_TOBACCO)
+    if tax.kind not in (TaxKind.OTHER, TaxKind.SPECIFIC_TOBACCO)
 }
 
 

@@ -17,7 +17,7 @@ from fe.ecf.excise import Excise
 from fe.ecf.lines import indicator, line_amount
 from fe.ecf.money import HUNDRED, ZERO, cents, exact, number
 from fe.ecf.reading import Fields, rows, section, text
-from fe.ecf.taxes import EXEMPT, NOT_BILLABLE, RATES, VAT, Kind, Rates
+from fe.ecf.taxes import EXEMPT, NOT_BILLABLE, RATES, VAT, Rates, TaxKind
 
 #: Where the amounts of a line's Retencion are summed: withheld (1), or perceived (2, not in force).
 _WITHHOLDING = {
@@ -29,12 +29,12 @@ Amounts = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TotalsShape:
     """Which amounts the `Totales` of a type has (authority.md#types)."""
 
     vat: tuple[int, ...] = (1, 2, 3)
     exempt: bool = True
-    additional: frozenset[Kind] = frozenset(Kind)
+    additional: frozenset[TaxKind] = frozenset(TaxKind)
     not_billable: bool = True
     withholdings: frozenset[str] = frozenset()
     adjustments: bool = True
@@ -47,20 +47,24 @@ class Shape:
 
 
 _ALL_WITHHOLDINGS = frozenset(name for pair in _WITHHOLDING.values() for name in pair)
-_FULL = Shape(withholdings=_ALL_WITHHOLDINGS)
-_NONE: frozenset[Kind] = frozenset()
+_FULL = TotalsShape(withholdings=_ALL_WITHHOLDINGS)
+_NONE: frozenset[TaxKind] = frozenset()
 
-SHAPES: Mapping[EcfType, Shape] = {
+SHAPES: Mapping[EcfType, TotalsShape] = {
     EcfType.CREDIT_FISCAL: _FULL,
-    EcfType.CONSUMER: Shape(),
+    EcfType.CONSUMER: TotalsShape(),
     EcfType.DEBIT_NOTE: _FULL,
     EcfType.CREDIT_NOTE: _FULL,
-    EcfType.PURCHASES: Shape(additional=_NONE, not_billable=False, withholdings=_ALL_WITHHOLDINGS, rule_1007=False),
-    EcfType.MINOR_EXPENSES: Shape(vat=(), additional=_NONE, not_billable=False, adjustments=False, rule_1007=False),
-    EcfType.SPECIAL_REGIME: Shape(vat=(), additional=frozenset({Kind.OTHER}), rule_1007=False),
-    EcfType.GOVERNMENTAL: Shape(),
-    EcfType.EXPORTS: Shape(vat=(3,), exempt=False, additional=_NONE, rule_1007=False),
-    EcfType.PAYMENTS_ABROAD: Shape(
+    EcfType.PURCHASES: TotalsShape(
+        additional=_NONE, not_billable=False, withholdings=_ALL_WITHHOLDINGS, rule_1007=False
+    ),
+    EcfType.MINOR_EXPENSES: TotalsShape(
+        vat=(), additional=_NONE, not_billable=False, adjustments=False, rule_1007=False
+    ),
+    EcfType.SPECIAL_REGIME: TotalsShape(vat=(), additional=frozenset({TaxKind.OTHER}), rule_1007=False),
+    EcfType.GOVERNMENTAL: TotalsShape(),
+    EcfType.EXPORTS: TotalsShape(vat=(3,), exempt=False, additional=_NONE, rule_1007=False),
+    EcfType.PAYMENTS_ABROAD: TotalsShape(
         vat=(),
         additional=_NONE,
         not_billable=False,
@@ -171,7 +175,7 @@ def adjustments(content: Fields, tally: Tally, included: bool) -> Adjustments:
     return result
 
 
-def compose(tally: Tally, adjust: Adjustments, *, shape: Shape, included: bool, sent: Fields) -> Amounts:
+def compose(tally: Tally, adjust: Adjustments, *, shape: TotalsShape, included: bool, sent: Fields) -> Amounts:
     """Make the content of `Totales`: the elements `shape` has and the document needs, as Decimals with two decimals.
 
     `sent` is what the client already says of SaldoAnterior and MontoAvancePago. Call inside `money.exact()`.

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from fe.ecf.load import MalformedJson, load_json
+from fe.ecf.load import MalformedJson, parse_json
 from fe.lifecycle import EventKind, Life, Status, Unlawful
-from fe.store.evidence import Bytes, Evidence, Link
+from fe.store.evidence import Bytes, ChainLink, Evidence
 
 #: The form of an export; a reader refuses what it does not know.
 FORMAT = "fe-evidence-1"
@@ -93,8 +93,8 @@ def read_export(value: Mapping[str, Any]) -> Evidence:
     )
 
 
-def _link(item: Mapping[str, Any], where: str) -> Link:
-    return Link(
+def _link(item: Mapping[str, Any], where: str) -> ChainLink:
+    return ChainLink(
         seq=_field(item, "seq", int, where),
         at=_parsed(item, "at", datetime.fromisoformat, where),
         kind=_field(item, "kind", str, where),
@@ -138,7 +138,7 @@ def faults(evidence: Evidence, *, expected_hash: str | None = None) -> Iterator[
     if expected_hash is not None and expected_hash.lower() not in {link.hash.hex() for link in evidence.links}:
         yield f"no event has the hash {expected_hash}: the end was cut off, or the chain was written anew"
     try:
-        events = [(link.kind, load_json(link.detail_text.encode())) for link in evidence.links]
+        events = [(link.kind, parse_json(link.detail_text.encode())) for link in evidence.links]
     except MalformedJson as wrong:
         yield f"an event's detail cannot be read: {wrong.message}"
         return

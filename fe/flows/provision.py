@@ -19,7 +19,7 @@ from fe.ecf.schema import validate
 from fe.flows import sequences
 from fe.flows.keys import SCOPES, hash_secret, new_api_key
 from fe.store import certificates, keys, tenants
-from fe.store.certificates import CertificateRecord, SealedCertificate
+from fe.store.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.db import Conn
 from fe.store.keys import ApiKey
 from fe.store.sequences import Sequence as NumberSequence
@@ -29,19 +29,19 @@ from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 _ISSUER = "Encabezado.Emisor"
 
 
-class Refused(Exception):
+class ProvisioningRefused(Exception):
     """What was asked for cannot be; nothing was written. The message says why and may be shown to anybody."""
 
 
-class NameTaken(Refused):
+class NameTaken(ProvisioningRefused):
     """There is one by that name already."""
 
 
-class Unknown(Refused):
+class Unknown(ProvisioningRefused):
     """There is none by that name."""
 
 
-class BadIssuer(Refused):
+class BadIssuer(ProvisioningRefused):
     """Fiscal data that no document could carry. `problems` has every reason."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -80,7 +80,7 @@ async def create_user(
     """Create a user; the override is laid over the tenant's fiscal data. Raises Refused, BadIssuer or NameTaken."""
     name, at, domain = email.partition("@")
     if not (name and at and domain) or len(email) > 254 or any(c.isspace() for c in email):
-        raise Refused(f"{email!r} is not an e-mail address")
+        raise ProvisioningRefused(f"{email!r} is not an e-mail address")
     if issuer_override is not None:
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
     user = await tenants.create_user(conn, tenant.tenant_id, new_id(now), email, issuer_override)
@@ -122,9 +122,9 @@ async def create_key(
     """Make an API key of one environment. Raises Refused for a scope that does not exist, or none at all."""
     asked = set(scopes)
     if unknown := asked.difference(SCOPES):
-        raise Refused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
+        raise ProvisioningRefused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
     if not asked:
-        raise Refused("a key without any scope is of no use")
+        raise ProvisioningRefused("a key without any scope is of no use")
     api_key_id, secret = new_api_key()
     granted = [scope for scope in SCOPES if scope in asked]
     record = await keys.create(
@@ -150,7 +150,9 @@ async def add_certificate(
     yet may be stored, one that has expired is refused. The one in use before is retired.
     """
     if opened.not_after <= now:
-        raise Refused(f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one")
+        raise ProvisioningRefused(
+            f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one"
+        )
     certificate_id = new_id(now)
     record = CertificateRecord(
         tenant_id=tenant.tenant_id,
@@ -162,7 +164,7 @@ async def add_certificate(
         not_before=opened.not_before,
         not_after=opened.not_after,
     )
-    sealed = SealedCertificate(
+    sealed = EncryptedCertificate(
         tenant_id=tenant.tenant_id,
         certificate_id=certificate_id,
         p12=vault.seal(p12, Belongs(tenant.tenant_id, str(certificate_id), P12_PURPOSE)),

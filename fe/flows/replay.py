@@ -17,8 +17,8 @@ from fe.lifecycle import Stage
 from fe.store import replay_plans
 from fe.store.db import Conn, Database
 from fe.store.dead_letters import DeadLetter
-from fe.store.operators import Act
-from fe.store.replay_plans import Plan, Progress, Trouble
+from fe.store.operators import OperatorAction
+from fe.store.replay_plans import Progress, ReplayPlan, ReplayTrouble
 
 #: How long the canaries may take to come to their verdicts before the plan stops.
 CANARY_PATIENCE = 120.0
@@ -116,7 +116,7 @@ class Run:
 
 async def run_plan(
     db: Database,
-    plan: Plan,
+    plan: ReplayPlan,
     by_whom: str,
     *,
     clock: Clock,
@@ -146,7 +146,7 @@ async def run_plan(
             await trio.sleep(LOOK_SECONDS)
             continue
         now = clock()
-        act = Act(new_id(now), now, by_whom, plan.reason)
+        act = OperatorAction(new_id(now), now, by_whom, plan.reason)
         step = await db.transact(replay_plans.release_next, act, plan.plan_id)
         match step.what:
             case "early":
@@ -162,7 +162,7 @@ async def run_plan(
 class _Watch:
     """Looks at a plan now and then; `holds` while nothing more is to be released."""
 
-    def __init__(self, db: Database, plan: Plan, tell: Callable[[Progress], None]) -> None:
+    def __init__(self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None]) -> None:
         self._db = db
         self._plan = plan
         self._tell = tell
@@ -226,7 +226,7 @@ class _Watch:
         return None
 
 
-def _said(troubles: Sequence[Trouble], what: str) -> str:
+def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
     first = troubles[0]
     number = f" {first.e_ncf}" if first.e_ncf else ""
     who = "a canary" if first.is_canary else "a released row"
@@ -237,7 +237,7 @@ def _said(troubles: Sequence[Trouble], what: str) -> str:
 async def act_on_each(
     db: Database,
     letters: Sequence[DeadLetter],
-    act: Callable[[Conn, Act, int, UUID], Awaitable[str | None]],
+    act: Callable[[Conn, OperatorAction, int, UUID], Awaitable[str | None]],
     by_whom: str,
     reason: str,
     *,
@@ -247,6 +247,6 @@ async def act_on_each(
     done: dict[UUID, str | None] = {}
     for letter in letters:
         now = clock()
-        deed = Act(new_id(now), now, by_whom, reason)
+        deed = OperatorAction(new_id(now), now, by_whom, reason)
         done[letter.subject] = await db.transact(act, deed, letter.tenant_id, letter.subject)
     return done

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from fe.store import certificates
-from fe.store.certificates import SealedCertificate
+from fe.store.certificates import EncryptedCertificate
 from fe.store.db import Database
 from fe.store.errors import RoleRefused
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault
@@ -34,11 +34,11 @@ async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = Fals
     has done, and the next run does the rest. With `dry_run` all is tried, and nothing is written. Raises RoleRefused
     when the login has not the right to do so: neither role of the database that opens certificates may replace them.
     """
-    if not await db.run(certificates.may_reseal, write=not dry_run):
+    if not await db.run(certificates.may_replace_encrypted, write=not dry_run):
         raise RoleRefused("the login may not replace what is sealed: let the owner grant it for as long as this takes")
     found = Rewrapping()
     last = (0, UUID(int=0))
-    while rows := await db.run(certificates.sealed_after, *last, batch):
+    while rows := await db.run(certificates.encrypted_after, *last, batch):
         for before in rows:
             found.certificates += 1
             try:
@@ -53,12 +53,12 @@ async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = Fals
                     continue
                 found.older += 1
                 if not dry_run:
-                    found.rewrapped += await db.run(certificates.reseal, before, after)
+                    found.rewrapped += await db.run(certificates.replace_encrypted, before, after)
         last = (rows[-1].tenant_id, rows[-1].certificate_id)
     return found
 
 
-def _under_current(vault: Vault, sealed: SealedCertificate) -> SealedCertificate | None:
+def _under_current(vault: Vault, sealed: EncryptedCertificate) -> EncryptedCertificate | None:
     """The same under the vault's first key; None when it is already. Raises UnknownKek or Tampered."""
 
     def moved(value: bytes, purpose: str) -> bytes:

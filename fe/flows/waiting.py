@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from fe.lifecycle import Stage
-from fe.store.waiting import Waiting
+from fe.store.waiting import WaitingSubmission
 
 
 class For(StrEnum):
@@ -36,7 +36,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Diagnosis:
     """`until` is when the next thing happens by itself; None where that is somebody's decision, or nothing is left."""
 
     waits_for: For
@@ -45,18 +45,18 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-def explain(waiting: Waiting, limits: Limits) -> Answer:
+def explain(waiting: WaitingSubmission, limits: Limits) -> Diagnosis:
     """Say what a submission waits for, since when, and until when."""
     if waiting.dead_since is not None:
-        return Answer(For.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
+        return Diagnosis(For.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
     if waiting.stage is None:
         why = f": {waiting.end_error}" if waiting.end_error else ""
         ended = f"It waits for nothing. It ended as {waiting.status} at {_clock(waiting.updated_at)}{why}."
-        return Answer(For.NOTHING, waiting.updated_at, None, (ended,))
+        return Diagnosis(For.NOTHING, waiting.updated_at, None, (ended,))
     assert waiting.entered_at is not None
     stage = Stage(waiting.stage)
     waits_for, until, sentence = _next(waiting, limits)
-    return Answer(
+    return Diagnosis(
         waits_for,
         waiting.entered_at,
         until,
@@ -77,14 +77,14 @@ _STEP = {
 }
 
 
-def _dead(waiting: Waiting) -> Iterator[str]:
+def _dead(waiting: WaitingSubmission) -> Iterator[str]:
     assert waiting.dead_stage is not None
     yield f"It gave up waiting for its {_STEP[Stage(waiting.dead_stage)]} at {_clock(waiting.dead_since)}."
     yield f"The last error: {waiting.dead_error}."
     yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
 
 
-def _next(waiting: Waiting, limits: Limits) -> tuple[For, datetime | None, str]:
+def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[For, datetime | None, str]:
     """What has to happen first."""
     assert waiting.run_at is not None
     if waiting.holder is not None:
@@ -104,7 +104,7 @@ def _next(waiting: Waiting, limits: Limits) -> tuple[For, datetime | None, str]:
     return For.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
 
 
-def _held(waiting: Waiting, limits: Limits, lease_end: datetime) -> tuple[For, datetime, str]:
+def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tuple[For, datetime, str]:
     if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
         said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {_clock(lease_end)}."
         return For.WORKER, lease_end, said
@@ -117,7 +117,7 @@ def _held(waiting: Waiting, limits: Limits, lease_end: datetime) -> tuple[For, d
     )
 
 
-def _besides(waiting: Waiting, waits_for: For) -> Iterator[str]:
+def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
     """What else an operator should know."""
     if waiting.paused_by is not None and waits_for is not For.RESUME:
         yield f"{_paused(waiting)} What is in hand is finished; nothing new begins before `fe outbox resume`."
@@ -129,11 +129,11 @@ def _besides(waiting: Waiting, waits_for: For) -> Iterator[str]:
         yield f"Last time: {waiting.last_error}."
 
 
-def _paused(waiting: Waiting) -> str:
+def _paused(waiting: WaitingSubmission) -> str:
     return f"Paused by {waiting.paused_by}: {waiting.pause_reason}."
 
 
-def _end(waiting: Waiting, stage: Stage, limits: Limits) -> str:
+def _end(waiting: WaitingSubmission, stage: Stage, limits: Limits) -> str:
     """When it would become an operator's matter."""
     assert waiting.entered_at is not None
     if stage in (Stage.SIGN, Stage.SEND):
@@ -143,7 +143,7 @@ def _end(waiting: Waiting, stage: Stage, limits: Limits) -> str:
     return f"If the authority has not said by {last} what it knows, it is a dead letter; until then it is asked again."
 
 
-def _in(waiting: Waiting, moment: datetime) -> str:
+def _in(waiting: WaitingSubmission, moment: datetime) -> str:
     seconds = (moment - waiting.now).total_seconds()
     return f"in {seconds:.0f} s" if seconds < 120 else f"in {seconds / 60:.0f} min"
 

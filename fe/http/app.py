@@ -14,28 +14,28 @@ from fe.config import Settings, named_keys, require
 from fe.ecf.json_text import write_json
 from fe.http.addresses import Network, read_networks
 from fe.http.auth import Authenticator, KeyStates
-from fe.http.billing import Billing
+from fe.http.billing import BillingHandlers
 from fe.http.buckets import Buckets
 from fe.http.counters import Counters
 from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.express import Express
+from fe.http.express import FastPath
 from fe.http.health import Health
 from fe.http.invoices import Invoices
-from fe.http.load import Load
+from fe.http.load import Admission
 from fe.http.login import Login
 from fe.http.ncf import Ncf
 from fe.http.routes import Route
 from fe.http.table import every_route
 from fe.http.tokens import Tokens
-from fe.http.usage import Usage
-from fe.http.waiting import Waiting
-from fe.http.wire import Call, Reply
+from fe.http.usage import UsageHandlers
+from fe.http.waiting import LongPolls
+from fe.http.wire import ApiReply, Call
 from fe.metrics import Metrics
 from fe.store import throttle
 from fe.store.db import Database
 from fe.store.errors import DatabaseUnavailable
-from fe.store.verdicts import Verdicts
+from fe.store.verdicts import VerdictNotices
 from fe.store.wakeups import Wakeups
 
 PREFIX = "/api/v1/fe"
@@ -62,7 +62,7 @@ class HttpDeps:
     #: Calls per second that one API key may make of one process; 0: as many as it likes.
     calls_per_second: float = 0.0
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
-    verdicts: Verdicts | None = None
+    verdicts: VerdictNotices | None = None
 
     @classmethod
     def from_settings(
@@ -73,7 +73,7 @@ class HttpDeps:
         wakeups: Wakeups,
         clock: Clock,
         metrics: Metrics,
-        verdicts: Verdicts | None = None,
+        verdicts: VerdictNotices | None = None,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
@@ -91,14 +91,14 @@ class HttpDeps:
         )
 
 
-class Front:
+class Api:
     """Everything behind the routes, and what runs beside them. One per process."""
 
     def __init__(self, deps: HttpDeps) -> None:
         db, clock, metrics = deps.db, deps.clock, deps.metrics
         self._db = db
         self.metrics = metrics
-        self.load = Load(deps.max_in_flight, metrics)
+        self.load = Admission(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db)
@@ -106,8 +106,8 @@ class Front:
         self._buckets = Buckets(deps.calls_per_second)
         self._counters = Counters(db, clock)
         self._own_verdicts = deps.verdicts is None
-        self._verdicts = deps.verdicts or Verdicts(db)
-        self._waiting = Waiting(db, self._verdicts, self.load)
+        self._verdicts = deps.verdicts or VerdictNotices(db)
+        self._waiting = LongPolls(db, self._verdicts, self.load)
         self.routes = every_route(
             PREFIX,
             Docs(),
@@ -115,18 +115,18 @@ class Front:
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
             Ncf(db, clock),
-            Usage(db, clock),
-            Billing(db, clock),
+            UsageHandlers(db, clock),
+            BillingHandlers(db, clock),
         )
         by_name = {route.name: route for route in self.routes}
-        self.express = Express(
+        self.express = FastPath(
             self.answer,
             deps.max_body_bytes,
             by_name[f"POST {PREFIX}/invoices"],
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
         )
 
-    async def answer(self, route: Route, call: Call) -> Reply:
+    async def answer(self, route: Route, call: Call) -> ApiReply:
         """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
         try:
             if route.scope is not None:
@@ -135,13 +135,13 @@ class Front:
             reply = await route.handler(call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
-            reply = Reply(problem.status, problem.body, problem.headers)
+            reply = ApiReply(problem.status, problem.body, problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
         raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))
-        return Reply(reply.status, raw, reply.headers)
+        return ApiReply(reply.status, raw, reply.headers)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
@@ -183,14 +183,14 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     # Otherwise the router answers a doubled or trailing slash with a redirect, as a page.
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
-    front = app.extensions["fe"] = Front(deps)
+    front = app.extensions["fe"] = Api(deps)
     for route in front.routes:
         app.add_url_rule(route.path, route.name, _view(front, route), methods=[route.method], strict_slashes=True)
     app.register_error_handler(HTTPException, _refuse)
     return app
 
 
-def _view(front: Front, route: Route) -> Callable[..., Awaitable[Response]]:
+def _view(front: Api, route: Route) -> Callable[..., Awaitable[Response]]:
     async def view(**params: str) -> Response:
         state = request.scope["state"]
         state["route"] = route.name
@@ -221,10 +221,10 @@ def _view(front: Front, route: Route) -> Callable[..., Awaitable[Response]]:
 
 async def _refuse(error: HTTPException) -> Response:
     problem = describe(error)
-    return _respond(Reply(problem.status, problem.body, problem.headers))
+    return _respond(ApiReply(problem.status, problem.body, problem.headers))
 
 
-def _respond(reply: Reply) -> Response:
+def _respond(reply: ApiReply) -> Response:
     raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
     response = Response(raw, reply.status, content_type="application/json")
     response.headers.update(reply.headers)

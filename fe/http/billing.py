@@ -5,19 +5,19 @@ from decimal import Decimal
 
 from fe.clock import Clock
 from fe.http.parameters import iso
-from fe.http.wire import Call, Reply
+from fe.http.wire import ApiReply, Call
 from fe.store import billing
 from fe.store.db import Database
 
 
-class Billing:
+class BillingHandlers:
     """The handler of /billing/current-period."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
-    async def current_period(self, call: Call) -> Reply:
+    async def current_period(self, call: Call) -> ApiReply:
         """Show the snapshot of the current UTC month (interface.md#billing)."""
         now = self._clock().astimezone(UTC)
         start = datetime(now.year, now.month, 1, tzinfo=UTC)
@@ -26,7 +26,7 @@ class Billing:
         emissions = found.emissions if found.enabled else 0
         # Before the first emission of the month there is no price yet.
         price = found.unit_price if emissions else None
-        return Reply(
+        return ApiReply(
             200,
             {
                 "period": f"{start:%Y-%m}",

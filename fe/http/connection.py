@@ -228,7 +228,7 @@ class Apps(TaskGroup):
         return put
 
 
-class Connection(TCPServer):
+class HardenedConnection(TCPServer):
     """One accepted connection, from its first byte to its last."""
 
     def __init__(

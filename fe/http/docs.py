@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from fe.ecf.json_text import write_json
-from fe.http.wire import Call, Reply
+from fe.http.wire import ApiReply, Call
 
 #: Nothing but the page's own style may be loaded or run.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -39,18 +39,18 @@ class Docs:
         self._json = write_json(description)
         self._page = _page(description).encode()
 
-    async def openapi(self, call: Call) -> Reply:
+    async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
-        return Reply(200, self._json)
+        return ApiReply(200, self._json)
 
-    async def page(self, call: Call) -> Reply:
+    async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""
         headers = (
             ("Content-Type", "text/html; charset=utf-8"),
             ("Content-Security-Policy", _POLICY),
             ("Referrer-Policy", "no-referrer"),
         )
-        return Reply(200, self._page, headers)
+        return ApiReply(200, self._page, headers)
 
 
 def _page(description: dict[str, Any]) -> str:

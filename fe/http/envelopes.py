@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
-from fe.http.reading import Envelope
+from fe.http.reading import RequestModel
 from fe.issuing.prepare import Draft
 
 _FORMAT = "format must be one of: xml, structured"
@@ -42,7 +42,7 @@ _EXAMPLE: dict[str, JsonValue] = {
 }
 
 
-class NewInvoice(Envelope):
+class NewInvoice(RequestModel):
     """A receipt to submit."""
 
     model_config = ConfigDict(

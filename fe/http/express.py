@@ -13,19 +13,19 @@ from typing import NamedTuple
 from hypercorn.typing import HTTPScope
 
 from fe.http.routes import Route
-from fe.http.wire import Call, Reply
+from fe.http.wire import ApiReply, Call
 
-Answer = Callable[[Route, Call], Awaitable[Reply]]
+Answer = Callable[[Route, Call], Awaitable[ApiReply]]
 
 
-class Known(NamedTuple):
+class FastRoute(NamedTuple):
     """A request that may go the short way: its route, and the parameters in its path."""
 
     route: Route
     params: dict[str, str]
 
 
-class Express:
+class FastPath:
     """Answers whole requests of two routes: handing a submission in, and asking after one."""
 
     def __init__(self, answer: Answer, max_body_bytes: int, create: Route, show: Route) -> None:
@@ -33,21 +33,21 @@ class Express:
         self._answer = answer
         #: A larger body goes the long way, which refuses it.
         self.max_body_bytes = max_body_bytes
-        self._create = Known(create, {})
+        self._create = FastRoute(create, {})
         self._show = show
         self._one = re.compile(re.escape(create.path) + r"/([0-9A-Za-z-]{1,64})")
 
-    def takes(self, scope: HTTPScope) -> Known | None:
+    def takes(self, scope: HTTPScope) -> FastRoute | None:
         """Find the route of a request, or None for the long way."""
         method, path = scope["method"], scope["path"]
         if method == "POST":
             return self._create if path == self._create.route.path else None
         # A long poll goes the long way: there the client's leaving ends the wait.
         if method == "GET" and not scope["query_string"] and (found := self._one.fullmatch(path)):
-            return Known(self._show, {"track_or_id": found[1]})
+            return FastRoute(self._show, {"track_or_id": found[1]})
         return None
 
-    async def serve(self, known: Known, scope: HTTPScope, body: bytes) -> Reply:
+    async def serve(self, known: FastRoute, scope: HTTPScope, body: bytes) -> ApiReply:
         """Answer one request; the body of the reply is bytes."""
 
         async def read_body() -> bytes:

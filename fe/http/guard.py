@@ -16,8 +16,8 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 from prometheus_client import Counter, Histogram
 
 from fe.http.errors import ApiError
-from fe.http.express import Express, Known
-from fe.http.load import Load
+from fe.http.express import FastPath, FastRoute
+from fe.http.load import Admission
 from fe.http.plain import RawHeaders, new_request_id, plain_error
 from fe.metrics import Metrics
 
@@ -44,7 +44,7 @@ class Whole(NamedTuple):
 class Guard:
     """What the server runs."""
 
-    def __init__(self, app: ASGIFramework, express: Express, load: Load, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIFramework, express: FastPath, load: Admission, metrics: Metrics) -> None:
         self._app = app
         self._express = express
         self._load = load
@@ -71,7 +71,7 @@ class Guard:
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
-    async def answer_whole(self, known: Known, scope: HTTPScope, body: bytes) -> Whole:
+    async def answer_whole(self, known: FastRoute, scope: HTTPScope, body: bytes) -> Whole:
         """Answer one request the short way, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)

@@ -7,7 +7,7 @@ import trio
 
 from fe.http.auth import KeyStates
 from fe.http.errors import RETRY_WHEN_DOWN
-from fe.http.wire import Call, Reply
+from fe.http.wire import ApiReply, Call
 from fe.store import readiness
 from fe.store.db import Database
 from fe.store.errors import DatabaseUnavailable
@@ -35,11 +35,11 @@ class Health:
         self._looked_at = -math.inf
         self._lacks: str | None = None
 
-    async def live(self, call: Call) -> Reply:
+    async def live(self, call: Call) -> ApiReply:
         """Answer: the process runs and its loop turns."""
-        return Reply(200, {"status": "ok"})
+        return ApiReply(200, {"status": "ok"})
 
-    async def ready(self, call: Call) -> Reply:
+    async def ready(self, call: Call) -> ApiReply:
         """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503.
 
         A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
@@ -53,8 +53,8 @@ class Health:
         if self._lacks is not None:
             return _not_ready(self._lacks)
         if self._stages_in_trouble:
-            return Reply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
-        return Reply(200, {"status": "ready"})
+            return ApiReply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
+        return ApiReply(200, {"status": "ready"})
 
     async def _look(self) -> str | None:
         """Do once what requests do; None when all of it works, or what does not."""
@@ -72,5 +72,5 @@ class Health:
         return None
 
 
-def _not_ready(reason: str) -> Reply:
-    return Reply(503, {"message": reason, "statusCode": 503}, (("Retry-After", str(RETRY_WHEN_DOWN)),))
+def _not_ready(reason: str) -> ApiReply:
+    return ApiReply(503, {"message": reason, "statusCode": 503}, (("Retry-After", str(RETRY_WHEN_DOWN)),))

@@ -8,14 +8,14 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.problems import Problem, show_problem
+from fe.ecf.problems import Problem, serialize_problem
 from fe.http.envelopes import NewInvoice
 from fe.http.errors import ApiError
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_body
-from fe.http.shown import show_event, show_item, show_record
-from fe.http.waiting import Waiting
-from fe.http.wire import Call, Caller, Reply
+from fe.http.shown import serialize_event, serialize_record, show_item
+from fe.http.waiting import LongPolls
+from fe.http.wire import ApiReply, Call, Caller
 from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
@@ -37,7 +37,7 @@ _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 class Invoices:
     """The handlers of /invoices."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, waiting: Waiting, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, db: Database, wakeups: Wakeups, waiting: LongPolls, clock: Clock, metrics: Metrics) -> None:
         self._db = db
         self._wakeups = wakeups
         self._waiting = waiting
@@ -52,7 +52,7 @@ class Invoices:
         self._totals = history.Totals()
         self._rates = KnownRates(db)
 
-    async def create(self, call: Call) -> Reply:
+    async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
         caller = call.identity
         raw = await call.body()
@@ -67,39 +67,39 @@ class Invoices:
         accepted = await accept(self._db, self._wakeups, new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            return Reply(200, _show_deduped(accepted, caller))
+            return ApiReply(200, _show_deduped(accepted, caller))
         self._accepted[caller.environment, new.format].inc()
-        return Reply(202, _show_accepted(accepted, caller, warnings))
+        return ApiReply(202, _show_accepted(accepted, caller, warnings))
 
-    async def validate(self, call: Call) -> Reply:
+    async def validate(self, call: Call) -> ApiReply:
         """Judge a document as if it were handed in now, and keep nothing."""
         caller = call.identity
         raw = await call.body()
         draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
         problems = await self._validate(draft, caller, self._clock())
-        return Reply(
-            200, {"valid": not is_fatal(problems), "problems": [show_problem(problem) for problem in problems]}
+        return ApiReply(
+            200, {"valid": not is_fatal(problems), "problems": [serialize_problem(problem) for problem in problems]}
         )
 
-    async def show(self, call: Call) -> Reply:
+    async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
         seconds = read_number(call.query(), "wait", default=0, least=0, most=WAIT_MOST)
         record = await self._find(call)
         if record is None:
-            return Reply(200, _NOT_FOUND)
+            return ApiReply(200, _NOT_FOUND)
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
         again = _POLLING.get(Status(record.status))
-        return Reply(200, show_record(record), (("Retry-After", again),) if again else ())
+        return ApiReply(200, serialize_record(record), (("Retry-After", again),) if again else ())
 
-    async def xml(self, call: Call) -> Reply:
+    async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""
         record = await self._find(call)
         if record is None:
-            return Reply(200, _NOT_FOUND)
+            return ApiReply(200, _NOT_FOUND)
         kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         source = kind if kind == "signed" or record.format == "xml" else None
-        return Reply(
+        return ApiReply(
             200,
             {
                 "taxLogId": str(record.submission_id),
@@ -110,23 +110,23 @@ class Invoices:
             },
         )
 
-    async def timeline(self, call: Call) -> Reply:
+    async def timeline(self, call: Call) -> ApiReply:
         """List a submission's events, oldest first."""
         record = await self._find(call)
         if record is None:
-            return Reply(200, _NOT_FOUND)
+            return ApiReply(200, _NOT_FOUND)
         events = await self._db.run_for(call.identity.tenant_id, submissions.timeline, record.submission_id)
-        return Reply(
+        return ApiReply(
             200,
             {
                 "taxLogId": str(record.submission_id),
                 "environment": record.environment,
                 "status": record.status,
-                "events": [show_event(event) for event in events],
+                "events": [serialize_event(event) for event in events],
             },
         )
 
-    async def history(self, call: Call) -> Reply:
+    async def history(self, call: Call) -> ApiReply:
         """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
@@ -149,7 +149,7 @@ class Invoices:
             shown |= {"page": query.page, "limit": query.limit, "total": total}
         shown["items"] = [show_item(record) for record in records]
         shown["nextCursor"] = str(records[-1].submission_id) if len(records) == query.limit else None
-        return Reply(200, shown)
+        return ApiReply(200, shown)
 
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])
@@ -173,7 +173,7 @@ class Invoices:
             raise ApiError(
                 400,
                 f"{first.path}: {first.message}" if first.path else first.message,
-                more={"problems": [show_problem(problem) for problem in problems]},
+                more={"problems": [serialize_problem(problem) for problem in problems]},
             )
         return problems
 
@@ -201,7 +201,7 @@ def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) 
     if accepted.e_ncf is not None:
         shown["eNCF"] = accepted.e_ncf
     if said := [*warnings, *remarks(accepted)]:
-        shown["warnings"] = [show_problem(problem) for problem in said]
+        shown["warnings"] = [serialize_problem(problem) for problem in said]
     return shown
 
 

@@ -7,7 +7,7 @@ from fe.http.errors import RETRY_WHEN_SHED, ApiError
 from fe.metrics import Metrics
 
 
-class Load:
+class Admission:
     """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
 
     def __init__(self, most: int, metrics: Metrics) -> None:

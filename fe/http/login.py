@@ -14,9 +14,9 @@ from fe.ecf.load import MalformedJson
 from fe.flows.keys import SCOPES, hash_secret, scopes_at_login
 from fe.http.addresses import Network, client_address
 from fe.http.errors import ApiError
-from fe.http.reading import Envelope, read_body
+from fe.http.reading import RequestModel, read_body
 from fe.http.tokens import LIFETIME, Tokens
-from fe.http.wire import Call, Caller, Reply
+from fe.http.wire import ApiReply, Call, Caller
 from fe.metrics import Metrics
 from fe.store import keys, throttle
 from fe.store.db import Conn, Database
@@ -29,7 +29,7 @@ _NOBODY = bytes(32)
 _log = structlog.get_logger(__name__)
 
 
-class Credentials(Envelope):
+class LoginRequest(RequestModel):
     """An API key and its secret."""
 
     apiKeyId: Annotated[str, Field(description="public; begins with fak_", json_schema_extra={"pattern": "^fak_"})]
@@ -67,7 +67,7 @@ class Login:
         self._metrics = metrics
         self._trusted = trusted_proxies
 
-    async def login(self, call: Call) -> Reply:
+    async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
 
         The order is: shape (400), throttle (429), secret (401). A request that is refused for its shape counts for its
@@ -77,7 +77,7 @@ class Login:
             client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
         )
         try:
-            credentials = read_body(Credentials, await call.body())
+            credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
             await self._db.run(throttle.attempt, address, None)
@@ -96,7 +96,7 @@ class Login:
         scopes = scopes_at_login(key.scopes)
         call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
-        return Reply(
+        return ApiReply(
             200,
             {
                 "accessToken": self._tokens.issue(key.api_key_id, scopes, now),

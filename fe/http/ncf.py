@@ -8,13 +8,13 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
-from fe.ecf.problems import show_problem
+from fe.ecf.problems import serialize_problem
 from fe.flows import sequences as flow
 from fe.flows.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
 from fe.http.errors import ApiError
 from fe.http.parameters import parse_moment
-from fe.http.reading import Envelope, read_body
-from fe.http.wire import Call, Reply
+from fe.http.reading import RequestModel, read_body
+from fe.http.wire import ApiReply, Call
 from fe.store import sequences
 from fe.store.db import Database
 from fe.store.sequences import Change, Sequence
@@ -22,7 +22,7 @@ from fe.store.sequences import Change, Sequence
 _EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"
 
 
-class _OfSequence(Envelope):
+class _OfSequence(RequestModel):
     """The fields that making and changing a sequence share."""
 
     minSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
@@ -137,11 +137,11 @@ class Ncf:
         self._db = db
         self._clock = clock
 
-    async def listed(self, call: Call) -> Reply:
+    async def listed(self, call: Call) -> ApiReply:
         """List every type there is and every sequence that is configured."""
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, sequences.listed, caller.environment)
-        return Reply(
+        return ApiReply(
             200,
             {
                 "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
@@ -149,7 +149,7 @@ class Ncf:
             },
         )
 
-    async def put(self, call: Call) -> Reply:
+    async def put(self, call: Call) -> ApiReply:
         """Create or change the sequence of a prefix."""
         caller = call.identity
         new = read_body(NewSequence, await call.body())
@@ -165,9 +165,9 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return Reply(200, self._show(sequence))
+        return ApiReply(200, self._show(sequence))
 
-    async def change(self, call: Call) -> Reply:
+    async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
         caller = call.identity
         prefix = _prefix_in(call)
@@ -182,21 +182,21 @@ class Ncf:
             raise ApiError(404, str(missing)) from None
         except NumberSent as sent:
             raise ApiError(409, str(sent)) from None
-        return Reply(200, self._show(sequence))
+        return ApiReply(200, self._show(sequence))
 
-    async def delete(self, call: Call) -> Reply:
+    async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
         caller = call.identity
         prefix = _prefix_in(call)
         if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
-        return Reply(200, {"ok": True, "prefix": prefix})
+        return ApiReply(200, {"ok": True, "prefix": prefix})
 
     def _show(self, sequence: Sequence) -> dict[str, Any]:
         """Show what was just set, with what is to be said about it."""
         shown = flow.show(sequence)
         if remarks := flow.remarks(sequence, self._clock()):
-            shown["warnings"] = [show_problem(remark) for remark in remarks]
+            shown["warnings"] = [serialize_problem(remark) for remark in remarks]
         return shown
 
 

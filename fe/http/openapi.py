@@ -10,9 +10,9 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from fe import __version__
 from fe.flows.keys import SCOPES
-from fe.http.reading import Envelope
+from fe.http.reading import RequestModel
 from fe.http.routes import About, Route
-from fe.http.shapes import Error, Shape
+from fe.http.shapes import Error, ResponseModel
 
 _REFERENCE = "#/components/schemas/{model}"
 
@@ -79,8 +79,8 @@ def _camel(name: str) -> str:
 
 def _schemas(abouts: Iterable[About]) -> tuple[dict[type, dict[str, Any]], dict[str, Any]]:
     """Every model's reference, and the definitions they refer to."""
-    taken: dict[type[Envelope], None] = {}
-    given: dict[type[Shape], None] = {Error: None}
+    taken: dict[type[RequestModel], None] = {}
+    given: dict[type[ResponseModel], None] = {Error: None}
     for about in abouts:
         if about.takes is not None:
             taken[about.takes] = None
@@ -142,7 +142,7 @@ def _operation_id(route: Route) -> str:
     return route.method.lower() + "".join(word.title() for word in words)
 
 
-def _answer(status: int, shapes: tuple[type[Shape], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+def _answer(status: int, shapes: tuple[type[ResponseModel], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
     schema = refs[shapes[0]] if len(shapes) == 1 else {"oneOf": [refs[shape] for shape in shapes]}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.errors import ApiError
 from fe.lifecycle import Place, Status
-from fe.store.history import Filter
+from fe.store.history import HistoryFilter
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -85,7 +85,7 @@ class HistoryQuery:
 
     page: int
     limit: int
-    chosen: Filter
+    chosen: HistoryFilter
     cursor: UUID | None
 
 
@@ -98,7 +98,7 @@ def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
     return HistoryQuery(
         page=read_number(query, "page", default=PAGE_DEFAULT, least=1, most=PAGE_MOST),
         limit=read_number(query, "limit", default=LIMIT_DEFAULT, least=1, most=LIMIT_MOST),
-        chosen=Filter(
+        chosen=HistoryFilter(
             since=since,
             until=until,
             state=_read_state(query),

@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from fe.ecf.load import excerpt, load_json
+from fe.ecf.load import excerpt, parse_json
 from fe.http.errors import ApiError
 
 
-class Envelope(BaseModel):
+class RequestModel(BaseModel):
     """A request body. Strict: a number is not a string and true is not 1. Fields nobody knows are ignored.
 
     `words` gives the interface's own message for whatever is wrong with a field.
@@ -23,7 +23,7 @@ class Envelope(BaseModel):
         return {}
 
 
-M = TypeVar("M", bound=Envelope)
+M = TypeVar("M", bound=RequestModel)
 
 _KINDS = {
     "string_type": "must be a string",
@@ -40,7 +40,7 @@ _KINDS = {
 
 def read_body(model: type[M], raw: bytes) -> M:
     """Read a JSON body. Raises MalformedJson, or ApiError (400) naming the first field that is wrong."""
-    return check(model, load_json(raw))
+    return check(model, parse_json(raw))
 
 
 def check(model: type[M], value: Any) -> M:
@@ -55,7 +55,7 @@ def check(model: type[M], value: Any) -> M:
     raise ApiError(400, _say(model, first))
 
 
-def _say(model: type[Envelope], error: ErrorDetails) -> str:
+def _say(model: type[RequestModel], error: ErrorDetails) -> str:
     path = ".".join(excerpt(str(step)) for step in error["loc"])
     if path in model.words():
         return model.words()[path]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from fe.http.reading import Envelope
-from fe.http.shapes import Shape
+from fe.http.reading import RequestModel
+from fe.http.shapes import ResponseModel
 from fe.http.wire import Handler
 
 
@@ -19,7 +19,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RouteLink:
     """Where an answer leads: a field of it is a parameter of another route, named by its operation id."""
 
     status: int
@@ -34,12 +34,12 @@ class About:
 
     summary: str
     group: str
-    answers: dict[int, tuple[type[Shape], ...]]
-    takes: type[Envelope] | None = None
+    answers: dict[int, tuple[type[ResponseModel], ...]]
+    takes: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
     #: Statuses of errors beyond those that every route of its kind has.
     errors: tuple[int, ...] = field(default=())
-    links: tuple[Link, ...] = field(default=())
+    links: tuple[RouteLink, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

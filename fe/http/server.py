@@ -13,7 +13,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
 
 from fe.config import Settings
-from fe.http.connection import Connection
+from fe.http.connection import HardenedConnection
 from fe.http.guard import Guard
 from fe.http.plain import plain_error
 
@@ -73,7 +73,7 @@ async def serve_http(
         await beside.start(front.run)
         beside.start_soon(_when, shutdown, front.release_waiters)
         guard = Guard(app, front.express, front.load, front.metrics)
-        server = Server(guard, most=settings.max_connections, on_fault=front.on_connection_fault)
+        server = HttpServer(guard, most=settings.max_connections, on_fault=front.on_connection_fault)
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
         finally:
@@ -87,14 +87,14 @@ async def _when(event: trio.Event, act: Callable[[], None]) -> None:
     act()
 
 
-class Server:
+class HttpServer:
     """Accepts connections, not more than `most` at once."""
 
     def __init__(self, guard: Guard, *, most: int, on_fault: Callable[[str], None]) -> None:
         self._guard = guard
         self._most = most
         self._on_fault = on_fault
-        self._open: set[Connection] = set()
+        self._open: set[HardenedConnection] = set()
         self._config = _configure()
         self._context = WorkerContext(None)
 
@@ -126,7 +126,7 @@ class Server:
         if len(self._open) >= self._most:
             await _turn_away(stream)
             return
-        connection = Connection(self._guard, self._config, self._context, stream, self._on_fault)
+        connection = HardenedConnection(self._guard, self._config, self._context, stream, self._on_fault)
         self._open.add(connection)
         try:
             _prepare(stream)

@@ -15,23 +15,24 @@ Digits = Annotated[str, Field(pattern="^[0-9]+$")]
 Code = Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
 
 
-class Shape(BaseModel):
+class ResponseModel(BaseModel):
     """An answer; `description` of a field says what it means, in the interface's words."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Error(Shape):
+class Error(ResponseModel):
     """Every error has this shape."""
 
     message: Annotated[str, Field(description="what is wrong, in words for a person; names the field it is about")]
     statusCode: Annotated[int, Field(description="the HTTP status once more")]
     problems: Annotated[
-        list["Problem"] | None, Field(description="only for `strict: true`: everything that is wrong with the document")
+        list["DocumentProblem"] | None,
+        Field(description="only for `strict: true`: everything that is wrong with the document"),
     ] = None
 
 
-class Problem(Shape):
+class DocumentProblem(ResponseModel):
     """One thing that is wrong with a document; what does not apply is left out."""
 
     code: Annotated[str, Field(description="stable, for programs")]
@@ -50,7 +51,7 @@ class Problem(Shape):
     fixEs: str = ""
 
 
-class Token(Shape):
+class Token(ResponseModel):
     """The answer to a login."""
 
     accessToken: Annotated[str, Field(description="send it as `Authorization: Bearer ...`")]
@@ -60,7 +61,7 @@ class Token(Shape):
     scopes: list[str]
 
 
-class Accepted(Shape):
+class AcceptedSubmission(ResponseModel):
     """A submission was taken in and will be processed. `warnings` is there when there is something to say about it."""
 
     taxLogId: Uuid
@@ -70,7 +71,7 @@ class Accepted(Shape):
     message: str
     eNCF: Annotated[str, Field(description="the document's number; the one drawn when it came without")] = ""
     warnings: Annotated[
-        list[Problem] | None,
+        list[DocumentProblem] | None,
         Field(
             description="what does not keep it from being sent and you should know: a number far ahead of the next, "
             "and with `strict: true` every remark"
@@ -78,7 +79,7 @@ class Accepted(Shape):
     ] = None
 
 
-class Deduped(Shape):
+class Deduped(ResponseModel):
     """This clientRequestId was used before: the first submission, and nothing is processed again."""
 
     taxLogId: Uuid
@@ -90,13 +91,13 @@ class Deduped(Shape):
     eNCF: str = ""
 
 
-class NotFound(Shape):
+class NotFound(ResponseModel):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
 
 
-class Record(Shape):
+class Submission(ResponseModel):
     """A submission."""
 
     taxLogId: Uuid
@@ -117,12 +118,12 @@ class Record(Shape):
     eNCF: Annotated[str, Field(description="absent when the document has no number")] = ""
     numberFate: Annotated[NumberFate, Field(description="what became of that number")] = NumberFate.RESERVED
     warnings: Annotated[
-        list[Problem] | None,
+        list[DocumentProblem] | None,
         Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
     ] = None
 
 
-class Xml(Shape):
+class Xml(ResponseModel):
     """The document of a submission."""
 
     taxLogId: Uuid
@@ -132,7 +133,7 @@ class Xml(Shape):
     xml: str | None
 
 
-class Event(Shape):
+class TimelineEvent(ResponseModel):
     """One event of a submission."""
 
     seq: int
@@ -142,16 +143,16 @@ class Event(Shape):
     detail: dict[str, Any]
 
 
-class Timeline(Shape):
+class Timeline(ResponseModel):
     """All events of a submission, oldest first."""
 
     taxLogId: Uuid
     environment: Environment
     status: Status
-    events: list[Event]
+    events: list[TimelineEvent]
 
 
-class Item(Shape):
+class Item(ResponseModel):
     """One line of the history."""
 
     taxLogId: Uuid
@@ -164,7 +165,7 @@ class Item(Shape):
     clientRequestId: str | None
 
 
-class Page(Shape):
+class Page(ResponseModel):
     """One page of the history, newest first."""
 
     page: int
@@ -174,7 +175,7 @@ class Page(Shape):
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-class Stretch(Shape):
+class Stretch(ResponseModel):
     """What follows a cursor."""
 
     limit: int
@@ -182,21 +183,21 @@ class Stretch(Shape):
     nextCursor: str | None
 
 
-class Validation(Shape):
+class Validation(ResponseModel):
     """What is wrong with a document that was not handed in."""
 
     valid: Annotated[bool, Field(description="whether it would be signed and sent")]
-    problems: list[Problem]
+    problems: list[DocumentProblem]
 
 
-class PrefixName(Shape):
+class PrefixName(ResponseModel):
     """A type of e-CF."""
 
     code: Code
     name: str
 
 
-class Sequence(Shape):
+class NumberSequence(ResponseModel):
     """A number sequence; numbers are strings because a range reaches 9999999999."""
 
     id: Uuid
@@ -210,25 +211,25 @@ class Sequence(Shape):
     expireAt: Annotated[Moment | None, Field(description="the end of its last day, in UTC")]
     expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
     warnings: Annotated[
-        list["Problem"], Field(description="when it was just set: that it is over already; absent otherwise")
+        list["DocumentProblem"], Field(description="when it was just set: that it is over already; absent otherwise")
     ] = []
 
 
-class Sequences(Shape):
+class Sequences(ResponseModel):
     """Every type there is, and every sequence that is configured."""
 
     availableTypes: list[PrefixName]
-    items: list[Sequence]
+    items: list[NumberSequence]
 
 
-class Deleted(Shape):
+class Deleted(ResponseModel):
     """The sequence is gone."""
 
     ok: Literal[True]
     prefix: Code
 
 
-class UsageItem(Shape):
+class UsageItem(ResponseModel):
     """One day in one environment."""
 
     date: Day
@@ -247,7 +248,7 @@ class UsageItem(Shape):
     p95LatencyMs: int
 
 
-class Usage(Shape):
+class UsageReport(ResponseModel):
     """Whole UTC days that end yesterday; a day without anything has no entry."""
 
     from_: Annotated[Day, Field(alias="from")]
@@ -255,7 +256,7 @@ class Usage(Shape):
     items: list[UsageItem]
 
 
-class Billing(Shape):
+class BillingPeriod(ResponseModel):
     """The current UTC month so far."""
 
     period: Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}$")]

@@ -8,7 +8,7 @@ from fe.http.parameters import iso
 from fe.store.submissions import Event, Record
 
 
-def show_record(record: Record) -> dict[str, Any]:
+def serialize_record(record: Record) -> dict[str, Any]:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed.
@@ -39,7 +39,7 @@ def show_record(record: Record) -> dict[str, Any]:
 _OURS = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
 
 
-def show_event(event: Event) -> dict[str, Any]:
+def serialize_event(event: Event) -> dict[str, Any]:
     """Show one line of a submission's story, but for what operators keep to themselves."""
     hidden = _OURS.get(event.kind, set())
     detail = {name: value for name, value in event.detail.items() if name not in hidden}

@@ -5,17 +5,17 @@ from typing import Any
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http import shapes
-from fe.http.billing import Billing
+from fe.http.billing import BillingHandlers
 from fe.http.docs import Docs
 from fe.http.envelopes import NewInvoice
 from fe.http.health import Health
 from fe.http.invoices import Invoices
-from fe.http.login import Credentials, Login
+from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
 from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MOST, PAGE_DEFAULT, PAGE_MOST, STATES, WAIT_MOST
-from fe.http.routes import About, Link, Parameter, Route
-from fe.http.usage import DAYS_DEFAULT, DAYS_MOST, Usage
+from fe.http.routes import About, Parameter, Route, RouteLink
+from fe.http.usage import DAYS_DEFAULT, DAYS_MOST, UsageHandlers
 
 _SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
 
@@ -42,7 +42,7 @@ _HISTORY = (
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
 )
 _TO_ONE = tuple(
-    Link(status, "taxLogId", operation, "trackOrId")
+    RouteLink(status, "taxLogId", operation, "trackOrId")
     for status in (200, 202)
     for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
 )
@@ -56,8 +56,8 @@ def every_route(
     login: Login,
     invoices: Invoices,
     ncf: Ncf,
-    usage: Usage,
-    billing: Billing,
+    usage: UsageHandlers,
+    billing: BillingHandlers,
 ) -> tuple[Route, ...]:
     """Make the table, and give `docs` its description."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -68,7 +68,7 @@ def every_route(
             f"{prefix}/login",
             None,
             login.login,
-            About("Exchange an API key for a token", "Login", {200: (shapes.Token,)}, Credentials, errors=(401, 429)),
+            About("Exchange an API key for a token", "Login", {200: (shapes.Token,)}, LoginRequest, errors=(401, 429)),
         ),
         Route(
             "POST",
@@ -78,7 +78,7 @@ def every_route(
             About(
                 "Submit a receipt",
                 _SUBMISSIONS,
-                {202: (shapes.Accepted,), 200: (shapes.Deduped,)},
+                {202: (shapes.AcceptedSubmission,), 200: (shapes.Deduped,)},
                 NewInvoice,
                 links=_TO_ONE,
             ),
@@ -105,7 +105,7 @@ def every_route(
             About(
                 "Ask after a submission",
                 _SUBMISSIONS,
-                {200: (shapes.Record, *found_or_not)},
+                {200: (shapes.Submission, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
             ),
         ),
@@ -138,11 +138,11 @@ def every_route(
             About(
                 "Create or change a sequence",
                 _SEQUENCES,
-                {200: (shapes.Sequence,)},
+                {200: (shapes.NumberSequence,)},
                 NewSequence,
                 links=(
-                    Link(200, "prefix", "patchNcfPrefix", "prefix"),
-                    Link(200, "prefix", "deleteNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
                 ),
             ),
         ),
@@ -154,7 +154,7 @@ def every_route(
             About(
                 "Change of a sequence only what is named",
                 _SEQUENCES,
-                {200: (shapes.Sequence,)},
+                {200: (shapes.NumberSequence,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
                 errors=(404, 409),
@@ -178,14 +178,14 @@ def every_route(
             f"{prefix}/usage",
             "usage:read",
             usage.days,
-            About("Read daily usage", _ACCOUNT, {200: (shapes.Usage,)}, parameters=(_DAYS,)),
+            About("Read daily usage", _ACCOUNT, {200: (shapes.UsageReport,)}, parameters=(_DAYS,)),
         ),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
             "billing:read",
             billing.current_period,
-            About("Read the month's bill so far", _ACCOUNT, {200: (shapes.Billing,)}),
+            About("Read the month's bill so far", _ACCOUNT, {200: (shapes.BillingPeriod,)}),
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),

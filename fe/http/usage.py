@@ -5,7 +5,7 @@ from typing import Any
 
 from fe.clock import Clock
 from fe.http.parameters import read_number
-from fe.http.wire import Call, Reply
+from fe.http.wire import ApiReply, Call
 from fe.store import usage
 from fe.store.db import Database
 from fe.store.usage import UsageDay
@@ -13,20 +13,20 @@ from fe.store.usage import UsageDay
 DAYS_DEFAULT, DAYS_MOST = 30, 180
 
 
-class Usage:
+class UsageHandlers:
     """The handler of /usage."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
-    async def days(self, call: Call) -> Reply:
+    async def days(self, call: Call) -> ApiReply:
         """List the tenant's days: `days` whole UTC days that end yesterday."""
         count = read_number(call.query(), "days", default=DAYS_DEFAULT, least=1, most=DAYS_MOST)
         today = datetime.combine(self._clock().astimezone(UTC).date(), time.min, UTC)
         since = today - timedelta(days=count)
         found = await self._db.run_for(call.identity.tenant_id, usage.days, since, today)
-        return Reply(
+        return ApiReply(
             200,
             {
                 "from": since.date().isoformat(),

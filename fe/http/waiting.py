@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.http.load import Load
+from fe.http.load import Admission
 from fe.lifecycle import FINAL
 from fe.store import submissions
 from fe.store.db import Database
 from fe.store.submissions import Record
-from fe.store.verdicts import Verdicts
+from fe.store.verdicts import VerdictNotices
 
 #: More than this many waiting, and further ones are answered at once with what there is.
 MOST_WAITING = 1000
@@ -18,12 +18,12 @@ _FIRST_LOOK, _LONGEST_LOOK = 0.5, 5.0
 
 
 @dataclass
-class Waiting:
+class LongPolls:
     """Waits for verdicts. One per process."""
 
     db: Database
-    verdicts: Verdicts
-    load: Load
+    verdicts: VerdictNotices
+    load: Admission
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 

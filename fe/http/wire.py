@@ -69,7 +69,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ApiReply:
     """An answer: `body` becomes JSON, except bytes, which go out as they are with the content type in `headers`."""
 
     status: int
@@ -77,7 +77,7 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = field(default=())
 
 
-Handler = Callable[[Call], Awaitable[Reply]]
+Handler = Callable[[Call], Awaitable[ApiReply]]
 
 
 def refuse_foreign_media_type(content_type: str | None) -> None:

@@ -17,7 +17,7 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
-from fe.ecf.load import load_json
+from fe.ecf.load import parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Rates
@@ -66,7 +66,7 @@ class Prepared:
 
 def read(form: str, original: bytes) -> Document:
     """Read what is kept of a submission. Raises NotADocument, or Malformed where it cannot be parsed at all."""
-    return read_finished(original) if form == "xml" else read_payload(load_json(original))
+    return read_finished(original) if form == "xml" else read_payload(parse_json(original))
 
 
 def prefix_to_draw(form: str, document: Document) -> str | None:

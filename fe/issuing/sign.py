@@ -11,13 +11,13 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
-from fe.ecf.problems import Problem, show_problem
+from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.rules import ASSUMPTIONS
-from fe.ecf.seal import Sealed, Signer
+from fe.ecf.seal import SignedXml, Signer
 from fe.ecf.summary import summarise, takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.issuing.prepare import Prepared, prepare, read
-from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from fe.store.submissions import Candidate, SignedDocument, SigningInput
 
 _QR_FIELDS = (
     "Encabezado/IdDoc/eNCF",
@@ -56,7 +56,7 @@ class NumberTaken(Exception):
 
 
 def make_signed(
-    sheet: SigningSheet,
+    sheet: SigningInput,
     environment: Environment,
     chosen: Candidate,
     signer: Signer,
@@ -93,11 +93,11 @@ def make_signed(
         qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
         ncf_expiration=_expiration(document, sheet),
         signed_at=now,
-        remarks=[show_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
+        remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
     )
 
 
-def _prepare(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
+def _prepare(sheet: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
     try:
         document = read(sheet.format, sheet.original)
     except NotADocument as error:
@@ -113,13 +113,13 @@ def _prepare(sheet: SigningSheet, chosen: Candidate, now: datetime, rates: Rates
     )
 
 
-def _summary_of(document: Document, sealed: Sealed, sheet: SigningSheet, today: date) -> etree._Element | None:
+def _summary_of(document: Document, sealed: SignedXml, sheet: SigningInput, today: date) -> etree._Element | None:
     if document.root is not Root.ECF or sheet.consumer_summary != "automatic" or not takes_summary(document, on=today):
         return None
     return build(summarise(document, sealed.security_code))
 
 
-def _security_code(document: Document, sealed: Sealed) -> str | None:
+def _security_code(document: Document, sealed: SignedXml) -> str | None:
     """The code that is printed: of the invoice itself, also where its summary is what was handed in."""
     if document.root is Root.ECF:
         return sealed.security_code
@@ -150,7 +150,7 @@ def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: st
     )
 
 
-def _expiration(document: Document, sheet: SigningSheet) -> date | None:
+def _expiration(document: Document, sheet: SigningInput) -> date | None:
     """When the sequence expires: what the document says, else what the tenant's sequence says."""
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):

@@ -17,7 +17,7 @@ from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.issuing.texts import foreign_issuer, unknown_user
 from fe.store import judging
 from fe.store.db import Database
-from fe.store.judging import Background
+from fe.store.judging import TenantContext
 
 #: The roots whose issuer is who signs; an approval names the issuer of what it approves.
 _ISSUER_PATH = {
@@ -46,12 +46,14 @@ async def validate(
     except NotADocument as error:
         return list(error.problems)
     known = await db.run_for(
-        tenant_id, judging.background, environment, draft.as_user_id, draft.as_user, document.issued_number, now
+        tenant_id, judging.tenant_context, environment, draft.as_user_id, draft.as_user, document.issued_number, now
     )
-    return await trio.to_thread.run_sync(judge, draft, document, known, now, rates, limiter=threads)
+    return await trio.to_thread.run_sync(find_problems, draft, document, known, now, rates, limiter=threads)
 
 
-def judge(draft: Draft, document: Document, known: Background, now: datetime, rates: Rates = RATES) -> list[Problem]:
+def find_problems(
+    draft: Draft, document: Document, known: TenantContext, now: datetime, rates: Rates = RATES
+) -> list[Problem]:
     """List what is wrong with a document that was read from `draft`; CPU work only, safe in a thread."""
     drawn = prefix_to_draw(draft.format, document)
     today = local(now).date()
@@ -85,7 +87,7 @@ def _prefix(document: Document) -> str:
     return document.type.prefix if document.type is not None else ""
 
 
-def _of_the_user(draft: Draft, known: Background) -> Iterator[Problem]:
+def _of_the_user(draft: Draft, known: TenantContext) -> Iterator[Problem]:
     if known.user_is_known:
         return
     if draft.as_user_id is not None:
@@ -94,7 +96,7 @@ def _of_the_user(draft: Draft, known: Background) -> Iterator[Problem]:
         yield unknown_user("asUser", draft.as_user)
 
 
-def _of_the_issuer(document: Document, known: Background) -> Iterator[Problem]:
+def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem]:
     path = _ISSUER_PATH.get(document.root)
     rnc = document.issuer_rnc
     if path is not None and rnc is not None and rnc not in known.own_rncs:

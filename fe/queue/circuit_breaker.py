@@ -37,7 +37,7 @@ _RAMP_SECONDS = 2.0
 Probe = Callable[[str, str], Awaitable[str | None]]
 
 
-class Lane(Protocol):
+class CircuitLane(Protocol):
     """Rows of one host in one environment."""
 
     @property
@@ -77,7 +77,7 @@ class Circuits:
         elif outcome != "cancelled":
             self._failures[environment, host] = 0
 
-    def gate(self, lane: Lane, slots: int) -> int:
+    def gate(self, lane: CircuitLane, slots: int) -> int:
         """How many rows of a lane may be in hand now."""
         circuit = self._known.get((lane.environment, lane.host))
         if circuit is None:

@@ -9,7 +9,7 @@ from typing import Generic
 
 import trio
 
-from fe.queue.stage import Job, Lane, StageConfig, Tools, Turn, W
+from fe.queue.stage import Job, Lane, StageConfig, TenantShare, Tools, W
 from fe.store.db import Conn
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
@@ -20,7 +20,7 @@ ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
-class InHand:
+class InFlight:
     """What is in hand, in all, of each lane and of each tenant; and an event for when a try ends."""
 
     def __init__(self, slots: int) -> None:
@@ -77,7 +77,7 @@ async def find_and_claim(
     stage: StageConfig[W],
     tools: Tools,
     cursors: dict[Lane, int],
-    hand: InHand,
+    hand: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,
     at_most: int | None = None,
@@ -131,7 +131,7 @@ async def find_and_claim(
     return found
 
 
-def divide(turns: Sequence[Turn], room: int) -> list[int]:
+def divide(turns: Sequence[TenantShare], room: int) -> list[int]:
     """Divide the room by weight, at least one each; what rounding leaves goes to the first."""
     total = sum(turn.weight for turn in turns)
     spare = room - len(turns)

@@ -17,7 +17,7 @@ from prometheus_client import Counter
 
 from fe import kill_points
 from fe.queue.batcher import Batcher
-from fe.queue.claims import NO_FLOORS, Found, InHand, find_and_claim
+from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, Tools, W
@@ -55,7 +55,7 @@ class Executor(Generic[W]):
     def __init__(self, stage: StageConfig[W], tools: Tools) -> None:
         self._stage = stage
         self._tools = tools
-        self._in_hand = InHand(stage.slots)
+        self._in_hand = InFlight(stage.slots)
         self._cursors: dict[Lane, int] = dict.fromkeys(stage.lanes, 0)
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf

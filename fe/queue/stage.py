@@ -68,7 +68,7 @@ class Job(Protocol):
         """Why the try before failed."""
 
 
-class Turn(Protocol):
+class TenantShare(Protocol):
     """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
 
     @property
@@ -98,7 +98,7 @@ class Source(Protocol[W_co]):
         limit: int,
         *,
         floors: Mapping[Any, datetime],
-    ) -> Awaitable[Mapping[Any, Sequence[Turn]]]:
+    ) -> Awaitable[Mapping[Any, Sequence[TenantShare]]]:
         """Name, for each lane, up to `limit` tenants with work due, beginning past the one given with the lane."""
 
     def claim(
@@ -125,7 +125,7 @@ def _nobody(_: Job, __: Outcome) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[W]):
+class WorkKind(Generic[W]):
     """A kind of work: where its rows are, and its one table of how each outcome is written."""
 
     source: Source[W]
@@ -150,7 +150,7 @@ class StageConfig(Generic[W]):
     """One stage: who handles its rows, how many at once, and what to make of a try that ended without a word."""
 
     name: str
-    kind: Kind[W]
+    kind: WorkKind[W]
     #: Makes one try of one row, with no transaction open, and says what it came to.
     handle: Callable[[W], Awaitable[Outcome]]
     slots: int

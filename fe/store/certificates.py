@@ -10,7 +10,7 @@ from fe.store.db import Conn
 
 
 @dataclass(frozen=True, slots=True)
-class SealedCertificate:
+class EncryptedCertificate:
     """A .p12 and its passphrase, both sealed by the vault. `passphrase` is None when none was configured."""
 
     tenant_id: int
@@ -46,7 +46,7 @@ _ADD = """
 """
 
 
-async def put(conn: Conn, record: CertificateRecord, sealed: SealedCertificate, at: datetime) -> None:
+async def put(conn: Conn, record: CertificateRecord, encrypted: EncryptedCertificate, at: datetime) -> None:
     """Make this the certificate in use of its holder (the company, or a user); run it in a transaction.
 
     The one in use before is retired, not deleted: submissions name the certificate that signed them.
@@ -58,8 +58,8 @@ async def put(conn: Conn, record: CertificateRecord, sealed: SealedCertificate, 
             "tenant": record.tenant_id,
             "certificate": record.certificate_id,
             "user": record.user_id,
-            "p12": sealed.p12,
-            "passphrase": sealed.passphrase,
+            "p12": encrypted.p12,
+            "passphrase": encrypted.passphrase,
             "holder": record.holder,
             "holder_id": record.holder_id,
             "serial": record.serial_number,
@@ -76,9 +76,9 @@ _SEALED = """
 """
 
 
-async def sealed(conn: Conn, tenant_id: int, certificate_id: UUID) -> SealedCertificate | None:
+async def encrypted(conn: Conn, tenant_id: int, certificate_id: UUID) -> EncryptedCertificate | None:
     """Fetch the sealed bytes of one certificate."""
-    cursor = conn.cursor(row_factory=class_row(SealedCertificate))
+    cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_SEALED, {"tenant": tenant_id, "certificate": certificate_id})
     return await cursor.fetchone()
 
@@ -93,7 +93,7 @@ _MAY_RESEAL = """
 """
 
 
-async def may_reseal(conn: Conn, *, write: bool) -> bool:
+async def may_replace_encrypted(conn: Conn, *, write: bool) -> bool:
     """Tell whether the login sees the sealed bytes of all tenants, and, with `write`, may replace them."""
     cursor = await conn.execute(_MAY_RESEAL, {"write": write})
     return await cursor.fetchone() == (True,)
@@ -108,9 +108,9 @@ _SEALED_AFTER = """
 """
 
 
-async def sealed_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[SealedCertificate]:
+async def encrypted_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[EncryptedCertificate]:
     """Fetch the sealed bytes of the next certificates of all tenants, retired ones too, in the order of their ids."""
-    cursor = conn.cursor(row_factory=class_row(SealedCertificate))
+    cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_SEALED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
     return await cursor.fetchall()
 
@@ -122,7 +122,7 @@ _RESEAL = """
 """
 
 
-async def reseal(conn: Conn, before: SealedCertificate, after: SealedCertificate) -> bool:
+async def replace_encrypted(conn: Conn, before: EncryptedCertificate, after: EncryptedCertificate) -> bool:
     """Put the same secrets, sealed otherwise, in place of `before`; False when it is not `before` any more."""
     cursor = await conn.execute(
         _RESEAL,

@@ -17,9 +17,9 @@ from psycopg import sql
 
 from fe.store.carried_connection import CarriedDriver
 from fe.store.errors import DatabaseUnavailable, NoNumber, words
-from fe.store.session import NO_ROLE, settings_of, settle
+from fe.store.session import NO_ROLE, apply_settings, settings_of
 from fe.store.trio_connection import TrioDriver
-from fe.store.wall import behind_wall
+from fe.store.wall import tenant_scope
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class Database:
         """
 
         async def borrowed(conn: Conn) -> T:
-            with behind_wall(conn, tenant_id, self._role):
+            with tenant_scope(conn, tenant_id, self._role):
                 return await work(conn, tenant_id, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
@@ -163,7 +163,7 @@ async def open_database(
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     parameters = {"application_name": "fe", "connect_timeout": "5"}
-    prepare = partial(settle, settings=settings_of(role))
+    prepare = partial(apply_settings, settings=settings_of(role))
     kind = TrioDriver if driver == "trio" else CarriedDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
         yield Database(opened, role)

@@ -9,11 +9,11 @@ from uuid import UUID
 from psycopg.rows import class_row, scalar_row
 
 from fe.store.db import Conn
-from fe.store.operators import Act, record
+from fe.store.operators import OperatorAction, record
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class DeadLetterFilter:
     """Which dead letters are meant; None means any."""
 
     tenant_id: int | None = None
@@ -116,7 +116,7 @@ _LIST = """
 """
 
 
-async def listed(conn: Conn, which: Filter, limit: int) -> list[DeadLetter]:
+async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLetter]:
     """List dead letters, the longest dead first."""
     cursor = conn.cursor(row_factory=class_row(DeadLetter))
     await cursor.execute(
@@ -147,7 +147,7 @@ _REPLAY = "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(
 _DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s, %(note)s)"
 
 
-async def replay(conn: Conn, act: Act, tenant_id: int, subject: UUID) -> str | None:
+async def replay(conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID) -> str | None:
     """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
 
     Run it in a transaction: the act goes on record with what it did.
@@ -158,7 +158,9 @@ async def replay(conn: Conn, act: Act, tenant_id: int, subject: UUID) -> str | N
     return stage
 
 
-async def discard(conn: Conn, act: Act, tenant_id: int, subject: UUID, *, note: str | None = None) -> str | None:
+async def discard(
+    conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID, *, note: str | None = None
+) -> str | None:
     """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
 
     `note` is for the client, who is shown it with the error; the act's reason is not. Run it in a transaction: the act
@@ -171,7 +173,7 @@ async def discard(conn: Conn, act: Act, tenant_id: int, subject: UUID, *, note: 
 
 
 async def _act(
-    conn: Conn, call: LiteralString, act: Act, tenant_id: int, subject: UUID, **more: str | None
+    conn: Conn, call: LiteralString, act: OperatorAction, tenant_id: int, subject: UUID, **more: str | None
 ) -> str | None:
     cursor = conn.cursor(row_factory=scalar_row)
     values = {"tenant": tenant_id, "subject": subject, "at": act.at, "by": act.by_whom, "reason": act.reason}

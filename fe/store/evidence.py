@@ -11,7 +11,7 @@ from fe.store.db import Conn
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """One event. `detail_text` is the very text that was hashed."""
 
     seq: int
@@ -37,7 +37,7 @@ class Evidence:
     submission_id: UUID
     status: Status
     e_ncf: str | None
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     documents: tuple[Bytes, ...]
 
 
@@ -73,7 +73,7 @@ async def read(conn: Conn, submission_id: UUID) -> Evidence | None:
         return None
     tenant_id, status, e_ncf = found
     values = {"tenant": tenant_id, "submission": submission_id}
-    links = conn.cursor(row_factory=class_row(Link))
+    links = conn.cursor(row_factory=class_row(ChainLink))
     await links.execute(_LINKS, values)
     documents = conn.cursor(row_factory=class_row(Bytes))
     await documents.execute(_DOCUMENTS, values)

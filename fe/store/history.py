@@ -40,7 +40,7 @@ _IS_DEAD_LETTER = "s.response ->> 'status' = %(state)s"
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class HistoryFilter:
     """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer."""
 
     since: datetime | None = None
@@ -76,7 +76,7 @@ def _milliseconds(moment: datetime) -> int:
     return max(milliseconds(moment), 0)
 
 
-async def count(conn: Conn, tenant_id: int, chosen: Filter) -> int:
+async def count(conn: Conn, tenant_id: int, chosen: HistoryFilter) -> int:
     """Count a tenant's submissions."""
     cursor = await conn.execute(
         f"SELECT count(*) FROM submissions AS s WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
@@ -95,9 +95,9 @@ class Totals:
     def __init__(self) -> None:
         self._months: OrderedDict[tuple[int, datetime], int] = OrderedDict()
 
-    async def count(self, conn: Conn, tenant_id: int, chosen: Filter, now: datetime) -> int:
+    async def count(self, conn: Conn, tenant_id: int, chosen: HistoryFilter, now: datetime) -> int:
         """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
-        if chosen != Filter(since=chosen.since, until=chosen.until):
+        if chosen != HistoryFilter(since=chosen.since, until=chosen.until):
             return await count(conn, tenant_id, chosen)
         oldest = await _oldest_month(conn, tenant_id)
         if oldest is None:
@@ -112,8 +112,8 @@ class Totals:
         whole = sum(self._months[tenant_id, month] for month in months)
         while len(self._months) > _REMEMBERED_MONTHS:
             self._months.popitem(last=False)
-        before = Filter(since=chosen.since, until=months[0] - _INSTANT)
-        after = Filter(since=_next(months[-1]), until=chosen.until)
+        before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)
+        after = HistoryFilter(since=_next(months[-1]), until=chosen.until)
         return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)
 
 
@@ -164,7 +164,7 @@ async def _count_months(conn: Conn, tenant_id: int, months: Sequence[datetime]) 
 
 
 async def page(
-    conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int, totals: Totals, now: datetime
+    conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, offset: int, totals: Totals, now: datetime
 ) -> tuple[list[Record], int]:
     """List one page, and count them all. A page past the end is empty, and costs no more than the count."""
     total = await totals.count(conn, tenant_id, chosen, now)
@@ -173,12 +173,14 @@ async def page(
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=_LAST), total
 
 
-async def after(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, cursor: UUID) -> list[Record]:
+async def after(conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, cursor: UUID) -> list[Record]:
     """List what is older than the submission `cursor`: as fast at any depth."""
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=cursor)
 
 
-async def _listed(conn: Conn, tenant_id: int, chosen: Filter, *, limit: int, offset: int, below: UUID) -> list[Record]:
+async def _listed(
+    conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
+) -> list[Record]:
     cursor = conn.cursor(row_factory=class_row(Record))
     await cursor.execute(
         f"""SELECT {_COLUMNS}

@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from fe.store.db import Conn
-from fe.store.dead_letters import Filter
+from fe.store.dead_letters import DeadLetterFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ _IN_DOUBT = """
 """
 
 
-async def listed(conn: Conn, which: Filter, limit: int) -> list[Doubt]:
+async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[Doubt]:
     """List what is in doubt, the longest first. Of the filter everything counts but the stage."""
     cursor = conn.cursor(row_factory=class_row(Doubt))
     await cursor.execute(

@@ -13,7 +13,7 @@ from fe.store.numbers import Holder
 
 
 @dataclass(frozen=True, slots=True)
-class Background:
+class TenantContext:
     """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
 
     issuer: dict[str, Any]
@@ -49,7 +49,7 @@ _SEQUENCES = """
 """
 
 
-async def background(
+async def tenant_context(
     conn: Conn,
     tenant_id: int,
     environment: str,
@@ -57,7 +57,7 @@ async def background(
     email: str | None,
     e_ncf: str | None,
     now: datetime,
-) -> Background:
+) -> TenantContext:
     """Read it; `user_id` wins over `email`. `e_ncf` is the number the document issues, if it has one yet."""
     values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
     tenant = conn.cursor(row_factory=dict_row)
@@ -68,7 +68,7 @@ async def background(
     assert row is not None
     found = await sequences.fetchall()
     own = {row["issuer"].get("RNCEmisor"), *row["rncs_of_users"]}
-    return Background(
+    return TenantContext(
         issuer={**row["issuer"], **(row["issuer_override"] or {})},
         user_is_known=row["found"] or (user_id is None and email is None),
         own_rncs=frozenset(str(rnc) for rnc in own if rnc),

@@ -12,8 +12,8 @@ import sqlparse
 from fe.store import book
 from fe.store.book import Applied
 from fe.store.errors import DatabaseUnavailable, RoleRefused, StoreError, words
-from fe.store.room import see_that_there_is_room
-from fe.store.session import see_that_sessions_are_kept, settle_once
+from fe.store.room import require_free_connections
+from fe.store.session import apply_settings_once, require_session_pooling
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
 FOLDER = Path(__file__).resolve().parent.parent / "sql"
@@ -110,7 +110,7 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
     files = migrations()
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
-            see_that_sessions_are_kept(conn, dsn)  # the lock is the session's
+            require_session_pooling(conn, dsn)  # the lock is the session's
             conn.execute("RESET ROLE")
             # The owner is behind the wall, too: a statement on rows it cannot see fails instead of passing them over.
             conn.execute("SET row_security = off")
@@ -152,16 +152,16 @@ def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
-            see_that_sessions_are_kept(conn, dsn)
+            require_session_pooling(conn, dsn)
             if connections:
-                see_that_there_is_room(conn, connections)
+                require_free_connections(conn, connections)
             missing: list[Migration] = []
             for role in roles or (None,):
                 with conn.transaction():
                     if role is not None:
                         _take(conn, role)
                     missing = _see_that_it_fits(conn, oldest)
-                settle_once(conn, role)
+                apply_settings_once(conn, role)
             return [migration.name for migration in missing]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error

@@ -15,7 +15,7 @@ LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class OperatorAction:
     """Who does something, why, and when; kept with it. `reason` has 1 to LONGEST_REASON characters."""
 
     action_id: UUID
@@ -25,7 +25,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditEntry:
     """An act on record."""
 
     at: datetime
@@ -44,7 +44,7 @@ _RECORD = """
 
 
 async def record(
-    conn: Conn, act: Act, action: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
+    conn: Conn, act: OperatorAction, action: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
 ) -> None:
     """Put an act on record; in the transaction of the act itself."""
     await conn.execute(
@@ -70,8 +70,8 @@ _LATEST = """
 """
 
 
-async def latest(conn: Conn, limit: int) -> list[Deed]:
+async def latest(conn: Conn, limit: int) -> list[AuditEntry]:
     """List what operators did, the latest first."""
-    cursor = conn.cursor(row_factory=class_row(Deed))
+    cursor = conn.cursor(row_factory=class_row(AuditEntry))
     await cursor.execute(_LATEST, {"limit": limit})
     return await cursor.fetchall()

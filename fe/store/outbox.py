@@ -16,7 +16,7 @@ from fe.store.errors import LeaseLost
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class OutboxLane:
     """Rows that stand or fall together: one environment, and one of the authority's hosts ('' before it is known)."""
 
     environment: Environment
@@ -38,7 +38,7 @@ class Work:
     """A claimed row. `attempt` counts this try; `epoch` is the fencing token every booking must show."""
 
     stage: Stage
-    lane: Lane
+    lane: OutboxLane
     tenant_id: int
     subject: UUID
     attempt: int
@@ -61,7 +61,7 @@ class Work:
 
 #: Before any row can be due.
 ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-NO_FLOORS: Mapping[Lane, datetime] = {}
+NO_FLOORS: Mapping[OutboxLane, datetime] = {}
 
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
 _FLOORS = """
@@ -75,7 +75,7 @@ _FLOORS = """
 _NO_LANE = ("none", "")
 
 
-async def floors_of(conn: Conn, stage: str, lanes: Sequence[Lane]) -> dict[Lane, datetime]:
+async def floors_of(conn: Conn, stage: str, lanes: Sequence[OutboxLane]) -> dict[OutboxLane, datetime]:
     """Tell, for each lane, a moment before which no row of it is due, now or later.
 
     While an old snapshot is held open (a backup, a forgotten session) nothing that died since can be cleaned away, and
@@ -89,7 +89,7 @@ async def floors_of(conn: Conn, stage: str, lanes: Sequence[Lane]) -> dict[Lane,
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class OutboxShare:
     """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
 
     tenant_id: int
@@ -161,11 +161,11 @@ _DUE_TENANTS = """
 async def due_tenants(
     conn: Conn,
     stage: str,
-    lanes: Sequence[tuple[Lane, int]],
+    lanes: Sequence[tuple[OutboxLane, int]],
     limit: int,
     *,
-    floors: Mapping[Lane, datetime] = NO_FLOORS,
-) -> dict[Lane, list[Turn]]:
+    floors: Mapping[OutboxLane, datetime] = NO_FLOORS,
+) -> dict[OutboxLane, list[OutboxShare]]:
     """Name, for each lane, up to `limit` tenants that have work due and are not paused, in one round trip.
 
     They come by their ids, beginning past the tenant that is given with the lane and going round. `floors` as
@@ -182,9 +182,9 @@ async def due_tenants(
             "limit": limit,
         },
     )
-    turns: dict[Lane, list[Turn]] = {lane: [] for lane, _ in lanes}
+    turns: dict[OutboxLane, list[OutboxShare]] = {lane: [] for lane, _ in lanes}
     for environment, host, tenant_id, weight in await cursor.fetchall():
-        turns[Lane(Environment(environment), host)].append(Turn(tenant_id, weight))
+        turns[OutboxLane(Environment(environment), host)].append(OutboxShare(tenant_id, weight))
     return turns
 
 
@@ -217,7 +217,7 @@ _CLAIM = """
 async def claim(
     conn: Conn,
     stage: str,
-    lane: Lane,
+    lane: OutboxLane,
     scope: Sequence[int],
     shares: Sequence[int],
     *,

@@ -6,7 +6,7 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from fe.store.db import Conn
-from fe.store.operators import Act, record
+from fe.store.operators import OperatorAction, record
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ _PAUSE = """
 """
 
 
-async def pause(conn: Conn, act: Act, tenant_id: int | None, environment: str | None) -> bool:
+async def pause(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
     """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False when it was paused.
 
     Run it in a transaction: the act goes on record with what it did.
@@ -43,7 +43,7 @@ async def pause(conn: Conn, act: Act, tenant_id: int | None, environment: str | 
 _RESUME = "DELETE FROM pauses WHERE tenant_id = %(tenant)s AND environment = %(environment)s"
 
 
-async def resume(conn: Conn, act: Act, tenant_id: int | None, environment: str | None) -> bool:
+async def resume(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
     """Undo a pause; False when there was none like this. Run it in a transaction, like `pause`."""
     cursor = await conn.execute(_RESUME, {"tenant": tenant_id or 0, "environment": environment or ""})
     if cursor.rowcount == 1:

@@ -11,11 +11,11 @@ from psycopg.rows import class_row
 
 from fe.store import dead_letters
 from fe.store.db import Conn
-from fe.store.operators import Act, record
+from fe.store.operators import OperatorAction, record
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReplayPlan:
     """A replay of many rows, as it was written down."""
 
     plan_id: str
@@ -72,7 +72,7 @@ _CANARIES_FIRST = """
 
 async def make(
     conn: Conn,
-    act: Act,
+    act: OperatorAction,
     plan_id: str,
     rows: Sequence[tuple[int, UUID]],
     *,
@@ -112,9 +112,9 @@ _FIND = """
 """
 
 
-async def find(conn: Conn, plan_id: str) -> Plan | None:
+async def find(conn: Conn, plan_id: str) -> ReplayPlan | None:
     """Find a plan."""
-    cursor = conn.cursor(row_factory=class_row(Plan))
+    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
     await cursor.execute(_FIND, {"plan": plan_id})
     return await cursor.fetchone()
 
@@ -217,7 +217,7 @@ _RELEASED_TO = """
 """
 
 
-async def release_next(conn: Conn, act: Act, plan_id: str) -> Step:
+async def release_next(conn: Conn, act: OperatorAction, plan_id: str) -> Step:
     """Release the next row of a plan, if it is time; run it in a transaction, so that a row is released once or not."""
     await conn.execute(_LOCK, {"plan": plan_id})
     gate = await (await conn.execute(_GATE, {"plan": plan_id})).fetchone()
@@ -238,7 +238,7 @@ async def release_next(conn: Conn, act: Act, plan_id: str) -> Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ReplayTrouble:
     """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
 
     subject: UUID
@@ -265,9 +265,9 @@ _TROUBLES = """
 """
 
 
-async def troubles(conn: Conn, plan_id: str) -> list[Trouble]:
+async def troubles(conn: Conn, plan_id: str) -> list[ReplayTrouble]:
     """Name rows of a plan that failed and that no operator has passed over, those first that gave up."""
-    cursor = conn.cursor(row_factory=class_row(Trouble))
+    cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
     await cursor.execute(_TROUBLES, {"plan": plan_id})
     return await cursor.fetchall()
 

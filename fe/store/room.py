@@ -19,22 +19,22 @@ _ROOM = """
 """
 
 
-class NoRoom(StoreError):
+class TooFewConnections(StoreError):
     """The service would take connections that the server does not have, or all; the message says how many there are."""
 
 
-def see_that_there_is_room(conn: psycopg.Connection, connections: int) -> None:
-    """See that the server can give `connections` to the service and still lets a command in. Raises NoRoom."""
+def require_free_connections(conn: psycopg.Connection, connections: int) -> None:
+    """See that the server can give `connections` to the service and still lets a command in. Raises TooFewConnections."""
     row = conn.execute(_ROOM).fetchone()
     assert row is not None
     there, of_login, login = row
     if connections + COMMAND_CONNECTIONS > there:
-        raise NoRoom(
+        raise TooFewConnections(
             f"the service would take up to {connections} connections, and the server has {there} in all, of which "
             f"commands need {COMMAND_CONNECTIONS}: fewer FE_DATABASE_CONNECTIONS or processes, or more max_connections"
         )
     if 0 <= of_login < connections:
-        raise NoRoom(
+        raise TooFewConnections(
             f"the service would take up to {connections} connections, and the login {login} may have {of_login}: fewer "
             f"FE_DATABASE_CONNECTIONS or processes, or ALTER ROLE {login} CONNECTION LIMIT {connections}"
         )

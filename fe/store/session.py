@@ -26,7 +26,7 @@ SERVER_SETTINGS = {
 #: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.
 NO_ROLE = "none"
 
-#: How long each question to a pooler may wait for a server; see `see_that_sessions_are_kept`.
+#: How long each question to a pooler may wait for a server; see `require_session_pooling`.
 _POOLER_SECONDS = 5.0
 _ROUNDS = 3
 
@@ -39,7 +39,7 @@ def settings_of(role: str | None) -> dict[str, str]:
     return {**SERVER_SETTINGS, "role": role or NO_ROLE}
 
 
-async def settle(conn: psycopg.AsyncConnection[object], settings: Mapping[str, str]) -> None:
+async def apply_settings(conn: psycopg.AsyncConnection[object], settings: Mapping[str, str]) -> None:
     """Set a new connection up, and see that it is. Raises psycopg.OperationalError saying what is not so."""
     try:
         await conn.execute(_SET, _columns(settings), prepare=False)
@@ -53,7 +53,7 @@ async def settle(conn: psycopg.AsyncConnection[object], settings: Mapping[str, s
         raise psycopg.OperationalError(wrong)
 
 
-def settle_once(conn: psycopg.Connection, role: str | None) -> None:
+def apply_settings_once(conn: psycopg.Connection, role: str | None) -> None:
     """Do the same at start, for a connection of the plain kind. Raises SessionRefused."""
     settings = settings_of(role)
     conn.execute(_SET, _columns(settings))
@@ -75,7 +75,7 @@ def _disagreement(wanted: Mapping[str, str], found: Sequence[tuple[str, str]]) -
     return None
 
 
-def see_that_sessions_are_kept(conn: psycopg.Connection, dsn: str) -> None:
+def require_session_pooling(conn: psycopg.Connection, dsn: str) -> None:
     """See that this connection keeps its server process, as it does unless a pooler hands it out by transaction.
 
     Role, timeouts, prepared statements and notifications belong to that process. Raises SessionRefused, or

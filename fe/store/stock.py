@@ -130,7 +130,7 @@ async def tables(conn: Conn) -> list[tuple[str, float, float, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class PostgresHealth:
     """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks."""
 
     connections: int
@@ -150,9 +150,9 @@ _SERVER = """
 """
 
 
-async def server(conn: Conn) -> Server:
+async def server(conn: Conn) -> PostgresHealth:
     """Tell how the server is, and what its clock says."""
-    cursor = conn.cursor(row_factory=class_row(Server))
+    cursor = conn.cursor(row_factory=class_row(PostgresHealth))
     await cursor.execute(_SERVER)
     found = await cursor.fetchone()
     assert found is not None

@@ -108,7 +108,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class SigningSheet:
+class SigningInput:
     """All that making and signing a document needs, read in one go."""
 
     format: str
@@ -148,7 +148,7 @@ _CANDIDATES = """
 """
 
 
-async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
+async def signing_input(conn: Conn, work: Work) -> SigningInput:
     """Read what signing this submission needs."""
     values = {"tenant": work.tenant_id, "submission": work.subject}
     async with conn.pipeline():
@@ -158,7 +158,7 @@ async def signing_sheet(conn: Conn, work: Work) -> SigningSheet:
         await candidates.execute(_CANDIDATES, values)
     row = await sheet.fetchone()
     assert row is not None, "an outbox row without its submission"
-    return SigningSheet(
+    return SigningInput(
         **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
     )
 
@@ -225,7 +225,7 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class OutgoingDocument:
     """A signed document and where it goes: `content` is sent to the byte."""
 
     root: str
@@ -250,16 +250,16 @@ _DEPARTURE = """
 """
 
 
-async def departure(conn: Conn, work: Work) -> Departure:
+async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     """Read what sending this submission needs."""
-    cursor = conn.cursor(row_factory=class_row(Departure))
+    cursor = conn.cursor(row_factory=class_row(OutgoingDocument))
     await cursor.execute(_DEPARTURE, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "a submission to be sent that was never signed"
     return row
 
 
-class InDoubt(StoreError):
+class SendInDoubt(StoreError):
     """An earlier send of this document was never resolved: ask the authority before anything is sent."""
 
 
@@ -269,7 +269,7 @@ _INTEND = "SELECT intend_to_send(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(l
 async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
     """Commit the intent to send and renew the lease, fenced by the epoch.
 
-    Only after this returned may a byte go out. Raises LeaseLost (no longer ours) or InDoubt (ask first).
+    Only after this returned may a byte go out. Raises LeaseLost (no longer ours) or SendInDoubt (ask first).
     """
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(
@@ -287,13 +287,13 @@ async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedel
         case "go":
             return
         case "in doubt":
-            raise InDoubt(work.subject)
+            raise SendInDoubt(work.subject)
         case _:
             raise LeaseLost(work.stage, work.subject, work.epoch)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReconcileFacts:
     """What asking the authority about a submission needs."""
 
     root: str
@@ -336,9 +336,9 @@ _QUESTION = """
 """
 
 
-async def question(conn: Conn, work: Work) -> Question:
+async def reconcile_facts(conn: Conn, work: Work) -> ReconcileFacts:
     """Read what asking about this submission needs."""
-    cursor = conn.cursor(row_factory=class_row(Question))
+    cursor = conn.cursor(row_factory=class_row(ReconcileFacts))
     await cursor.execute(_QUESTION, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "an outbox row without its submission"

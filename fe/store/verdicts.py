@@ -23,7 +23,7 @@ _MOST_IDS = 200
 _log = structlog.get_logger(__name__)
 
 
-class Verdicts:
+class VerdictNotices:
     """Rings and hears. One per process."""
 
     def __init__(self, db: Database) -> None:

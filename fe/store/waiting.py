@@ -10,7 +10,7 @@ from fe.store.db import Conn
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingSubmission:
     """What a submission waits for. Without a `stage` it is not in the outbox; the fields of the row are None then."""
 
     tenant_id: int
@@ -70,9 +70,9 @@ _WHY = """
 """
 
 
-async def why(conn: Conn, subject: UUID) -> Waiting | None:
+async def why(conn: Conn, subject: UUID) -> WaitingSubmission | None:
     """Tell what a submission waits for, whoever's it is; None when there is no such submission."""
-    cursor = conn.cursor(row_factory=class_row(Waiting))
+    cursor = conn.cursor(row_factory=class_row(WaitingSubmission))
     await cursor.execute(_WHY, {"subject": subject})
     return await cursor.fetchone()
 

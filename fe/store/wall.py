@@ -17,7 +17,7 @@ from psycopg.rows import AsyncRowFactory
 _NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s, true)"
 
 
-class _WalledCursor(psycopg.AsyncCursor[Any]):
+class _ScopedCursor(psycopg.AsyncCursor[Any]):
     """Names its tenant in front of what `execute` runs. Its other ways to run a statement name nobody: no rows."""
 
     def __init__(
@@ -40,10 +40,10 @@ class _WalledCursor(psycopg.AsyncCursor[Any]):
 
 
 @contextmanager
-def behind_wall(conn: psycopg.AsyncConnection[Any], tenant_id: int, role: str) -> Iterator[None]:
+def tenant_scope(conn: psycopg.AsyncConnection[Any], tenant_id: int, role: str) -> Iterator[None]:
     """Let each statement of this connection's cursors see and write, in this role, the rows of one tenant only."""
     plain = conn.cursor_factory
-    conn.cursor_factory = partial(_WalledCursor, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
+    conn.cursor_factory = partial(_ScopedCursor, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import trio
 
-from fe.actors.credentials import Credentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
@@ -60,7 +60,7 @@ class Road:
 async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVAL, **script: Any) -> Road:
     authority = ScriptedAuthority(**script)
     client = as_authority(authority)
-    credentials = Credentials(db, VAULT, trio.CapacityLimiter(2))
+    credentials = SigningCredentials(db, VAULT, trio.CapacityLimiter(2))
     reconciler = Reconciler(db, client, credentials, random.Random(1))
     pulse = Pulse(lease=LEASE, clock=lambda: authority.now)
     sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock, pulse)

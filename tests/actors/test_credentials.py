@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from fe.actors import credentials as module
-from fe.actors.credentials import CannotOpen, Credentials
+from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.store.db import Database
 from fe.vault import Belongs, Tampered, UnknownKek, Vault
 from tests.factories.companies import VAULT, company_credential, make_certificate
@@ -25,8 +25,8 @@ class CountingVault(Vault):
         return super().open(sealed, belongs)
 
 
-def make_credentials(db: Database, vault: Vault = VAULT) -> Credentials:
-    return Credentials(db, vault, trio.CapacityLimiter(1))
+def make_credentials(db: Database, vault: Vault = VAULT) -> SigningCredentials:
+    return SigningCredentials(db, vault, trio.CapacityLimiter(1))
 
 
 async def test_a_certificate_is_opened_once_for_all_who_wait_and_kept(db: Database) -> None:
@@ -117,7 +117,7 @@ async def test_a_failure_to_open_is_not_kept(db: Database) -> None:
     tenant = await make_tenant(db)
     certificate = await make_certificate(db, tenant)
     limiter = trio.CapacityLimiter(1)
-    cache = Credentials(db, Vault({"other": b"x" * 32}), limiter)
+    cache = SigningCredentials(db, Vault({"other": b"x" * 32}), limiter)
     with pytest.raises(UnknownKek):
         await cache.get(tenant, certificate)
     cache._vault = VAULT

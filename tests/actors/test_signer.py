@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from fe.actors.credentials import Credentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.signer import SignerPool
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_day
 from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import verify
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
@@ -48,7 +48,7 @@ def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
         db,
-        Credentials(db, vault, limiter),
+        SigningCredentials(db, vault, limiter),
         limiter,
         QrHosts("https://ecf.example", "https://fc.example"),
         system_clock,
@@ -299,7 +299,7 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
         (document,) = await rows(
             db, "SELECT content FROM submission_documents WHERE submission_id = %(id)s AND kind = 'signed'", id=new
         )
-        tax = load_xml(bytes(document["content"])).findtext("Encabezado/Totales/MontoImpuestoAdicional")
+        tax = parse_xml(bytes(document["content"])).findtext("Encabezado/Totales/MontoImpuestoAdicional")
         told.append(([warning["code"] for warning in record.warnings or []], tax))
         await db.run(set_the_rate)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.authority.connection import Reply
+from fe.authority.connection import HttpReply
 from fe.authority.errors import AuthorityError, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.authority.judge import judge_query, judge_submission, judge_token, read_retry_after
+from fe.authority.judge import classify_query, classify_submission, classify_token, read_retry_after
 from fe.authority.line import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
 from fe.ecf.catalogue import Service
@@ -21,14 +21,16 @@ E_NCF = "E320000000011"
 ECF, RFCE, ACECF, ANECF = Service
 
 
-def reply(body: Any = b"", status: int = 200, kind: str = "application/json", retry_after: str | None = None) -> Reply:
+def reply(
+    body: Any = b"", status: int = 200, kind: str = "application/json", retry_after: str | None = None
+) -> HttpReply:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply(status, kind, retry_after, content)
+    return HttpReply(status, kind, retry_after, content)
 
 
 def judged(service: Service, *answer: Any, **more: Any) -> Receipt | Verdict | AuthorityError:
     try:
-        return judge_submission(service, E_NCF, reply(*answer, **more), NOW)
+        return classify_submission(service, E_NCF, reply(*answer, **more), NOW)
     except AuthorityError as error:
         return error
 
@@ -231,7 +233,7 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: int | None
 )
 def test_a_question_that_fails_is_never_an_unknown_outcome(body: Any, status: int, expected: type) -> None:
     with pytest.raises(AuthorityError) as caught:
-        judge_query(reply(body, status), NOW, read_verdict, read_verdict)
+        classify_query(reply(body, status), NOW, read_verdict, read_verdict)
 
     assert type(caught.value) is expected
 
@@ -241,7 +243,7 @@ def test_a_question_that_fails_is_never_an_unknown_outcome(body: Any, status: in
 )
 @pytest.mark.parametrize("status", [200, 400, 404])
 def test_what_the_authority_says_it_does_not_know_is_absent(body: Any, status: int) -> None:
-    assert judge_query(reply(body, status), NOW, read_trackings, lambda _: []) == []
+    assert classify_query(reply(body, status), NOW, read_trackings, lambda _: []) == []
 
 
 @given(
@@ -254,14 +256,14 @@ def test_what_the_authority_says_it_does_not_know_is_absent(body: Any, status: i
 def test_whatever_comes_is_judged_and_nothing_else_is_raised(
     service: Service, status: int, body: bytes, kind: str, retry_after: str | None
 ) -> None:
-    answer = Reply(status, kind, retry_after, body)
+    answer = HttpReply(status, kind, retry_after, body)
 
     outcomes: list[Exception] = []
     for judge in (
-        lambda: judge_submission(service, E_NCF, answer, NOW),
-        lambda: judge_query(answer, NOW, read_verdict, read_verdict),
-        lambda: judge_query(answer, NOW, read_trackings, lambda _: []),
-        lambda: judge_token(answer, NOW),
+        lambda: classify_submission(service, E_NCF, answer, NOW),
+        lambda: classify_query(answer, NOW, read_verdict, read_verdict),
+        lambda: classify_query(answer, NOW, read_trackings, lambda _: []),
+        lambda: classify_token(answer, NOW),
     ):
         try:
             judge()

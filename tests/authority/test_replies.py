@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.authority.bodies import MAX_RAW_BYTES, Body, Form, messages, read_body
+from fe.authority.bodies import MAX_RAW_BYTES, Body, BodyForm, messages, read_body
 from fe.authority.estado import Estado
 from fe.authority.replies import (
     Tracking,
@@ -88,22 +88,22 @@ def test_whatever_the_authority_says_is_heard(content: Any, expected: list[tuple
 @pytest.mark.parametrize(
     ("content", "form"),
     [
-        (b"", Form.EMPTY),
-        (b"{}", Form.DATA),
-        (b"<R/>", Form.DATA),
-        (b"<html/>", Form.HTML),
-        (b'<?xml version="1.0"?><html><body/></html>', Form.HTML),
-        (b"<R", Form.TEXT),
-        (b'<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/hostname">]><R>&e;</R>', Form.TEXT),
-        (b'{"a":1,"a":2}', Form.TEXT),
-        (b'{"a":NaN}', Form.TEXT),
-        (b'{"a":"\\u0000"}', Form.TEXT),
-        (b'{"a":' + b"9" * 5000 + b"}", Form.TEXT),
-        (b"[" * 5000 + b"]" * 5000, Form.TEXT),
-        (b"\xff\xfe{\x00", Form.TEXT),
+        (b"", BodyForm.EMPTY),
+        (b"{}", BodyForm.DATA),
+        (b"<R/>", BodyForm.DATA),
+        (b"<html/>", BodyForm.HTML),
+        (b'<?xml version="1.0"?><html><body/></html>', BodyForm.HTML),
+        (b"<R", BodyForm.TEXT),
+        (b'<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/hostname">]><R>&e;</R>', BodyForm.TEXT),
+        (b'{"a":1,"a":2}', BodyForm.TEXT),
+        (b'{"a":NaN}', BodyForm.TEXT),
+        (b'{"a":"\\u0000"}', BodyForm.TEXT),
+        (b'{"a":' + b"9" * 5000 + b"}", BodyForm.TEXT),
+        (b"[" * 5000 + b"]" * 5000, BodyForm.TEXT),
+        (b"\xff\xfe{\x00", BodyForm.TEXT),
     ],
 )
-def test_what_no_later_reader_could_take_is_only_text(content: bytes, form: Form) -> None:
+def test_what_no_later_reader_could_take_is_only_text(content: bytes, form: BodyForm) -> None:
     assert read_body(content).form is form
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Root
-from fe.ecf.schema.kinds import SEED, Kind, kind
+from fe.ecf.schema.kinds import SEED, DocumentKind, kind
 from tests.shared import shared
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
@@ -31,7 +31,7 @@ def _file(name: str) -> Path:
 
 
 #: Our kinds, and the authority's file for each.
-FILES: dict[str, Kind] = {f"e-CF-{ecf_type}": kind(Root.ECF, ecf_type) for ecf_type in EcfType}
+FILES: dict[str, DocumentKind] = {f"e-CF-{ecf_type}": kind(Root.ECF, ecf_type) for ecf_type in EcfType}
 FILES |= {
     "RFCE-32": kind(Root.RFCE, EcfType.CONSUMER),
     "ACECF": kind(Root.ACECF, None),

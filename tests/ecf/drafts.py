@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fe.ecf.catalogue import EcfType
 from fe.ecf.document import Document
 from fe.ecf.rules.lines import INDICATORS_OF
-from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, SPECIFIC, Kind
+from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, SPECIFIC, TaxKind
 from fe.ecf.totals import SHAPES
 from tests.ecf.receipts import RATED_DAY, draft, line, withheld
 
@@ -18,7 +18,7 @@ amounts = st.decimals(min_value=Decimal(0), max_value=Decimal(50_000), places=2)
 percents = st.decimals(min_value=Decimal("0.01"), max_value=Decimal(20), places=2).map(str)
 
 #: On day RATED_DAY the rates of all of these are known.
-_OTHER = [code for code, tax in ADDITIONAL_TAXES.items() if tax.kind is Kind.OTHER]
+_OTHER = [code for code, tax in ADDITIONAL_TAXES.items() if tax.kind is TaxKind.OTHER]
 _PAIRS = [(tax.specific, code) for code, tax in ADDITIONAL_TAXES.items() if tax.kind in AD_VALOREM and tax.specific]
 _ALONE = [(code,) for code, tax in ADDITIONAL_TAXES.items() if tax.kind in SPECIFIC]
 
@@ -45,16 +45,16 @@ _surcharges = _sub_table("TablaSubRecargo", "SubRecargo", "TipoSubRecargo", "Sub
 
 
 @st.composite
-def excise_fields(draw: st.DrawFn, allowed: frozenset[Kind]) -> dict[str, Any]:
+def excise_fields(draw: st.DrawFn, allowed: frozenset[TaxKind]) -> dict[str, Any]:
     """What a line with additional taxes says of them."""
     pools: list[tuple[str, ...]] = [(code,) for code in _OTHER]
-    if Kind.SPECIFIC_ALCOHOL in allowed:
+    if TaxKind.SPECIFIC_ALCOHOL in allowed:
         pools += [*_PAIRS, *_ALONE]
     codes = draw(st.sampled_from(pools))
     fields: dict[str, Any] = {
         "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": code} for code in codes]}
     }
-    if ADDITIONAL_TAXES[codes[0]].kind is not Kind.OTHER:
+    if ADDITIONAL_TAXES[codes[0]].kind is not TaxKind.OTHER:
         fields |= {
             "UnidadMedida": draw(st.sampled_from(["6", "43"])),
             "CantidadReferencia": draw(quantities),
@@ -63,7 +63,7 @@ def excise_fields(draw: st.DrawFn, allowed: frozenset[Kind]) -> dict[str, Any]:
                 st.decimals(min_value=Decimal("0.01"), max_value=Decimal(5000), places=2).map(str)
             ),
         }
-    if ADDITIONAL_TAXES[codes[0]].kind is Kind.SPECIFIC_ALCOHOL:
+    if ADDITIONAL_TAXES[codes[0]].kind is TaxKind.SPECIFIC_ALCOHOL:
         inside = st.decimals(min_value=Decimal("0.001"), max_value=Decimal(5), places=3).map(str)
         entries = draw(st.lists(inside, min_size=1, max_size=2))
         fields["TablaSubcantidad"] = {

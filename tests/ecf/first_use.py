@@ -14,7 +14,7 @@ from lxml import etree
 
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.schema import validate, xsd
 from fe.ecf.schema.kinds import kind_of, kinds
 from fe.ecf.seal import Signer, verify
@@ -28,7 +28,7 @@ _THREADS = 4
 def _go(raw: bytes, signer: Signer, barrier: threading.Barrier, wrong: list[str]) -> None:
     try:
         barrier.wait()
-        root = load_xml(raw)
+        root = parse_xml(raw)
         kind = kind_of(root)
         assert kind is not None
         barrier.wait()
@@ -36,7 +36,7 @@ def _go(raw: bytes, signer: Signer, barrier: threading.Barrier, wrong: list[str]
         if found := validate(root):
             wrong.append(f"a good document has {found[0].code}")
         barrier.wait()
-        broken = load_xml(raw.replace(b"<FechaEmision>15-10", b"<FechaEmision>15/10"))
+        broken = parse_xml(raw.replace(b"<FechaEmision>15-10", b"<FechaEmision>15/10"))
         if (codes := [problem.code for problem in validate(broken)]) != ["pattern"]:
             wrong.append(f"a broken document has {codes}")
         barrier.wait()

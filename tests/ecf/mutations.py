@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from fe.ecf.schema.model import Base, Element, Form, Simple
+from fe.ecf.schema.model import Base, Element, Simple, ValueForm
 
 _DATED = "2026-02-05"
 
@@ -30,7 +30,7 @@ def bad_values(simple: Simple) -> Iterator[tuple[str, str]]:
         yield "x", "not-a-number"
     if simple.codes:
         yield "99" if number else "~", "unknown-code"
-    elif simple.form is Form.NUMBER:
+    elif simple.form is ValueForm.NUMBER:
         assert simple.digits is not None
         assert simple.pattern is not None
         if not simple.pattern.startswith("[+-]"):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document
-from fe.ecf.schema.kinds import SEED, Kind, kinds, type_of
-from fe.ecf.schema.model import Base, Element, Form, Simple
+from fe.ecf.schema.kinds import SEED, DocumentKind, kinds, type_of
+from fe.ecf.schema.model import Base, Element, Simple, ValueForm
 
 #: All kinds but the seed, which is no document of anybody's.
 DOCUMENT_KINDS = tuple(kind for kind in kinds() if kind.root.name != SEED)
@@ -34,7 +34,7 @@ def _values(simple: Simple) -> st.SearchStrategy[str]:
         return st.sampled_from([code.value for code in simple.codes])
     if simple.base is Base.DATE_TIME:
         return st.datetimes().map(lambda moment: moment.isoformat())
-    if simple.form is Form.NUMBER:
+    if simple.form is ValueForm.NUMBER:
         return _numbers(simple)
     if simple.name == "e-mail":
         word = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
@@ -88,7 +88,7 @@ def contents(draw: st.DrawFn, of: Element, *, chance: int = 3) -> Any:
 
 
 @st.composite
-def documents(draw: st.DrawFn, kind: Kind, *, chance: int = 3) -> Document:
+def documents(draw: st.DrawFn, kind: DocumentKind, *, chance: int = 3) -> Document:
     """A document of that kind which follows the format."""
     content = draw(contents(kind.root, chance=chance))
     root = Root(kind.root.name)
@@ -133,7 +133,7 @@ def one_value(simple: Simple) -> str:
         return _ONE_OF_EACH[simple.name]
     if simple.codes:
         return simple.codes[-1].value
-    if simple.form is Form.NUMBER:
+    if simple.form is ValueForm.NUMBER:
         whole = simple.least if simple.least is not None else (simple.above or 0) + 1
         return f"{whole}.{'5' * simple.decimals}" if simple.decimals else str(whole)
     return "Mar"[: simple.longest].ljust(simple.shortest or 0, "e")
@@ -149,7 +149,7 @@ def everything(of: Element) -> Any:
     }
 
 
-def whole_document(kind: Kind) -> Document:
+def whole_document(kind: DocumentKind) -> Document:
     """The document of that kind that has everything."""
     content = everything(kind.root)
     root = Root(kind.root.name)

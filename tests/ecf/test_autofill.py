@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from fe.ecf.autofill import autofill
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_payload, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Period
 from tests.ecf.drafts import any_draft
@@ -83,7 +83,7 @@ def _assert_within(sent: Any, filled: Any, path: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("sample", ["ecf31-beer-selective-tax", "ecf31-itbis-included-global-discounts"])
 def test_a_complete_document_keeps_every_value_but_the_time_of_signing(sample: str) -> None:
-    document = read_xml(load_xml(shared(f"samples/{sample}.xml").read_bytes()))
+    document = read_xml(parse_xml(shared(f"samples/{sample}.xml").read_bytes()))
 
     filled = fill(document)
 

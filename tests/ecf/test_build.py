@@ -14,10 +14,10 @@ from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.formats import write_number, write_text
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import companions, simple, validate
-from fe.ecf.schema.kinds import Kind
+from fe.ecf.schema.kinds import DocumentKind
 from fe.ecf.schema.model import Simple
 from tests.ecf.strategies import DOCUMENT_KINDS, whole_document
 
@@ -37,7 +37,7 @@ def invoice(content: Mapping[str, Any], ecf_type: EcfType = EcfType.CREDIT_FISCA
 
 
 @every_kind
-def test_elements_stand_in_the_order_of_the_format_whatever_that_of_the_content(kind: Kind) -> None:
+def test_elements_stand_in_the_order_of_the_format_whatever_that_of_the_content(kind: DocumentKind) -> None:
     document = whole_document(kind)
 
     tree = build(Document(document.root, document.type, shuffled(document.content)))
@@ -71,7 +71,7 @@ def test_text_survives_to_the_last_blank(text: str) -> None:
 
 
 def read_xml_content(raw: bytes) -> Mapping[str, Any]:
-    tree = load_xml(raw.replace(b"<Encabezado>", b"<Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc>"))
+    tree = parse_xml(raw.replace(b"<Encabezado>", b"<Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc>"))
     content = dict(read_xml(tree).content)
     content["Encabezado"] = {name: value for name, value in content["Encabezado"].items() if name != "IdDoc"}
     return content

@@ -12,13 +12,13 @@ from fe.ecf import certificate as certificates
 from fe.ecf import p12
 from fe.ecf.certificate import (
     CertificateError,
+    CertificateTooLarge,
     Credential,
     KeyMismatch,
     NoKeyPair,
     NotAP12,
     PassphraseMissing,
     TooCostly,
-    TooLarge,
     UnreadableCertificate,
     UnsupportedKey,
     UnsupportedProtection,
@@ -137,7 +137,7 @@ def test_a_file_that_was_cut_off_is_no_p12(good: bytes) -> None:
 
 
 def test_a_large_file_is_refused_by_its_size_alone() -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(CertificateTooLarge):
         open_p12(bytes(certificates.MAX_BYTES + 1), made.PASSPHRASE)
 
 

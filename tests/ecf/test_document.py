@@ -12,10 +12,10 @@ from lxml import etree
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import load_json, load_xml
+from fe.ecf.load import parse_json, parse_xml
 from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import validate
-from fe.ecf.schema.kinds import SIGNATURE, Kind
+from fe.ecf.schema.kinds import SIGNATURE, DocumentKind
 from tests.ecf.strategies import DOCUMENT_KINDS, documents, json_values, whole_document
 from tests.shared import needs_shared, shared
 
@@ -277,7 +277,7 @@ def test_any_json_is_a_document_or_refused_with_reasons(payload: dict[str, Any])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(DOCUMENT_KINDS), json_values, st.data())
 def test_any_json_anywhere_in_a_document_is_refused_or_can_be_built(
-    kind: Kind, value: Any, data: st.DataObject
+    kind: DocumentKind, value: Any, data: st.DataObject
 ) -> None:
     document = whole_document(kind)
     place: Any = document.content
@@ -292,7 +292,7 @@ def test_any_json_anywhere_in_a_document_is_refused_or_can_be_built(
     except NotADocument as refusal:
         problems = list(refusal.problems)
     else:
-        problems = validate(load_xml(to_bytes(tree)))
+        problems = validate(parse_xml(to_bytes(tree)))
     assert all(problem.code and problem.message for problem in problems)
 
 
@@ -302,24 +302,24 @@ def test_any_json_anywhere_in_a_document_is_refused_or_can_be_built(
 @every_kind
 @quick
 @given(data=st.data())
-def test_a_document_survives_xml_and_back_exactly(kind: Kind, data: st.DataObject) -> None:
+def test_a_document_survives_xml_and_back_exactly(kind: DocumentKind, data: st.DataObject) -> None:
     document = data.draw(documents(kind))
 
     raw = to_bytes(build(document))
 
-    assert read_xml(load_xml(raw)) == document
-    assert to_bytes(build(read_xml(load_xml(raw)))) == raw
+    assert read_xml(parse_xml(raw)) == document
+    assert to_bytes(build(read_xml(parse_xml(raw)))) == raw
 
 
 @every_kind
 @quick
 @given(data=st.data())
-def test_a_document_survives_json_and_back_exactly(kind: Kind, data: st.DataObject) -> None:
+def test_a_document_survives_json_and_back_exactly(kind: DocumentKind, data: st.DataObject) -> None:
     document = data.draw(documents(kind, chance=2))
     for item in (document.get("DetallesItems.Item") or []) if document.root is Root.ECF else []:
         item["IndicadorFacturacion"] = "1"
 
-    payload = load_json(json.dumps({document.root.value: document.content}).encode())
+    payload = parse_json(json.dumps({document.root.value: document.content}).encode())
 
     assert read_payload(payload, roots=list(Root)) == document
 
@@ -327,7 +327,7 @@ def test_a_document_survives_json_and_back_exactly(kind: Kind, data: st.DataObje
 @needs_shared
 @pytest.mark.parametrize("name", ["beer-selective-tax", "itbis-included-global-discounts"])
 def test_the_samples_survive_reading_and_building(name: str) -> None:
-    tree = load_xml(shared(f"samples/ecf31-{name}.xml").read_bytes())
+    tree = parse_xml(shared(f"samples/ecf31-{name}.xml").read_bytes())
 
     assert etree.tostring(build(read_xml(tree)), method="c14n") == etree.tostring(tree, method="c14n")
 
@@ -354,7 +354,7 @@ def test_a_signature_at_the_end_is_left_aside() -> None:
 )
 def test_xml_of_an_unknown_root_or_type_is_refused(xml: bytes, code: str) -> None:
     with pytest.raises(NotADocument) as caught:
-        read_xml(load_xml(xml))
+        read_xml(parse_xml(xml))
 
     assert [problem.code for problem in caught.value.problems] == [code]
 
@@ -363,7 +363,7 @@ def test_what_the_format_does_not_have_is_kept_so_that_it_cannot_be_built() -> N
     inside = b"<eNCF>a</eNCF><eNCF>b</eNCF><eNCF>c</eNCF><Otro>x</Otro><Version><v>1</v></Version>"
     detail = b"<DetalleAprobacionComercial>" + inside + b"</DetalleAprobacionComercial>"
 
-    document = read_xml(load_xml(b"<ACECF>" + detail + b"</ACECF>"))
+    document = read_xml(parse_xml(b"<ACECF>" + detail + b"</ACECF>"))
 
     assert document.content == {"DetalleAprobacionComercial": {"eNCF": ["a", "b", "c"], "Otro": "x", "Version": ["1"]}}
     with pytest.raises(NotADocument) as caught:

@@ -12,7 +12,7 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.seal import Signer, profile, verify
 from tests.ecf.receipts import EXPIRY, ISSUER, NOW
@@ -31,7 +31,7 @@ def signed(xml: bytes) -> bytes:
 
 def bare(xml: bytes) -> bytes:
     """The canonical form without signature and without what is always ours."""
-    root = deepcopy(load_xml(xml))
+    root = deepcopy(parse_xml(xml))
     for name in (profile.SIGNATURE, "FechaHoraFirma"):
         for node in root.findall(name):
             root.remove(node)
@@ -169,7 +169,7 @@ def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
 @given(data=st.data())
 def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(WHOLE))
-    root = load_xml(path.read_bytes())
+    root = parse_xml(path.read_bytes())
     nodes = list(root.iter())
     at, other = data.draw(st.sampled_from(nodes)), data.draw(st.sampled_from(nodes))
     match data.draw(st.sampled_from(["text", "tail", "attribute", "swap", "drop", "double", "rename", "empty"])):
@@ -201,7 +201,7 @@ def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(dat
 
     assert all(placed)
     if document is not None:
-        assert etree.tostring(build(document), method="c14n") == etree.tostring(load_xml(xml), method="c14n")
+        assert etree.tostring(build(document), method="c14n") == etree.tostring(parse_xml(xml), method="c14n")
 
 
 def test_empty_tags_pass_the_door_and_are_not_signed() -> None:

@@ -10,7 +10,7 @@ from lxml import etree
 
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.schema import prepare, validate
 from tests.ecf.receipts import receipt
 
@@ -44,8 +44,8 @@ def test_once_all_is_prepared_no_thread_compiles_anything(monkeypatch: pytest.Mo
     def judge() -> None:
         for kind in EcfType:
             raw = etree.tostring(build(receipt(kind)))
-            codes.append([problem.code for problem in validate(load_xml(raw))])
-            broken = load_xml(raw.replace(b"<FechaEmision>15-10", b"<FechaEmision>15/10"))
+            codes.append([problem.code for problem in validate(parse_xml(raw))])
+            broken = parse_xml(raw.replace(b"<FechaEmision>15-10", b"<FechaEmision>15/10"))
             codes.append([problem.code for problem in validate(broken)])
 
     thread = threading.Thread(target=judge)

@@ -13,7 +13,7 @@ from lxml import etree
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, read_payload, read_xml
-from fe.ecf.load import load_json, load_xml
+from fe.ecf.load import parse_json, parse_xml
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import SIGNATURE
 from tests.ecf import authority_xsd
@@ -26,7 +26,7 @@ every_document = pytest.mark.parametrize("name", sorted(path.stem for path in GO
 
 
 def read(name: str) -> Document:
-    return read_payload(load_json((GOLDEN / f"{name}.json").read_bytes()), roots=list(Root))
+    return read_payload(parse_json((GOLDEN / f"{name}.json").read_bytes()), roots=list(Root))
 
 
 def test_there_is_a_document_of_every_kind() -> None:
@@ -43,7 +43,7 @@ def test_the_payload_becomes_exactly_this_xml(name: str) -> None:
     if UPDATE:
         path.write_bytes(etree.tostring(tree, pretty_print=True, encoding="utf-8", xml_declaration=True))
 
-    expected = load_xml(path.read_bytes())
+    expected = parse_xml(path.read_bytes())
 
     assert raw == to_bytes(expected)
     assert to_bytes(build(read_xml(expected))) == raw
@@ -51,14 +51,14 @@ def test_the_payload_becomes_exactly_this_xml(name: str) -> None:
 
 @every_document
 def test_the_xml_follows_our_format(name: str) -> None:
-    assert validate(load_xml((GOLDEN / f"{name}.xml").read_bytes())) == []
+    assert validate(parse_xml((GOLDEN / f"{name}.xml").read_bytes())) == []
 
 
 @needs_shared
 @every_document
 def test_the_xml_follows_the_authority_s_xsd(name: str) -> None:
     document = read(name)
-    tree = load_xml((GOLDEN / f"{name}.xml").read_bytes())
+    tree = parse_xml((GOLDEN / f"{name}.xml").read_bytes())
     etree.SubElement(tree, SIGNATURE)
     files = {
         (Root(kind.root.name), kind.name): file for file, kind in authority_xsd.FILES.items() if kind in DOCUMENT_KINDS

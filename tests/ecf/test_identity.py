@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import ENcf, TaxId, TaxIdKind, e_ncf, referred, tax_id
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from tests.shared import needs_shared, shared
 
 
@@ -23,7 +23,7 @@ def test_ids_with_another_last_digit_do_not_check(digits: str) -> None:
 def test_the_ids_in_the_authoritys_samples_check() -> None:
     found = set()
     for sample in sorted(shared("samples").glob("*.xml")):
-        for node in load_xml(sample.read_bytes()).iter("RNCEmisor", "RNCComprador"):
+        for node in parse_xml(sample.read_bytes()).iter("RNCEmisor", "RNCComprador"):
             found.add(node.text)
 
     assert found

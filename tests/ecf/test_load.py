@@ -21,9 +21,9 @@ from fe.ecf.load import (
     MalformedJson,
     MalformedXml,
     excerpt,
-    load_json,
     load_own,
-    load_xml,
+    parse_json,
+    parse_xml,
 )
 from tests.ecf.strategies import json_values
 
@@ -41,7 +41,7 @@ def _refusal(load: Callable[[bytes], object], raw: bytes) -> str | None:
 
 
 def test_json_numbers_are_exact_and_never_floats() -> None:
-    value = load_json(b'{"a": 0.10, "b": -3, "c": [12345678901234567890, 1234567890123456.7890, -0.5], "d": -0}')
+    value = parse_json(b'{"a": 0.10, "b": -3, "c": [12345678901234567890, 1234567890123456.7890, -0.5], "d": -0}')
 
     assert value == {
         "a": Decimal("0.10"),
@@ -97,43 +97,43 @@ def test_json_numbers_are_exact_and_never_floats() -> None:
 )
 def test_json_that_is_refused(raw: bytes, said: str) -> None:
     with pytest.raises(MalformedJson) as caught:
-        load_json(raw)
+        parse_json(raw)
 
     assert said in caught.value.message
 
 
 def test_a_json_error_says_line_and_column() -> None:
     with pytest.raises(MalformedJson) as caught:
-        load_json(b'{\n  "a": ?\n}')
+        parse_json(b'{\n  "a": ?\n}')
 
     assert (caught.value.line, caught.value.column) == (2, 8)
     assert str(caught.value).endswith("(line 2, column 8)")
 
     with pytest.raises(MalformedJson) as caught:
-        load_json(b'{\n "a": "\xff"}')
+        parse_json(b'{\n "a": "\xff"}')
 
     assert (caught.value.line, caught.value.column) == (2, 8)
 
 
 def test_escapes_for_characters_that_xml_can_carry_are_kept() -> None:
-    assert load_json(b'["\\ud83d\\ude00\\t\\n\\r\\u00f1\\"\\\\ \x7f"]') == ['\U0001f600\t\n\rñ"\\ \x7f']
+    assert parse_json(b'["\\ud83d\\ude00\\t\\n\\r\\u00f1\\"\\\\ \x7f"]') == ['\U0001f600\t\n\rñ"\\ \x7f']
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_json_may_be_nested_so_deep_and_no_deeper(opening: bytes) -> None:
     closing = b"]" if opening == b"[" else b"}"
 
-    load_json(opening * MAX_JSON_DEPTH + b"1" + closing * MAX_JSON_DEPTH)
+    parse_json(opening * MAX_JSON_DEPTH + b"1" + closing * MAX_JSON_DEPTH)
     with pytest.raises(MalformedJson, match="deeper than 64"):
-        load_json(opening * (MAX_JSON_DEPTH + 1) + b"1" + closing * (MAX_JSON_DEPTH + 1))
+        parse_json(opening * (MAX_JSON_DEPTH + 1) + b"1" + closing * (MAX_JSON_DEPTH + 1))
 
 
 def test_brackets_in_strings_and_beside_each_other_are_no_depth() -> None:
     strings = b'["' + b"[{" * 500 + b'", "\\"' + b"[" * 500 + b'\\\\"]'
     flat = b"[" + b",".join([b"[]", b"{}"] * 500) + b"]"
 
-    assert load_json(strings) == ["[{" * 500, '"' + "[" * 500 + "\\"]
-    assert len(load_json(flat)) == 1000
+    assert parse_json(strings) == ["[{" * 500, '"' + "[" * 500 + "\\"]
+    assert len(parse_json(flat)) == 1000
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_brackets_in_strings_and_beside_each_other_are_no_depth() -> None:
 def test_a_megabyte_of_hostile_json_is_refused_at_once(raw: bytes) -> None:
     begun = time.perf_counter()
     with pytest.raises(MalformedJson) as caught:
-        load_json(raw)
+        parse_json(raw)
 
     assert time.perf_counter() - begun < 1
     assert len(caught.value.message) < 200
@@ -162,7 +162,7 @@ def test_a_megabyte_of_hostile_json_is_refused_at_once(raw: bytes) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_json_or_refused(raw: bytes) -> None:
-    message = _refusal(load_json, raw)
+    message = _refusal(parse_json, raw)
 
     assert message is None or message.isprintable()
 
@@ -171,7 +171,7 @@ def test_any_bytes_are_json_or_refused(raw: bytes) -> None:
 @given(json_values)
 def test_what_is_read_can_be_written_as_xml(value: Any) -> None:
     try:
-        read = load_json(json.dumps(value, default=str).encode())
+        read = parse_json(json.dumps(value, default=str).encode())
     except MalformedJson:
         return
 
@@ -215,7 +215,7 @@ _BOMB = b"<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'>%s]><r>&j;</r>" % b"".join(
 def test_every_doctype_is_refused(raw: bytes) -> None:
     begun = time.perf_counter()
     with pytest.raises(MalformedXml, match="DOCTYPE"):
-        load_xml(raw)
+        parse_xml(raw)
     assert time.perf_counter() - begun < 0.1
 
 
@@ -268,7 +268,7 @@ def test_every_doctype_is_refused(raw: bytes) -> None:
 )
 def test_xml_that_is_refused(raw: bytes, said: str) -> None:
     with pytest.raises(MalformedXml) as caught:
-        load_xml(raw)
+        parse_xml(raw)
 
     assert said in caught.value.message
 
@@ -284,13 +284,13 @@ def test_xml_that_is_refused(raw: bytes, said: str) -> None:
     ],
 )
 def test_plain_declared_and_marked_utf_8_are_read(raw: bytes) -> None:
-    assert etree.tostring(load_xml(raw)) == b"<r/>"
+    assert etree.tostring(parse_xml(raw)) == b"<r/>"
 
 
 def test_an_xml_error_says_line_and_column_and_repeats_nothing() -> None:
     secret = b"s3cr3t" * 10
     with pytest.raises(MalformedXml) as caught:
-        load_xml(b"<r>\n  <" + secret + b">x</other>\n</r>")
+        parse_xml(b"<r>\n  <" + secret + b">x</other>\n</r>")
 
     assert caught.value.line == 2
     assert caught.value.column is not None
@@ -298,7 +298,7 @@ def test_an_xml_error_says_line_and_column_and_repeats_nothing() -> None:
 
 
 def test_blanks_between_elements_are_dropped_and_leaf_text_is_not() -> None:
-    root = load_xml(
+    root = parse_xml(
         b"<r>\r\n\t<a> x </a>\n <b>  </b>&#32;<c>\n</c> <d><![CDATA[ ]]><e/> y <f/></d><g/>\n</r>\n",
     )
 
@@ -308,7 +308,7 @@ def test_blanks_between_elements_are_dropped_and_leaf_text_is_not() -> None:
 
 
 def test_character_data_sections_are_text() -> None:
-    root = load_xml(b"<r><a>x<![CDATA[<b> & ]]>y</a></r>")
+    root = parse_xml(b"<r><a>x<![CDATA[<b> & ]]>y</a></r>")
 
     assert root.findtext("a") == "x<b> & y"
     assert len(root[0]) == 0
@@ -316,15 +316,15 @@ def test_character_data_sections_are_text() -> None:
 
 def test_xml_is_limited_in_bytes_elements_and_depth() -> None:
     with pytest.raises(MalformedXml, match="larger"):
-        load_xml(b"<r>" + b"x" * MAX_BYTES + b"</r>")
+        parse_xml(b"<r>" + b"x" * MAX_BYTES + b"</r>")
     with pytest.raises(MalformedXml, match="larger than 10 bytes"):
-        load_xml(b"<r>xxxxxx</r>", max_bytes=10)
-    load_xml(b"<r>" + b"<a/>" * (MAX_XML_ELEMENTS - 1) + b"</r>")
+        parse_xml(b"<r>xxxxxx</r>", max_bytes=10)
+    parse_xml(b"<r>" + b"<a/>" * (MAX_XML_ELEMENTS - 1) + b"</r>")
     with pytest.raises(MalformedXml, match="more than 50000 elements"):
-        load_xml(b"<r>" + b"<a/>" * MAX_XML_ELEMENTS + b"</r>")
-    load_xml(b"<a>" * MAX_XML_DEPTH + b"</a>" * MAX_XML_DEPTH)
+        parse_xml(b"<r>" + b"<a/>" * MAX_XML_ELEMENTS + b"</r>")
+    parse_xml(b"<a>" * MAX_XML_DEPTH + b"</a>" * MAX_XML_DEPTH)
     with pytest.raises(MalformedXml, match="deeper than 32"):
-        load_xml(b"<a>" * (MAX_XML_DEPTH + 1) + b"</a>" * (MAX_XML_DEPTH + 1))
+        parse_xml(b"<a>" * (MAX_XML_DEPTH + 1) + b"</a>" * (MAX_XML_DEPTH + 1))
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_xml_is_limited_in_bytes_elements_and_depth() -> None:
 )
 def test_a_megabyte_of_hostile_xml_takes_no_time(raw: bytes) -> None:
     begun = time.perf_counter()
-    message = _refusal(load_xml, raw)
+    message = _refusal(parse_xml, raw)
 
     assert time.perf_counter() - begun < 1
     assert message is None or len(message) < 200
@@ -352,7 +352,7 @@ def test_a_megabyte_of_hostile_xml_takes_no_time(raw: bytes) -> None:
 @given(st.binary(max_size=120) | st.text("<>/&;#!?[]-= \n\"'abxECF", max_size=60).map(str.encode))
 def test_any_bytes_are_xml_or_refused(raw: bytes) -> None:
     try:
-        root = load_xml(raw)
+        root = parse_xml(raw)
     except MalformedXml:
         return
     assert all(isinstance(node.tag, str) for node in root.iter())
@@ -361,7 +361,7 @@ def test_any_bytes_are_xml_or_refused(raw: bytes) -> None:
 def test_threads_parse_without_disturbing_each_other() -> None:
     def parse(number: int) -> str:
         text = f"<r><a>{number}</a></r>" if number % 3 else f"<r><a>{number}</b></r>"
-        return _refusal(load_xml, text.encode()) or str(load_xml(text.encode()).findtext("a"))
+        return _refusal(parse_xml, text.encode()) or str(parse_xml(text.encode()).findtext("a"))
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(parse, range(300)))

@@ -14,7 +14,7 @@ from lxml import etree
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import Severity
 from fe.ecf.rules import RULES, apply_rules, check
 from fe.ecf.schema.texts import TEXTS
@@ -61,7 +61,7 @@ def test_nothing_is_said_of_the_authoritys_samples() -> None:
     samples = sorted(shared("samples").glob("*.xml"))
 
     for sample in samples:
-        tree = load_xml(sample.read_bytes())
+        tree = parse_xml(sample.read_bytes())
         assert check(read_xml(tree), now=NOW, element=tree) == [], sample.name
     assert len(samples) == 6
 
@@ -173,7 +173,7 @@ def test_content_that_cannot_be_written_is_told_with_what_the_rules_say() -> Non
 
 def test_problems_carry_the_line_of_xml_that_has_lines() -> None:
     raw = b"\n".join(_one_element_a_line(changed(sale(), f"{TOTALS}.MontoTotal", "900.00")))
-    tree = load_xml(raw)
+    tree = parse_xml(raw)
 
     problems = check(read_xml(tree), now=NOW, element=tree)
 
@@ -184,7 +184,7 @@ def test_problems_carry_the_line_of_xml_that_has_lines() -> None:
 
 def test_a_missing_element_has_the_line_of_its_place() -> None:
     raw = b"\n".join(_one_element_a_line(changed(sale(), f"{TOTALS}.TotalITBIS1", None)))
-    tree = load_xml(raw)
+    tree = parse_xml(raw)
 
     problems = check(read_xml(tree), now=NOW, element=tree)
 

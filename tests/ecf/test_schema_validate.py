@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from fe.ecf.build import build, to_bytes
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import MAX_PROBLEMS, Problem, Severity
 from fe.ecf.schema import validate
 from fe.ecf.schema.judge import walk
-from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kinds
+from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kinds
 from fe.ecf.schema.texts import TEXTS
 from fe.ecf.schema.xsd import compiled
 from tests.ecf import authority_xsd
@@ -34,12 +34,12 @@ def said(problems: list[Problem]) -> set[tuple[str, str]]:
     return {(problem.code, problem.path) for problem in problems}
 
 
-def of_type(number: str) -> Kind:
+def of_type(number: str) -> DocumentKind:
     return next(kind for kind in kinds() if kind.name == f"e-CF {number}")
 
 
 @every_kind
-def test_a_document_with_every_element_is_in_order_signed_and_unsigned(kind: Kind) -> None:
+def test_a_document_with_every_element_is_in_order_signed_and_unsigned(kind: DocumentKind) -> None:
     tree = build(whole_document(kind))
 
     assert validate(tree) == []
@@ -48,7 +48,7 @@ def test_a_document_with_every_element_is_in_order_signed_and_unsigned(kind: Kin
 
 
 @every_kind
-def test_every_single_mutation_is_reported_at_its_place_and_nothing_else_is(kind: Kind) -> None:
+def test_every_single_mutation_is_reported_at_its_place_and_nothing_else_is(kind: DocumentKind) -> None:
     tree = build(whole_document(kind))
 
     for broken in mutations(kind.root, tree):
@@ -81,7 +81,7 @@ def test_what_we_refuse_the_authority_s_xsd_refuses_too(name: str) -> None:
 @every_kind
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
-def test_the_walk_and_libxml2_agree_about_any_text(kind: Kind, data: st.DataObject) -> None:
+def test_the_walk_and_libxml2_agree_about_any_text(kind: DocumentKind, data: st.DataObject) -> None:
     tree = build(data.draw(documents(kind)))
     leaves = [node for node in tree.iter() if not len(node) and node.text]
     leaf = data.draw(st.sampled_from(leaves))
@@ -155,7 +155,7 @@ def test_items_count_from_one_and_lines_are_those_of_the_xml() -> None:
     first = pretty[: pretty.index(b"<NombreItem>")].count(b"\n") + 1
     second = pretty[: pretty.rindex(b"<NombreItem>")].count(b"\n") + 2
 
-    problems = validate(load_xml(raw))
+    problems = validate(parse_xml(raw))
 
     assert [(problem.path, problem.line) for problem in problems] == [
         ("DetallesItems.Item[1].NombreItem", first),
@@ -166,13 +166,13 @@ def test_items_count_from_one_and_lines_are_those_of_the_xml() -> None:
 def test_a_document_on_one_line_has_no_lines_to_show() -> None:
     raw = to_bytes(build(whole_document(of_type("32")))).replace(b"<Version>1.0", b"<Version>2.0")
 
-    (problem,) = validate(load_xml(raw))
+    (problem,) = validate(parse_xml(raw))
 
     assert (problem.path, problem.line) == ("Encabezado.Version", None)
 
 
 @pytest.mark.parametrize("kind", WITH_BUYER, ids=lambda kind: kind.name)
-def test_an_empty_buyer_is_allowed_in_a_consumer_invoice_and_its_summary_only(kind: Kind) -> None:
+def test_an_empty_buyer_is_allowed_in_a_consumer_invoice_and_its_summary_only(kind: DocumentKind) -> None:
     tree = build(whole_document(kind))
     buyer = tree.find("Encabezado/Comprador")
     assert buyer is not None
@@ -196,7 +196,7 @@ def test_an_empty_buyer_is_allowed_in_a_consumer_invoice_and_its_summary_only(ki
     ],
 )
 def test_an_unknown_root_or_type_is_the_only_problem_there_is(xml: bytes, code: str) -> None:
-    assert [problem.code for problem in validate(load_xml(xml))] == [code]
+    assert [problem.code for problem in validate(parse_xml(xml))] == [code]
 
 
 def test_an_e_cf_without_its_type_is_judged_by_its_number() -> None:
@@ -245,7 +245,9 @@ def test_what_only_libxml2_sees_is_still_a_problem() -> None:
 
 
 def test_the_seed_is_judged_too() -> None:
-    seed = load_xml(b"<SemillaModel><valor>YWJj</valor><fecha>2026-02-05T14:03:09.1234567-04:00</fecha></SemillaModel>")
+    seed = parse_xml(
+        b"<SemillaModel><valor>YWJj</valor><fecha>2026-02-05T14:03:09.1234567-04:00</fecha></SemillaModel>"
+    )
     assert validate(seed) == []
 
     seed[1].text = "ayer"
@@ -257,7 +259,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     bad = good.replace(b"<Version>1.0", b"<Version>2.0").replace(b"<eNCF>E", b"<eNCF>~")
 
     def judge(number: int) -> set[tuple[str, str]]:
-        return said(validate(load_xml(bad if number % 3 else good)))
+        return said(validate(parse_xml(bad if number % 3 else good)))
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(judge, range(120)))

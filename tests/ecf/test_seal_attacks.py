@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from lxml import etree
 
-from fe.ecf.load import MalformedXml, load_xml
+from fe.ecf.load import MalformedXml, parse_xml
 from fe.ecf.seal import BadSignature, Reason, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import (
@@ -46,8 +46,8 @@ def by_xmlsec(**changes: Any) -> bytes:
 
 def wrapped() -> bytes:
     """The signed document moved inside an evil one, which carries the signature."""
-    root = load_xml(sealed())
-    evil = load_xml(ECF.replace(b"131880738", b"999999999"))
+    root = parse_xml(sealed())
+    evil = parse_xml(ECF.replace(b"131880738", b"999999999"))
     signature = root[-1]
     evil.append(root)
     evil.append(signature)
@@ -55,7 +55,7 @@ def wrapped() -> bytes:
 
 
 def moved(to: Callable[[etree._Element, etree._Element], None]) -> bytes:
-    root = load_xml(sealed())
+    root = parse_xml(sealed())
     signature = root[-1]
     root.remove(signature)
     to(root, signature)
@@ -73,14 +73,14 @@ def back_with_content_swapped(root: etree._Element, signature: etree._Element) -
 
 
 def twice() -> bytes:
-    root = load_xml(sealed())
+    root = parse_xml(sealed())
     root.append(etree.fromstring(etree.tostring(root[-1])))
     return etree.tostring(root)
 
 
 def smuggled(where: str, what: str) -> bytes:
     """`what` put behind the last child of the Signature's part `where`."""
-    root = load_xml(sealed())
+    root = parse_xml(sealed())
     element = root[-1] if where == "Signature" else next(root.iter(f"{{{DSIG}}}{where}"))
     element.append(etree.fromstring(what))
     return etree.tostring(root)
@@ -107,7 +107,7 @@ MISPLACED: dict[str, tuple[Callable[[], bytes], Reason]] = {
         lambda: sealed().replace(b"<Encabezado>", f"<Encabezado><Signature{NS}/>".encode()),
         Reason.SEVERAL,
     ),
-    "signature as the root": (lambda: etree.tostring(load_xml(sealed())[-1]), Reason.ROOT),
+    "signature as the root": (lambda: etree.tostring(parse_xml(sealed())[-1]), Reason.ROOT),
     "unknown root": (lambda: sealed(b"<Factura><A/></Factura>"), Reason.ROOT),
     "root in a namespace": (lambda: sealed(b'<ECF xmlns="urn:x"><A/></ECF>'), Reason.ROOT),
     "xml:base on the root": (lambda: sealed().replace(b"<ECF>", b'<ECF xml:base="file:///">'), Reason.ROOT),
@@ -271,7 +271,7 @@ def with_transform(another: str) -> bytes:
 
 
 def sealed_without(part: str) -> bytes:
-    root = load_xml(sealed())
+    root = parse_xml(sealed())
     for element in list(root.iter(f"{{{DSIG}}}{part}")):
         parent = element.getparent()
         assert parent is not None
@@ -343,7 +343,7 @@ def test_older_weaker_and_odder_algorithms_are_refused(attack: str) -> None:
 def test_a_signature_by_hmac_under_the_public_key_is_refused() -> None:
     """The classic confusion: the certificate is public, so anybody could make this one."""
     key = made.default_credential().key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    root = load_xml(with_method(MORE + "hmac-sha256"))
+    root = parse_xml(with_method(MORE + "hmac-sha256"))
     (value,) = root.iter(f"{{{DSIG}}}SignatureValue")
     value.text = b64encode(key[:32]).decode()
 
@@ -428,7 +428,7 @@ def test_the_key_comes_from_one_certificate_and_nowhere_else(attack: str) -> Non
 
 
 def with_value(change: Callable[[str], str], part: str = "SignatureValue") -> bytes:
-    root = load_xml(sealed())
+    root = parse_xml(sealed())
     (element,) = root.iter(f"{{{DSIG}}}{part}")
     element.text = change(element.text or "")
     return etree.tostring(root)
@@ -436,8 +436,8 @@ def with_value(change: Callable[[str], str], part: str = "SignatureValue") -> by
 
 def transplanted() -> bytes:
     """A good signature of the same signer, from another document."""
-    other = load_xml(sealed(ECF.replace(b"40120.00", b"1.00")))
-    root = load_xml(sealed())
+    other = parse_xml(sealed(ECF.replace(b"40120.00", b"1.00")))
+    root = parse_xml(sealed())
     root.replace(root[-1], other[-1])
     return etree.tostring(root)
 

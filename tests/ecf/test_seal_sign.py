@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import NotSignable, Signer, profile, security_code, signature_time, verify
 from tests.factories import certificates as made
 from tests.factories import signatures
@@ -27,7 +27,7 @@ def signer() -> Signer:
 
 
 def test_the_signature_is_exactly_the_profile(signer: Signer) -> None:
-    xml = signer.sign(load_xml(ECF)).xml.decode()
+    xml = signer.sign(parse_xml(ECF)).xml.decode()
 
     assert re.fullmatch(
         r'<\?xml version="1\.0" encoding="utf-8"\?><ECF>.*'
@@ -47,35 +47,35 @@ def test_the_signature_is_exactly_the_profile(signer: Signer) -> None:
 
 
 def test_the_certificate_inside_is_the_signers_leaf_and_nothing_else(signer: Signer) -> None:
-    root = load_xml(signer.sign(load_xml(ECF)).xml)
+    root = parse_xml(signer.sign(parse_xml(ECF)).xml)
 
     (certificate,) = root.iter(f"{{{DSIG}}}X509Certificate")
     assert b64decode(certificate.text or "") == made.default_credential().der
 
 
 def test_the_digest_is_that_of_the_bytes_in_front_of_the_signature(signer: Signer) -> None:
-    xml = signer.sign(load_xml(ECF)).xml
+    xml = signer.sign(parse_xml(ECF)).xml
 
     before, _, after = xml.partition(b"<Signature")
     content = before.partition(b"?>")[2] + after.partition(b"</Signature>")[2]
-    (digest,) = load_xml(xml).iter(f"{{{DSIG}}}DigestValue")
+    (digest,) = parse_xml(xml).iter(f"{{{DSIG}}}DigestValue")
     assert b64decode(digest.text or "") == sha256(content).digest()
 
 
 def test_the_security_code_is_the_first_six_characters_of_the_signature_value(signer: Signer) -> None:
-    sealed = signer.sign(load_xml(ECF))
+    sealed = signer.sign(parse_xml(ECF))
 
     assert f"<SignatureValue>{sealed.signature_value}</SignatureValue>".encode() in sealed.xml
     assert sealed.security_code == security_code(sealed.signature_value) == sealed.signature_value[:6]
 
 
 def test_the_same_document_gets_the_same_bytes_and_code(signer: Signer) -> None:
-    assert signer.sign(load_xml(ECF)) == signer.sign(load_xml(ECF))
-    assert signer.sign(load_xml(ECF)) == Signer(made.default_credential()).sign(load_xml(ECF))
+    assert signer.sign(parse_xml(ECF)) == signer.sign(parse_xml(ECF))
+    assert signer.sign(parse_xml(ECF)) == Signer(made.default_credential()).sign(parse_xml(ECF))
 
 
 def test_signing_leaves_the_tree_as_it_was(signer: Signer) -> None:
-    root = load_xml(signer.sign(load_xml(SEED)).xml)
+    root = parse_xml(signer.sign(parse_xml(SEED)).xml)
     before = etree.tostring(root)
 
     signer.sign(root)
@@ -84,7 +84,7 @@ def test_signing_leaves_the_tree_as_it_was(signer: Signer) -> None:
 
 
 def test_the_signed_content_is_the_content_that_was_given(signer: Signer) -> None:
-    root = load_xml(ECF)
+    root = parse_xml(ECF)
 
     verified = verify(signer.sign(root).xml)
 
@@ -92,7 +92,7 @@ def test_the_signed_content_is_the_content_that_was_given(signer: Signer) -> Non
 
 
 def test_there_is_no_byte_order_mark_and_no_line_break_of_ours(signer: Signer) -> None:
-    xml = signer.sign(load_xml(SEED)).xml
+    xml = signer.sign(parse_xml(SEED)).xml
 
     assert xml.startswith(b"<?xml")
     assert b"\n" not in xml
@@ -101,7 +101,7 @@ def test_there_is_no_byte_order_mark_and_no_line_break_of_ours(signer: Signer) -
 
 def test_indentation_is_dropped_before_signing(signer: Signer) -> None:
     indented = etree.fromstring(b"<ECF>\n  <A>\t<B>1</B>\r\n</A>\n  <C> x </C> </ECF>")
-    compact = load_xml(b"<ECF><A><B>1</B></A><C> x </C></ECF>")
+    compact = parse_xml(b"<ECF><A><B>1</B></A><C> x </C></ECF>")
 
     assert signer.sign(indented) == signer.sign(compact)
 
@@ -116,21 +116,21 @@ def test_an_element_of_nothing_but_blanks_is_signed_as_empty(signer: Signer) -> 
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_earlier_signature_is_replaced(signer: Signer, times: int) -> None:
     other = made.make_credential("OTRA PERSONA")
-    root = load_xml(Signer(other).sign(load_xml(ECF)).xml)
+    root = parse_xml(Signer(other).sign(parse_xml(ECF)).xml)
     for _ in range(times - 1):
         root.insert(0, deepcopy(root[-1]))
 
-    assert signer.sign(root) == signer.sign(load_xml(ECF))
+    assert signer.sign(root) == signer.sign(parse_xml(ECF))
 
 
 def test_a_foreign_signature_under_a_prefix_is_replaced_too(signer: Signer) -> None:
-    root = load_xml(ECF.replace(b"<Encabezado>", b'<ds:Signature xmlns:ds="%b"/><Encabezado>' % DSIG.encode()))
+    root = parse_xml(ECF.replace(b"<Encabezado>", b'<ds:Signature xmlns:ds="%b"/><Encabezado>' % DSIG.encode()))
 
-    assert signer.sign(root) == signer.sign(load_xml(ECF))
+    assert signer.sign(root) == signer.sign(parse_xml(ECF))
 
 
 def test_a_text_that_only_mentions_the_namespace_is_kept(signer: Signer) -> None:
-    root = load_xml(b"<ECF><A>%b</A></ECF>" % DSIG.encode())
+    root = parse_xml(b"<ECF><A>%b</A></ECF>" % DSIG.encode())
 
     assert verify(signer.sign(root).xml).root.findtext("A") == DSIG
 
@@ -158,7 +158,7 @@ def test_what_no_document_may_hold_is_not_signed(signer: Signer, document: bytes
 
 
 def test_namespaces_of_the_root_are_declared_in_canonical_order_and_covered(signer: Signer) -> None:
-    xml = signer.sign(load_xml(SEED)).xml
+    xml = signer.sign(parse_xml(SEED)).xml
 
     assert b"<SemillaModel xmlns:xsd=" in xml
     signatures.verify_with_xmlsec(xml, made.default_credential())
@@ -167,7 +167,7 @@ def test_namespaces_of_the_root_are_declared_in_canonical_order_and_covered(sign
 def test_what_stands_beside_the_root_is_left_out(signer: Signer) -> None:
     root = etree.fromstring(b"<!--x--><?x y?>" + ECF + b"<!--z-->")
 
-    assert signer.sign(root) == signer.sign(load_xml(ECF))
+    assert signer.sign(root) == signer.sign(parse_xml(ECF))
 
 
 def test_a_part_of_a_larger_tree_is_signed_as_a_document_of_its_own(signer: Signer) -> None:
@@ -184,7 +184,7 @@ def test_a_part_of_a_larger_tree_is_signed_as_a_document_of_its_own(signer: Sign
 def test_the_authoritys_samples_are_signed_and_verify_everywhere(signer: Signer, path: Path) -> None:
     credential = made.default_credential()
 
-    xml = signer.sign(load_xml(path.read_bytes())).xml
+    xml = signer.sign(parse_xml(path.read_bytes())).xml
 
     assert verify(xml).root.tag in ("ECF", "RFCE")
     signatures.verify_with_xmlsec(xml, credential)
@@ -193,10 +193,10 @@ def test_the_authoritys_samples_are_signed_and_verify_everywhere(signer: Signer,
 
 def test_many_threads_share_one_signer(signer: Signer) -> None:
     documents = [ECF.replace(b"E310005000201", f"E31{number:010}".encode()) for number in range(64)]
-    alone = [signer.sign(load_xml(document)) for document in documents]
+    alone = [signer.sign(parse_xml(document)) for document in documents]
 
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda document: signer.sign(load_xml(document)), documents))
+        together = list(pool.map(lambda document: signer.sign(parse_xml(document)), documents))
 
     assert together == alone
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 from signxml.algorithms import CanonicalizationMethod
 
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import Signer, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import (
@@ -32,20 +32,20 @@ documents = pytest.mark.parametrize("document", [ECF, SEED], ids=["ecf", "seed"]
 
 
 def compact(document: bytes) -> bytes:
-    return etree.tostring(load_xml(document))
+    return etree.tostring(parse_xml(document))
 
 
 @documents
 def test_xmlsec_verifies_ours(document: bytes) -> None:
     credential = made.default_credential()
 
-    verify_with_xmlsec(Signer(credential).sign(load_xml(document)).xml, credential)
+    verify_with_xmlsec(Signer(credential).sign(parse_xml(document)).xml, credential)
 
 
 @documents
 def test_xmlsec_refuses_ours_once_altered(document: bytes) -> None:
     credential = made.default_credential()
-    altered = Signer(credential).sign(load_xml(document)).xml.replace(b"2026", b"2025")
+    altered = Signer(credential).sign(parse_xml(document)).xml.replace(b"2026", b"2025")
 
     with pytest.raises(xmlsec.Error):
         verify_with_xmlsec(altered, credential)
@@ -55,9 +55,9 @@ def test_xmlsec_refuses_ours_once_altered(document: bytes) -> None:
 def test_signxml_verifies_ours(document: bytes) -> None:
     credential = made.default_credential()
 
-    signed = verify_with_signxml(Signer(credential).sign(load_xml(document)).xml, credential)
+    signed = verify_with_signxml(Signer(credential).sign(parse_xml(document)).xml, credential)
 
-    assert signed == etree.tostring(load_xml(document), method="c14n")
+    assert signed == etree.tostring(parse_xml(document), method="c14n")
 
 
 @pytest.mark.skipif(XMLSEC1 is None, reason="NOT PROVED HERE: the xmlsec1 command is not installed")
@@ -65,7 +65,7 @@ def test_signxml_verifies_ours(document: bytes) -> None:
 def test_the_xmlsec_command_verifies_ours(document: bytes, tmp_path: Path) -> None:
     credential = made.default_credential()
     signed, trusted = tmp_path / "signed.xml", tmp_path / "root.pem"
-    signed.write_bytes(Signer(credential).sign(load_xml(document)).xml)
+    signed.write_bytes(Signer(credential).sign(parse_xml(document)).xml)
     trusted.write_bytes(made.default_root().certificate.public_bytes(Encoding.PEM))
     assert XMLSEC1 is not None
 
@@ -99,7 +99,7 @@ def test_what_xmlsec_signed_we_verify(document: bytes, template: str) -> None:
 
     verified = verify(signed)
 
-    assert etree.tostring(verified.root, method="c14n") == etree.tostring(load_xml(document), method="c14n")
+    assert etree.tostring(verified.root, method="c14n") == etree.tostring(parse_xml(document), method="c14n")
     assert verified.certificate == credential.certificate
 
 
@@ -124,7 +124,7 @@ def test_a_declaration_deeper_in_the_document_is_canonicalised_as_xmlsec_does() 
     credential = made.default_credential()
     document = b'<ECF xmlns:z="urn:z"><A xmlns:b="urn:b" b:c="1" a="2"><b:D xmlns="urn:d"><E xmlns=""/></b:D></A></ECF>'
 
-    xml = Signer(credential).sign(load_xml(document)).xml
+    xml = Signer(credential).sign(parse_xml(document)).xml
 
     verify_with_xmlsec(xml, credential)
     verify(xml)

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from fe.ecf.certificate import Credential
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import Signer, verify
 from tests.factories.signatures import compact, sign_with_xmlsec, verify_with_xmlsec
 
@@ -27,7 +27,7 @@ def credential() -> Credential:
 
 @documents
 def test_signing_gives_the_known_bytes_and_code(name: str, credential: Credential) -> None:
-    sealed = Signer(credential).sign(load_xml((VECTORS / f"{name}.xml").read_bytes()))
+    sealed = Signer(credential).sign(parse_xml((VECTORS / f"{name}.xml").read_bytes()))
 
     assert sealed.xml == (VECTORS / f"{name}.signed.xml").read_bytes()
     assert sealed.security_code == CODES[name]

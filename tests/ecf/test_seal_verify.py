@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 from lxml import etree
 
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import Reason, Signer, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import ECF, SEED, reason_of, sealed, sign_with_xmlsec
 
 
 def test_a_signed_document_gives_its_content_certificate_and_code() -> None:
-    sealed = Signer(made.default_credential()).sign(load_xml(ECF))
+    sealed = Signer(made.default_credential()).sign(parse_xml(ECF))
 
     verified = verify(sealed.xml)
 
@@ -30,7 +30,7 @@ def test_every_kind_of_document_is_verified(root: str) -> None:
 
 
 def test_a_document_that_was_signed_compact_and_travels_indented_verifies() -> None:
-    root = load_xml(sealed(SEED))
+    root = parse_xml(sealed(SEED))
     etree.indent(root)
     indented = etree.tostring(root, xml_declaration=True, encoding="utf-8")
     assert indented.count(b"\n") > 10
@@ -45,7 +45,7 @@ def test_a_document_that_was_signed_with_its_indentation_does_not_verify() -> No
 
 
 def test_base64_in_lines_is_the_same_base64() -> None:
-    value = Signer(made.default_credential()).sign(load_xml(ECF)).signature_value
+    value = Signer(made.default_credential()).sign(parse_xml(ECF)).signature_value
     lines = "\n".join(value[at : at + 76] for at in range(0, len(value), 76))
 
     verified = verify(sealed().replace(value.encode(), f"\n{lines}\r\n".encode()))
@@ -94,4 +94,4 @@ def test_what_transport_does_to_the_bytes_does_not_matter(travel: Callable[[byte
 
     verified = verify(travelled)
 
-    assert etree.tostring(verified.root, method="c14n") == etree.tostring(load_xml(ECF), method="c14n")
+    assert etree.tostring(verified.root, method="c14n") == etree.tostring(parse_xml(ECF), method="c14n")

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, VAT, Kind, Period, RateInForce, Rates, quarter_end
+from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, VAT, Period, RateInForce, Rates, TaxKind, quarter_end
 
 
 def test_the_table_has_the_39_codes_in_order() -> None:
@@ -14,14 +14,14 @@ def test_the_table_has_the_39_codes_in_order() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "kind"),
     [
-        (1, 5, Kind.OTHER),
-        (6, 18, Kind.SPECIFIC_ALCOHOL),
-        (19, 22, Kind.SPECIFIC_TOBACCO),
-        (23, 35, Kind.AD_VALOREM_ALCOHOL),
-        (36, 39, Kind.AD_VALOREM_TOBACCO),
+        (1, 5, TaxKind.OTHER),
+        (6, 18, TaxKind.SPECIFIC_ALCOHOL),
+        (19, 22, TaxKind.SPECIFIC_TOBACCO),
+        (23, 35, TaxKind.AD_VALOREM_ALCOHOL),
+        (36, 39, TaxKind.AD_VALOREM_TOBACCO),
     ],
 )
-def test_codes_are_of_the_kinds_of_the_format(first: int, last: int, kind: Kind) -> None:
+def test_codes_are_of_the_kinds_of_the_format(first: int, last: int, kind: TaxKind) -> None:
     kinds = {ADDITIONAL_TAXES[f"{code:03d}"].kind for code in range(first, last + 1)}
 
     assert kinds == {kind}

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made, to_p12
 from fe.store import certificates
-from fe.store.certificates import CertificateRecord, SealedCertificate
+from fe.store.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
@@ -58,7 +58,7 @@ async def make_certificate(
         else None
     )
     record = CertificateRecord(tenant_id, certificate_id, user_id, HOLDER, HOLDER_ID, "serial", not_before, not_after)
-    sealed = SealedCertificate(
+    sealed = EncryptedCertificate(
         tenant_id, certificate_id, vault.seal(p12, Belongs(tenant_id, name, P12_PURPOSE)), sealed_passphrase
     )
     await db.transact(certificates.put, record, sealed, NOT_BEFORE)

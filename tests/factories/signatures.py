@@ -14,7 +14,7 @@ from signxml.signer import XMLSigner
 from signxml.verifier import VerifyResult, XMLVerifier
 
 from fe.ecf.certificate import Credential
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import BadSignature, Reason, Signer, profile, verify
 from tests.factories.certificates import default_credential
 
@@ -41,12 +41,12 @@ SEED = (
 
 
 def compact(document: bytes = ECF) -> bytes:
-    return etree.tostring(load_xml(document))
+    return etree.tostring(parse_xml(document))
 
 
 def sealed(document: bytes = ECF) -> bytes:
     """`document` signed by us."""
-    return Signer(default_credential()).sign(load_xml(document)).xml
+    return Signer(default_credential()).sign(parse_xml(document)).xml
 
 
 def reason_of(document: bytes) -> Reason:

@@ -15,7 +15,7 @@ from fe.ecf.ids import new_id
 from fe.lifecycle import Stage
 from fe.store import outbox, submissions, tenants
 from fe.store.db import Conn, Database
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
 ISSUER = {
@@ -136,7 +136,7 @@ async def take(db: Database, subject: UUID) -> Work:
         taken = await cursor.fetchone()
         assert taken is not None, "nothing waits"
         stage, environment, host, *rest = taken
-        return Work(Stage(stage), Lane(Environment(environment), host), *rest)
+        return Work(Stage(stage), OutboxLane(Environment(environment), host), *rest)
 
     return await db.run(claim)
 
@@ -145,7 +145,7 @@ async def claim_all(
     db: Database,
     stage: Stage,
     scope: Sequence[int],
-    lane: Lane = Lane(Environment.ECF),  # noqa: B008  (frozen)
+    lane: OutboxLane = OutboxLane(Environment.ECF),  # noqa: B008  (frozen)
     *,
     share: int = 1000,
     lease: timedelta = LEASE,

@@ -22,11 +22,11 @@ from fe.store.db import Conn
 from fe.store.errors import DatabaseUnavailable
 from fe.store.keys import ApiKey
 from fe.store.outbox import Work
-from fe.store.submissions import Accepted, Departure, NewSubmission
+from fe.store.submissions import Accepted, NewSubmission, OutgoingDocument
 
 _accept = submissions.accept
 _claim = outbox.claim
-_departure = submissions.departure
+_departure = submissions.outgoing_document
 
 
 def acknowledges_too_early() -> None:
@@ -44,11 +44,11 @@ def acknowledges_too_early() -> None:
 def makes_the_document_anew() -> None:
     """I2: another try, another moment of signing."""
 
-    async def departure(conn: Conn, work: Work) -> Departure:
+    async def departure(conn: Conn, work: Work) -> OutgoingDocument:
         kept = await _departure(conn, work)
         return replace(kept, content=kept.content + b"\n" * work.epoch) if work.epoch > 2 else kept
 
-    submissions.departure = departure
+    submissions.outgoing_document = departure
 
 
 def announces_nothing() -> None:

@@ -11,14 +11,14 @@ from uuid import UUID
 import pytest
 
 from fe.ecf.ids import new_id
-from fe.ecf.load import load_json
+from fe.ecf.load import parse_json
 from fe.flows.evidence import NotAnExport, export, faults, link_hash, read_export
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import dead_letters, outbox
 from fe.store import evidence as stored
 from fe.store.db import Database
-from fe.store.evidence import Evidence, Link
-from fe.store.operators import Act
+from fe.store.evidence import ChainLink, Evidence
+from fe.store.operators import OperatorAction
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_tenant, rows, take
 
 NOW = ACCEPTED_AT + timedelta(minutes=1)
@@ -51,7 +51,7 @@ async def accepted(db: Database, *, summary: bool = False) -> Evidence:
 
 def through_a_file(evidence: Evidence) -> Evidence:
     """Exported, written as JSON text, and read again."""
-    value = load_json(json.dumps(export(evidence), ensure_ascii=False).encode())
+    value = parse_json(json.dumps(export(evidence), ensure_ascii=False).encode())
     return read_export(value)
 
 
@@ -177,7 +177,7 @@ async def test_what_operators_did_is_part_of_the_evidence(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
-    await db.transact(dead_letters.discard, Act(new_id(NOW), NOW, "eva", "issued by hand"), tenant, subject)
+    await db.transact(dead_letters.discard, OperatorAction(new_id(NOW), NOW, "eva", "issued by hand"), tenant, subject)
 
     evidence = await read(db, subject)
 
@@ -203,11 +203,11 @@ async def test_a_submission_under_way_is_proved_as_far_as_it_got(db: Database) -
 
 def written_anew(evidence: Evidence, *events: tuple[str, str]) -> Evidence:
     """With other events, in a chain of hashes that holds."""
-    links: list[Link] = []
+    links: list[ChainLink] = []
     for seq, (kind, detail) in enumerate(events, 1):
         previous = links[-1].hash if links else b""
         digest = link_hash(previous, evidence.tenant_id, evidence.submission_id, seq, NOW, kind, detail)
-        links.append(Link(seq, NOW, kind, detail, digest))
+        links.append(ChainLink(seq, NOW, kind, detail, digest))
     return replace(evidence, links=tuple(links))
 
 

@@ -18,9 +18,9 @@ from fe.flows.replay import Preview, Run, act_on_each, can_be_asked, preview, ru
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import dead_letters, operators, outbox, replay_plans
 from fe.store.db import Database, open_database
-from fe.store.dead_letters import DeadLetter, Filter
-from fe.store.operators import Act
-from fe.store.replay_plans import Plan, Progress
+from fe.store.dead_letters import DeadLetter, DeadLetterFilter
+from fe.store.operators import OperatorAction
+from fe.store.replay_plans import Progress, ReplayPlan
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -158,8 +158,8 @@ async def make_plan(
     canary: int = 0,
     per_second: float = 1000,
     stop_on_failure: bool = True,
-) -> Plan:
-    act = Act(new_id(NOW), NOW, "eva", "the authority is back")
+) -> ReplayPlan:
+    act = OperatorAction(new_id(NOW), NOW, "eva", "the authority is back")
     await db.transact(
         replay_plans.make,
         act,
@@ -174,7 +174,7 @@ async def make_plan(
     return plan
 
 
-async def run(db: Database, plan: Plan, *, go_on: bool = False, wait: bool = False) -> Run:
+async def run(db: Database, plan: ReplayPlan, *, go_on: bool = False, wait: bool = False) -> Run:
     return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait)
 
 
@@ -303,7 +303,7 @@ async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where
 
     assert ended.stopped == f"a canary failed again: {letters[0][1]} E310000000000: again"
     assert (ended.progress.released, ended.progress.failed) == (1, [letters[0][1]])
-    assert len(await db.run(dead_letters.listed, Filter(), 10)) == 3
+    assert len(await db.run(dead_letters.listed, DeadLetterFilter(), 10)) == 3
 
 
 async def _let_fail(db: Database, subject: UUID) -> None:
@@ -517,7 +517,7 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
 async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:
     letters = await make_dead(db, 3)
     plan = await make_plan(db, letters, canary=1)
-    act = Act(new_id(NOW), NOW, "ana", "issued by hand")
+    act = OperatorAction(new_id(NOW), NOW, "ana", "issued by hand")
     await db.transact(dead_letters.discard, act, *letters[0])
 
     async with trio.open_nursery() as nursery:
@@ -547,8 +547,8 @@ async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Databa
 
 async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Database) -> None:
     made = await make_dead(db, 2)
-    letters = await db.run(dead_letters.listed, Filter(), 10)
-    await db.transact(dead_letters.replay, Act(new_id(NOW), NOW, "ana", "first"), *made[0])
+    letters = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
+    await db.transact(dead_letters.replay, OperatorAction(new_id(NOW), NOW, "ana", "first"), *made[0])
 
     done = await act_on_each(db, letters, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
 

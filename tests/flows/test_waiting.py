@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from fe.flows.waiting import Answer, For, Limits, explain
-from fe.store.waiting import Waiting
+from fe.flows.waiting import Diagnosis, For, Limits, explain
+from fe.store.waiting import WaitingSubmission
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 LIMITS = Limits(attempts=8, doubt=timedelta(minutes=15), follow=timedelta(hours=72), silence=timedelta(seconds=30))
 
 #: Waiting for its third try of being sent, with a process that works.
-WAITING = Waiting(
+WAITING = WaitingSubmission(
     tenant_id=7,
     tenant="Ozama",
     subject=UUID(int=1),
@@ -49,7 +49,7 @@ WAITING = Waiting(
 NOT_IN_OUTBOX: dict[str, Any] = dict.fromkeys(("stage", "host", "run_at", "attempt", "deaths", "entered_at"))
 
 
-def answer(**changes: Any) -> Answer:
+def answer(**changes: Any) -> Diagnosis:
     return explain(replace(WAITING, **changes), LIMITS)
 
 

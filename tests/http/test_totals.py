@@ -7,7 +7,7 @@ import pytest
 from fe.ecf.ids import new_id
 from fe.store import history
 from fe.store.db import Conn, Database
-from fe.store.history import Filter, Totals
+from fe.store.history import HistoryFilter, Totals
 from tests.http.front import Key
 
 NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)
@@ -47,11 +47,11 @@ async def test_every_period_counts_the_same_with_and_without_memory(db: Database
     for _ in range(2):  # the second time from memory
         for since in edges:
             for until in edges:
-                chosen = Filter(since=since, until=until)
+                chosen = HistoryFilter(since=since, until=until)
                 expected = await db.run(history.count, key.tenant_id, chosen)
                 assert await db.run(totals.count, key.tenant_id, chosen, NOW) == expected, (since, until)
-    assert await db.run(totals.count, key.tenant_id, Filter(buyer_rnc="131880657"), NOW) == len(moments)
-    assert await db.run(totals.count, key.tenant_id + 1, Filter(), NOW) == 0
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(buyer_rnc="131880657"), NOW) == len(moments)
+    assert await db.run(totals.count, key.tenant_id + 1, HistoryFilter(), NOW) == 0
 
 
 async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) -> None:
@@ -59,15 +59,15 @@ async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) 
     for number, at in enumerate([datetime(2026, 3, 5, tzinfo=UTC), datetime(2026, 4, 5, tzinfo=UTC), NOW, NOW], 1):
         await put(db, key, at)
         if number > 2:
-            assert await db.run(totals.count, key.tenant_id, Filter(), NOW) == number
+            assert await db.run(totals.count, key.tenant_id, HistoryFilter(), NOW) == number
 
 
 @pytest.mark.parametrize("now", [datetime(2026, 7, 1, 0, 30, tzinfo=UTC), datetime(2026, 7, 1, 2, tzinfo=UTC)])
 async def test_a_month_that_has_just_ended_is_not_yet_taken_as_over(db: Database, key: Key, now: datetime) -> None:
     totals = Totals()
     await put(db, key, datetime(2026, 6, 5, tzinfo=UTC))
-    assert await db.run(totals.count, key.tenant_id, Filter(), now) == 1
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now) == 1
     await put(db, key, datetime(2026, 6, 30, 23, 59, 59, tzinfo=UTC))  # its transaction took a moment
 
     late = 2 if now.hour < 1 else 1
-    assert await db.run(totals.count, key.tenant_id, Filter(), now) == late
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now) == late

@@ -16,9 +16,9 @@ from fe.ecf.seal import Signer, verify
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
-from fe.issuing.validate import is_fatal, judge
-from fe.store.judging import Background
-from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from fe.issuing.validate import find_problems, is_fatal
+from fe.store.judging import TenantContext
+from fe.store.submissions import Candidate, SignedDocument, SigningInput
 from tests.factories.companies import company_credential
 from tests.issuing.cases import CASES, OTHER, Case
 
@@ -37,7 +37,7 @@ def validated(case: Case) -> list[Problem]:
     document = draft.read()
     number = document.issued_number
     prefix = number[:3] if number is not None else document.type.prefix if document.type is not None else ""
-    known = Background(
+    known = TenantContext(
         issuer=dict(case.issuer),
         user_is_known=True,
         own_rncs=frozenset({str(case.issuer["RNCEmisor"])}),
@@ -45,7 +45,7 @@ def validated(case: Case) -> list[Problem]:
         next_numbers={prefix: case.next_number} if case.next_number is not None else {},
         holders=case.holders,
     )
-    return judge(draft, document, known, case.now)
+    return find_problems(draft, document, known, case.now)
 
 
 def signed(case: Case) -> SignedDocument:
@@ -55,7 +55,7 @@ def signed(case: Case) -> SignedDocument:
     if admitted.draw_prefix is not None and case.next_number is not None:
         drawn = f"{admitted.draw_prefix}{case.next_number:010}"
     chosen = Candidate(UUID(int=7), None, None, None, case.now, case.now)
-    sheet = SigningSheet(
+    sheet = SigningInput(
         format=admitted.format,
         root=admitted.root,
         ecf_type=admitted.ecf_type,
@@ -113,7 +113,7 @@ def test_a_number_of_a_sequence_that_is_over_is_not_promised() -> None:
     assert "Encabezado.IdDoc.eNCF" in {problem.path for problem in validated(over)}
 
 
-def known_to(**changes: Any) -> Background:
+def known_to(**changes: Any) -> TenantContext:
     plain: dict[str, Any] = {
         "issuer": {},
         "user_is_known": True,
@@ -122,12 +122,12 @@ def known_to(**changes: Any) -> Background:
         "next_numbers": {},
         "holders": (),
     }
-    return Background(**{**plain, **changes})
+    return TenantContext(**{**plain, **changes})
 
 
-def told(given: Mapping[str, Any], known: Background, **of_the_draft: Any) -> list[Problem]:
+def told(given: Mapping[str, Any], known: TenantContext, **of_the_draft: Any) -> list[Problem]:
     draft = Draft("structured", payload=given, **of_the_draft)
-    return judge(draft, draft.read(), known, CASES[0].now)
+    return find_problems(draft, draft.read(), known, CASES[0].now)
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document, read_payload, read_xml
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import load_json, load_xml
+from fe.ecf.load import parse_json, parse_xml
 from fe.ecf.schema import validate
 from fe.ecf.seal import Signer, verify
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
-from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from fe.store.submissions import Candidate, SignedDocument, SigningInput
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
 from tests.factories.companies import company_credential
 
@@ -31,7 +31,7 @@ GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
 
 
-def sheet(original: bytes, **changes: Any) -> SigningSheet:
+def sheet(original: bytes, **changes: Any) -> SigningInput:
     plain: dict[str, Any] = {
         "format": "structured",
         "root": "ECF",
@@ -45,7 +45,7 @@ def sheet(original: bytes, **changes: Any) -> SigningSheet:
         "sequence_expires": EXPIRES,
         "candidates": (CHOSEN,),
     }
-    return SigningSheet(**{**plain, **changes})
+    return SigningInput(**{**plain, **changes})
 
 
 def sign(
@@ -72,7 +72,7 @@ def document_of(signed: bytes) -> Document:
 
 
 def companion(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = load_json((GOLDEN / f"{name}.json").read_bytes())
+    found: dict[str, Any] = parse_json((GOLDEN / f"{name}.json").read_bytes())
     return found
 
 
@@ -83,7 +83,7 @@ def test_a_receipt_of_every_type_is_made_whole_signed_and_follows_the_format(ecf
     document = document_of(made.signed)
     assert (document.root, document.type) == (Root.ECF, ecf_type)
     assert (made.ecf_type, made.issuer_rnc) == (ecf_type, ISSUER["RNCEmisor"])
-    assert validate(load_xml(made.signed)) == []
+    assert validate(parse_xml(made.signed)) == []
     assert document.get("Encabezado.Emisor.RazonSocialEmisor") == ISSUER["RazonSocialEmisor"]
     assert document.get("FechaHoraFirma") == "05-11-2026 22:15:30"
     assert made.security_code == verify(made.signed).security_code
@@ -106,7 +106,7 @@ def test_the_companions_are_signed_as_they_are(
     made = sign(companion(name), root=root)
 
     assert document_of(made.signed).root is root
-    assert validate(load_xml(made.signed)) == []
+    assert validate(parse_xml(made.signed)) == []
     assert (made.issuer_rnc, made.buyer_rnc, made.host, made.sent) == (issuer, buyer, host, None)
     assert (made.security_code is not None) == has_code
     assert (made.qr_code_url is not None) == has_code
@@ -120,7 +120,7 @@ def test_xml_is_signed_anew_with_every_value_as_it_was(name: str) -> None:
 
     made = sign(once, format="xml")
 
-    before, after = read_xml(load_xml(original)).content, dict(document_of(made.signed).content)
+    before, after = read_xml(parse_xml(original)).content, dict(document_of(made.signed).content)
     assert {**before, "FechaHoraFirma": None} == {**after, "FechaHoraFirma": None}
     assert made.signed.count(b"<Signature ") == 1
 
@@ -217,7 +217,7 @@ def test_a_small_consumer_invoice_goes_out_as_its_summary_under_the_invoices_cod
     summary = document_of(made.sent)
     assert (summary.root, summary.e_ncf) == (Root.RFCE, document_of(made.signed).e_ncf)
     assert summary.get("Encabezado.CodigoSeguridadeCF") == made.security_code
-    assert validate(load_xml(made.sent)) == []
+    assert validate(parse_xml(made.sent)) == []
     assert made.security_code != verify(made.sent).security_code
     assert made.qr_code_url is not None
     assert made.qr_code_url.startswith("https://fc.example/ecf/ConsultaTimbreFC?")
@@ -308,4 +308,4 @@ def test_decimals_reach_the_document_as_they_were_sent() -> None:
     item = document_of(made.signed).content["DetallesItems"]["Item"]
     entry = item[0] if isinstance(item, list) else item
     assert Decimal(str(entry["PrecioUnitarioItem"])) == Decimal("0.1")
-    assert read_payload(load_json(raw)).root is Root.ECF
+    assert read_payload(parse_json(raw)).root is Root.ECF

@@ -21,7 +21,7 @@ from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import NotADocument
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import Malformed, load_json, load_xml
+from fe.ecf.load import Malformed, parse_json, parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import kind
@@ -30,9 +30,9 @@ from fe.ecf.seal import Signer, verify
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
-from fe.issuing.validate import is_fatal, judge
-from fe.store.judging import Background
-from fe.store.submissions import Candidate, SignedDocument, SigningSheet
+from fe.issuing.validate import find_problems, is_fatal
+from fe.store.judging import TenantContext
+from fe.store.submissions import Candidate, SignedDocument, SigningInput
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload, receipt
 from tests.ecf.strategies import DOCUMENT_KINDS, documents
@@ -43,7 +43,7 @@ EXPIRES = datetime(2028, 12, 31, 16, tzinfo=UTC)
 HOSTS = QrHosts("https://ecf.example", "https://fc.example")
 SIGNER = Signer(company_credential())
 CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
-KNOWN = Background(
+KNOWN = TenantContext(
     issuer=ISSUER,
     user_is_known=True,
     own_rncs=frozenset({str(ISSUER["RNCEmisor"])}),
@@ -77,7 +77,7 @@ def validated(draft: Draft) -> list[Problem]:
         document = draft.read()
     except NotADocument as error:
         return list(error.problems)
-    return judge(draft, document, KNOWN, NOW)
+    return find_problems(draft, document, KNOWN, NOW)
 
 
 def signed(draft: Draft) -> SignedDocument | None:
@@ -87,7 +87,7 @@ def signed(draft: Draft) -> SignedDocument | None:
     except (Malformed, NotADocument):
         return None
     number = new.e_ncf if new.draw_prefix is None else f"{new.draw_prefix}0000000042"
-    sheet = SigningSheet(
+    sheet = SigningInput(
         format=new.format,
         root=new.root,
         ecf_type=new.ecf_type,
@@ -107,7 +107,7 @@ def signed(draft: Draft) -> SignedDocument | None:
 
 
 def structured(content: dict[str, Any]) -> Draft:
-    return Draft("structured", payload=load_json(write_canonical_json(content)))
+    return Draft("structured", payload=parse_json(write_canonical_json(content)))
 
 
 def agree(draft: Draft) -> SignedDocument | None:
@@ -117,8 +117,8 @@ def agree(draft: Draft) -> SignedDocument | None:
     if made is not None:
         for document in filter(None, (made.signed, made.sent)):
             verify(document)
-            assert validate(load_xml(document)) == []
-            assert list(blanks_around_values(load_xml(document))) == []
+            assert validate(parse_xml(document)) == []
+            assert list(blanks_around_values(parse_xml(document))) == []
         the_address_says_what_was_sent(made)
     return made
 
@@ -145,7 +145,7 @@ def _blanks(of: Element, node: etree._Element) -> Iterator[str]:
 def the_address_says_what_was_sent(made: SignedDocument) -> None:
     if made.qr_code_url is None:
         return
-    sent = load_xml(made.sent or made.signed)
+    sent = parse_xml(made.sent or made.signed)
     said = {name: values[0] for name, values in parse_qs(urlsplit(made.qr_code_url).query).items()}
     assert said["MontoTotal"] == sent.findtext("Encabezado/Totales/MontoTotal")
     assert said["RncEmisor"] == sent.findtext("Encabezado/Emisor/RNCEmisor")
@@ -235,7 +235,7 @@ def drafts_with_dates(draw: st.DrawFn) -> dict[str, Any]:
 
 def _companions() -> list[dict[str, Any]]:
     names = ("rfce-of-the-lunch", "acecf-rejected", "anecf-two-blocks")
-    return [load_json((GOLDEN / f"{name}.json").read_bytes()) for name in names]
+    return [parse_json((GOLDEN / f"{name}.json").read_bytes()) for name in names]
 
 
 @odd_judgement
@@ -271,7 +271,7 @@ def test_documents_that_follow_the_format_are_judged_as_they_are_signed(data: st
 def test_finished_xml_is_judged_as_it_is_signed(data: st.DataObject) -> None:
     ecf_type = data.draw(st.sampled_from(EcfType))
     xml = to_bytes(build(receipt(ecf_type, issued="05-11-2026"))).decode()
-    root = load_xml(xml.encode())
+    root = parse_xml(xml.encode())
     for _ in range(data.draw(st.integers(0, 2))):
         leaf = data.draw(st.sampled_from([node for node in root.iter() if not len(node)]))
         leaf.text = data.draw(st.sampled_from(_ODD)).format(leaf.text or "")
@@ -291,8 +291,8 @@ def test_an_iso_date_is_written_in_the_authoritys_form_and_told(field: str) -> N
     made = agree(structured(content))
 
     assert made is not None
-    assert load_xml(made.signed).findtext(f"Encabezado/IdDoc/{field}") == "31-12-2027"
-    assert load_xml(made.signed).findtext("Encabezado/Emisor/FechaEmision") == "05-11-2026"
+    assert parse_xml(made.signed).findtext(f"Encabezado/IdDoc/{field}") == "31-12-2027"
+    assert parse_xml(made.signed).findtext("Encabezado/Emisor/FechaEmision") == "05-11-2026"
     if field == "FechaVencimientoSecuencia":
         assert made.ncf_expiration is not None
         assert made.ncf_expiration.isoformat() == "2027-12-31"
@@ -327,7 +327,7 @@ def test_blanks_around_a_text_are_the_texts_own() -> None:
     made = agree(structured(content))
 
     assert made is not None
-    assert load_xml(made.signed).findtext("DetallesItems/Item/NombreItem") == " COSA "
+    assert parse_xml(made.signed).findtext("DetallesItems/Item/NombreItem") == " COSA "
 
 
 def test_the_address_of_a_summary_says_the_total_as_the_summary_that_was_sent() -> None:
@@ -341,6 +341,6 @@ def test_the_address_of_a_summary_says_the_total_as_the_summary_that_was_sent() 
     assert made is not None
     assert made.sent is not None
     assert made.qr_code_url is not None
-    assert load_xml(made.signed).findtext("Encabezado/Totales/MontoTotal") == "118.5"
-    assert load_xml(made.sent).findtext("Encabezado/Totales/MontoTotal") == "118.50"
+    assert parse_xml(made.signed).findtext("Encabezado/Totales/MontoTotal") == "118.5"
+    assert parse_xml(made.sent).findtext("Encabezado/Totales/MontoTotal") == "118.50"
     assert "MontoTotal=118.50&" in made.qr_code_url

@@ -14,10 +14,10 @@ from fe.actors.outcomes import fate_of
 from fe.authority.client import Verdict
 from fe.authority.estado import Estado
 from fe.ecf.ids import new_id
-from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Outcome, Place, Stage, Status
+from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Place, Stage, Status, StepOutcome
 from fe.store import dead_letters, outbox, submissions
 from fe.store.db import Database
-from fe.store.operators import Act
+from fe.store.operators import OperatorAction
 from fe.store.outbox import Work
 from fe.store.submissions import SignedDocument
 from tests.factories.tenants import (
@@ -39,21 +39,21 @@ AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 
 #: What each function of the database brings about.
-OUTCOMES: dict[str, tuple[Outcome, ...]] = {
-    "accept_submission": (Outcome.ACCEPTED,),
-    "book_signed": (Outcome.SIGNED,),
-    "book_failure": (Outcome.FAILED,),
-    "intend_to_send": (Outcome.ANNOUNCED, Outcome.ANNOUNCED_AGAIN),
-    "book_received": (Outcome.RECEIVED,),
-    "book_processing": (Outcome.PROCESSING, Outcome.STILL_PROCESSING),
-    "book_doubt": (Outcome.IN_DOUBT,),
-    "book_resend": (Outcome.NOT_KNOWN,),
-    "book_verdict": (Outcome.VERDICT,),
-    "book_retry": (Outcome.RETRY, Outcome.GIVEN_BACK),
-    "book_not_sent": (Outcome.RETRY, Outcome.GIVEN_BACK),
-    "book_dead_letter": (Outcome.OUT_OF_ATTEMPTS,),
-    "replay_dead_letter": (Outcome.REPLAYED,),
-    "discard_dead_letter": (Outcome.DISCARDED,),
+OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
+    "accept_submission": (StepOutcome.ACCEPTED,),
+    "book_signed": (StepOutcome.SIGNED,),
+    "book_failure": (StepOutcome.FAILED,),
+    "intend_to_send": (StepOutcome.ANNOUNCED, StepOutcome.ANNOUNCED_AGAIN),
+    "book_received": (StepOutcome.RECEIVED,),
+    "book_processing": (StepOutcome.PROCESSING, StepOutcome.STILL_PROCESSING),
+    "book_doubt": (StepOutcome.IN_DOUBT,),
+    "book_resend": (StepOutcome.NOT_KNOWN,),
+    "book_verdict": (StepOutcome.VERDICT,),
+    "book_retry": (StepOutcome.RETRY, StepOutcome.GIVEN_BACK),
+    "book_not_sent": (StepOutcome.RETRY, StepOutcome.GIVEN_BACK),
+    "book_dead_letter": (StepOutcome.OUT_OF_ATTEMPTS,),
+    "replay_dead_letter": (StepOutcome.REPLAYED,),
+    "discard_dead_letter": (StepOutcome.DISCARDED,),
 }
 
 
@@ -89,7 +89,7 @@ def test_no_function_has_a_part_in_a_submission_s_life_but_these(definitions: di
     found = {name for name, text in definitions.items() if sql.moves_a_submission(text)}
 
     assert found - sql.HELPERS == set(OUTCOMES)
-    assert {outcome for outcomes in OUTCOMES.values() for outcome in outcomes} == set(Outcome)
+    assert {outcome for outcomes in OUTCOMES.values() for outcome in outcomes} == set(StepOutcome)
 
 
 @pytest.mark.parametrize("function", OUTCOMES)
@@ -182,7 +182,7 @@ def test_what_callers_say_of_a_verdict_s_number_is_what_the_table_allows() -> No
         for used in (True, False, None)
     }
 
-    assert possible == {(move.status, move.fate) for move in MOVES if move.outcome is Outcome.VERDICT}
+    assert possible == {(move.status, move.fate) for move in MOVES if move.outcome is StepOutcome.VERDICT}
 
 
 # --- As they run -------------------------------------------------------------------------------------------------
@@ -219,7 +219,9 @@ def _booking(write: Callable[..., Awaitable[None]], **values: Any) -> Drive:
 
 def _operator(write: Callable[..., Awaitable[Any]]) -> Drive:
     async def drive(db: Database, work: Work, _: Move) -> None:
-        assert await db.transact(write, Act(new_id(AT), AT, "eva", "it is time"), work.tenant_id, work.subject)
+        assert await db.transact(
+            write, OperatorAction(new_id(AT), AT, "eva", "it is time"), work.tenant_id, work.subject
+        )
 
     return drive
 
@@ -227,24 +229,24 @@ def _operator(write: Callable[..., Awaitable[Any]]) -> Drive:
 _PROCESSING = _booking(outbox.processing, after=SOON, response={"said": "En Proceso"})
 
 #: Which function brings about which outcome, and how it is called.
-DRIVES: dict[tuple[str, Outcome], Drive] = {
-    ("book_signed", Outcome.SIGNED): _sign,
-    ("book_failure", Outcome.FAILED): _fail,
-    ("intend_to_send", Outcome.ANNOUNCED): _announce,
-    ("intend_to_send", Outcome.ANNOUNCED_AGAIN): _announce,
-    ("book_received", Outcome.RECEIVED): _booking(outbox.received, track_id="t", after=SOON, reply={}),
-    ("book_processing", Outcome.PROCESSING): _PROCESSING,
-    ("book_processing", Outcome.STILL_PROCESSING): _PROCESSING,
-    ("book_doubt", Outcome.IN_DOUBT): _booking(outbox.doubt, after=SOON, error="why"),
-    ("book_resend", Outcome.NOT_KNOWN): _booking(outbox.resend, after=SOON, reason="why"),
-    ("book_verdict", Outcome.VERDICT): _judge,
-    ("book_retry", Outcome.RETRY): _booking(outbox.retry, after=SOON, error="why"),
-    ("book_retry", Outcome.GIVEN_BACK): _booking(outbox.retry, after=SOON, error="why", counts=False),
-    ("book_not_sent", Outcome.RETRY): _booking(outbox.not_sent, after=SOON, error="why"),
-    ("book_not_sent", Outcome.GIVEN_BACK): _booking(outbox.not_sent, after=SOON, error="why", counts=False),
-    ("book_dead_letter", Outcome.OUT_OF_ATTEMPTS): _booking(outbox.dead_letter, error="why"),
-    ("replay_dead_letter", Outcome.REPLAYED): _operator(dead_letters.replay),
-    ("discard_dead_letter", Outcome.DISCARDED): _operator(dead_letters.discard),
+DRIVES: dict[tuple[str, StepOutcome], Drive] = {
+    ("book_signed", StepOutcome.SIGNED): _sign,
+    ("book_failure", StepOutcome.FAILED): _fail,
+    ("intend_to_send", StepOutcome.ANNOUNCED): _announce,
+    ("intend_to_send", StepOutcome.ANNOUNCED_AGAIN): _announce,
+    ("book_received", StepOutcome.RECEIVED): _booking(outbox.received, track_id="t", after=SOON, reply={}),
+    ("book_processing", StepOutcome.PROCESSING): _PROCESSING,
+    ("book_processing", StepOutcome.STILL_PROCESSING): _PROCESSING,
+    ("book_doubt", StepOutcome.IN_DOUBT): _booking(outbox.doubt, after=SOON, error="why"),
+    ("book_resend", StepOutcome.NOT_KNOWN): _booking(outbox.resend, after=SOON, reason="why"),
+    ("book_verdict", StepOutcome.VERDICT): _judge,
+    ("book_retry", StepOutcome.RETRY): _booking(outbox.retry, after=SOON, error="why"),
+    ("book_retry", StepOutcome.GIVEN_BACK): _booking(outbox.retry, after=SOON, error="why", counts=False),
+    ("book_not_sent", StepOutcome.RETRY): _booking(outbox.not_sent, after=SOON, error="why"),
+    ("book_not_sent", StepOutcome.GIVEN_BACK): _booking(outbox.not_sent, after=SOON, error="why", counts=False),
+    ("book_dead_letter", StepOutcome.OUT_OF_ATTEMPTS): _booking(outbox.dead_letter, error="why"),
+    ("replay_dead_letter", StepOutcome.REPLAYED): _operator(dead_letters.replay),
+    ("discard_dead_letter", StepOutcome.DISCARDED): _operator(dead_letters.discard),
 }
 
 
@@ -282,7 +284,7 @@ async def events_of(db: Database, subject: UUID) -> list[tuple[str, dict[str, An
 async def brought_to(db: Database, move: Move) -> Work:
     """A submission in the place where a move begins, as life brings it there, claimed if there is anything to claim."""
     if move.before is Place.DEAD_LETTER:
-        died_in = Stage(move.to) if move.outcome is Outcome.REPLAYED else Stage.SEND
+        died_in = Stage(move.to) if move.outcome is StepOutcome.REPLAYED else Stage.SEND
         subject = await make_submission(db, await make_tenant(db), stage=died_in)
         work = await take(db, subject)
         if move.fate is NumberFate.UNKNOWN:
@@ -290,9 +292,9 @@ async def brought_to(db: Database, move: Move) -> Work:
         await db.run(outbox.dead_letter, work, at=AT, error="why")
         return work
     work = await take(db, await make_submission(db, await make_tenant(db), stage=Stage(move.before)))
-    if move.outcome is Outcome.ANNOUNCED_AGAIN:
+    if move.outcome is StepOutcome.ANNOUNCED_AGAIN:
         await _announce(db, work, move)
-    if move.outcome is Outcome.STILL_PROCESSING:
+    if move.outcome is StepOutcome.STILL_PROCESSING:
         await _PROCESSING(db, work, move)
         work = await take(db, work.subject)
     return work
@@ -300,13 +302,13 @@ async def brought_to(db: Database, move: Move) -> Work:
 
 def test_every_move_of_the_table_is_driven() -> None:
     assert {(name, outcome) for name, outcomes in OUTCOMES.items() for outcome in outcomes} == {
-        ("accept_submission", Outcome.ACCEPTED),
+        ("accept_submission", StepOutcome.ACCEPTED),
         *DRIVES,
     }
 
 
 @pytest.mark.parametrize(("function", "outcome"), DRIVES)
-async def test_a_function_does_what_the_table_says(db: Database, function: str, outcome: Outcome) -> None:
+async def test_a_function_does_what_the_table_says(db: Database, function: str, outcome: StepOutcome) -> None:
     for move in [move for move in MOVES if move.outcome is outcome]:
         work = await brought_to(db, move)
         before = await look(db, work.subject)
@@ -324,7 +326,7 @@ async def test_a_function_does_what_the_table_says(db: Database, function: str, 
 
 @pytest.mark.parametrize(("function", "outcome"), DRIVES)
 async def test_what_the_table_does_not_change_stays_whatever_it_was(
-    db: Database, function: str, outcome: Outcome
+    db: Database, function: str, outcome: StepOutcome
 ) -> None:
     for move in [move for move in MOVES if move.outcome is outcome]:
         work = await brought_to(db, move)
@@ -337,7 +339,7 @@ async def test_what_the_table_does_not_change_stays_whatever_it_was(
 
 
 async def test_acceptance_does_what_the_table_says(db: Database) -> None:
-    (move,) = (move for move in MOVES if move.outcome is Outcome.ACCEPTED)
+    (move,) = (move for move in MOVES if move.outcome is StepOutcome.ACCEPTED)
     new = new_submission(await make_tenant(db))
 
     await db.run(submissions.accept, new, AT)
@@ -349,12 +351,12 @@ async def test_acceptance_does_what_the_table_says(db: Database) -> None:
 
 async def test_a_replay_asks_first_where_bytes_may_have_gone_out(db: Database) -> None:
     """The one replay that does not lead back to where it died."""
-    move = next(one for one in MOVES if one.outcome is Outcome.OUT_OF_ATTEMPTS and one.before is Place.SEND)
+    move = next(one for one in MOVES if one.outcome is StepOutcome.OUT_OF_ATTEMPTS and one.before is Place.SEND)
     work = await brought_to(db, move)
     await _announce(db, work, move)
     await db.run(outbox.dead_letter, work, at=AT, error="why")
 
-    await DRIVES["replay_dead_letter", Outcome.REPLAYED](db, work, move)
+    await DRIVES["replay_dead_letter", StepOutcome.REPLAYED](db, work, move)
 
     assert (await look(db, work.subject)).place is Place.RECONCILE
     assert lived(await events_of(db, work.subject)).place is Place.RECONCILE

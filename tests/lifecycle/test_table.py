@@ -14,10 +14,10 @@ from fe.lifecycle import (
     EventKind,
     Life,
     NumberFate,
-    Outcome,
     Place,
     Stage,
     Status,
+    StepOutcome,
     Unlawful,
 )
 
@@ -37,7 +37,7 @@ def live(*events: Told) -> Life:
 
 
 def test_every_value_is_used_or_said_to_be_unwritten() -> None:
-    assert {move.outcome for move in MOVES} == set(Outcome)
+    assert {move.outcome for move in MOVES} == set(StepOutcome)
     assert {move.event for move in MOVES} == {*EventKind, None}
     assert {move.before for move in MOVES} | {Place.ENDED} == set(Place)
     assert {move.to for move in MOVES} | {Place.NEW} == set(Place)

@@ -10,7 +10,7 @@ import trio
 from fe.actors import stock
 from fe.actors.observers import watch_outbox
 from fe.actors.outcomes import Judged
-from fe.actors.stock import StockTaker
+from fe.actors.stock import Collectors
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
 from fe.lifecycle import NumberFate, Stage, Status
@@ -39,9 +39,9 @@ async def until(holds: Callable[[], bool]) -> None:
 @asynccontextmanager
 async def taking_stock(
     db: Database, metrics: Metrics, ahead: float = 0.0, turns: bool = True
-) -> AsyncIterator[StockTaker]:
+) -> AsyncIterator[Collectors]:
     """The stock-taker, running; by default it has taken stock once."""
-    taker = StockTaker(db, clock_ahead(ahead), metrics)
+    taker = Collectors(db, clock_ahead(ahead), metrics)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(taker.run)
         if turns:

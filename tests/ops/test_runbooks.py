@@ -22,7 +22,7 @@ from fe.ecf.selfmade import to_p12
 from fe.lifecycle import Stage
 from fe.store import pauses
 from fe.store.db import Database
-from fe.store.operators import Act
+from fe.store.operators import OperatorAction
 from fe.vault import Vault
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
@@ -70,7 +70,7 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
     (folder / "passphrase").write_text("of the new one\n", encoding="utf-8")
     if name == "pause-forgotten":
         now = datetime.now(UTC)
-        act = Act(new_id(now), now, "somebody", "forgotten since")
+        act = OperatorAction(new_id(now), now, "somebody", "forgotten since")
         assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF.value)
     return {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
 

@@ -10,11 +10,11 @@ from uuid import UUID
 from psycopg.rows import scalar_row
 
 from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry
-from fe.queue.stage import Kind
+from fe.queue.stage import WorkKind
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.errors import LeaseLost
-from fe.store.outbox import Turn
+from fe.store.outbox import OutboxShare
 from tests.factories.tenants import rows
 
 TABLES = """
@@ -95,7 +95,7 @@ class Source:
         limit: int,
         *,
         floors: Mapping[Lane, datetime],
-    ) -> Mapping[Lane, Sequence[Turn]]:
+    ) -> Mapping[Lane, Sequence[OutboxShare]]:
         names = {lane.name: lane for lane, _ in lanes}
         values = {
             "stage": stage,
@@ -106,9 +106,9 @@ class Source:
             "limit": limit,
         }
         cursor = await conn.execute(self._due, values)
-        turns: dict[Lane, list[Turn]] = {lane: [] for lane, _ in lanes}
+        turns: dict[Lane, list[OutboxShare]] = {lane: [] for lane, _ in lanes}
         for _, host, tenant_id, weight in await cursor.fetchall():
-            turns[names[host]].append(Turn(tenant_id, weight))
+            turns[names[host]].append(OutboxShare(tenant_id, weight))
         return turns
 
     async def claim(
@@ -205,7 +205,9 @@ async def _bury(conn: Conn, item: Item, outcome: Park, at: datetime) -> None:
     await _book(conn, item, "DELETE FROM jobs", what=f"parked: {outcome.reason}")
 
 
-JOBS: Kind[Item] = Kind(Source("jobs"), {Done: _done, Retry: _retry_in("jobs"), Park: _bury}, batches={Done: _all_done})
+JOBS: WorkKind[Item] = WorkKind(
+    Source("jobs"), {Done: _done, Retry: _retry_in("jobs"), Park: _bury}, batches={Done: _all_done}
+)
 
 
 # --- Deliveries: a POST that may have arrived though nobody answered, and a stage that asks ---------------------------
@@ -258,8 +260,8 @@ async def _is_posted(conn: Conn, item: Item) -> bool:
     return bool(await cursor.fetchone())
 
 
-def delivery_kind(written: Callable[[Item, Outcome], None] = lambda _, __: None) -> Kind[Item]:
-    return Kind(
+def delivery_kind(written: Callable[[Item, Outcome], None] = lambda _, __: None) -> WorkKind[Item]:
+    return WorkKind(
         Source("deliveries"),
         {
             Delivered: _delivered,

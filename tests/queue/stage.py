@@ -15,10 +15,10 @@ from fe.actors.writers import WRITERS, submission_kind
 from fe.clock import system_clock
 from fe.lifecycle import NumberFate, Stage
 from fe.metrics import Metrics
-from fe.queue.claims import InHand, find_and_claim
+from fe.queue.claims import InFlight, find_and_claim
 from fe.queue.executor import Executor, run_stage
 from fe.queue.outcome import Advance, End, Outcome, Writer
-from fe.queue.stage import Kind, StageConfig, Tools
+from fe.queue.stage import StageConfig, Tools, WorkKind
 from fe.store import outbox
 from fe.store.db import Conn, Database
 from fe.store.outbox import Work
@@ -54,10 +54,10 @@ async def _scripted(conn: Conn, work: Work, outcome: Scripted, at: datetime) -> 
     await outcome.write(conn)
 
 
-def kind_of(source: Kind[Work]) -> Kind[Work]:
+def kind_of(source: WorkKind[Work]) -> WorkKind[Work]:
     """Submissions, with the outcomes of tests beside their own."""
     writers: dict[type[Outcome], Writer[Work]] = {**WRITERS, Done: _done, Scripted: _scripted}
-    return Kind(source.source, writers, is_open=source.is_open, written=source.written)
+    return WorkKind(source.source, writers, is_open=source.is_open, written=source.written)
 
 
 def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more: Any) -> StageConfig[Work]:
@@ -107,7 +107,7 @@ async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = No
     cursors = dict.fromkeys(stage.lanes, 0)
     outcomes: list[str] = []
     while True:
-        works = (await db.run(find_and_claim, stage, tools, cursors, InHand(stage.slots))).works
+        works = (await db.run(find_and_claim, stage, tools, cursors, InFlight(stage.slots))).works
         if not works:
             return outcomes
         for work in works:

@@ -8,20 +8,20 @@ import pytest
 import trio
 
 from fe.actors.maintenance import honour_maintenance
-from fe.authority.client import Window
+from fe.authority.client import MaintenanceWindow
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
 from fe.metrics import Metrics
 from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
 from fe.store import circuits as stored
 from fe.store.db import Database
-from fe.store.outbox import Lane
+from fe.store.outbox import OutboxLane
 
 #: Every wait of the breakers a hundredth of what it is.
 SCALE = 0.01
-PRODUCTION = Lane(Environment.ECF, Host.ECF)
-SUMMARIES = Lane(Environment.ECF, Host.FC)
-TESTS = Lane(Environment.TESTECF, Host.ECF)
+PRODUCTION = OutboxLane(Environment.ECF, Host.ECF)
+SUMMARIES = OutboxLane(Environment.ECF, Host.FC)
+TESTS = OutboxLane(Environment.TESTECF, Host.ECF)
 
 
 class Prober:
@@ -45,12 +45,12 @@ async def running(db: Database, prober: Prober) -> AsyncIterator[Circuits]:
         nursery.cancel_scope.cancel()
 
 
-def fail(circuits: Circuits, lane: Lane, times: int = FAILURES_TO_OPEN) -> None:
+def fail(circuits: Circuits, lane: OutboxLane, times: int = FAILURES_TO_OPEN) -> None:
     for _ in range(times):
         circuits.note(lane.environment, lane.host, "unavailable")
 
 
-async def until_gate(circuits: Circuits, lane: Lane, slots: int, wanted: int) -> None:
+async def until_gate(circuits: Circuits, lane: OutboxLane, slots: int, wanted: int) -> None:
     with trio.fail_after(5):
         while circuits.gate(lane, slots) != wanted:  # noqa: ASYNC110  (a gate is asked, it does not tell)
             await trio.sleep(0.002)
@@ -152,11 +152,11 @@ async def test_a_probe_whose_process_died_is_made_by_another(db: Database) -> No
 class Announcing:
     """An authority that announces maintenance, and may be away itself when it is asked."""
 
-    def __init__(self, *windows: Window, away: bool = False) -> None:
+    def __init__(self, *windows: MaintenanceWindow, away: bool = False) -> None:
         self.windows = list(windows)
         self.away = away
 
-    async def maintenance_windows(self, api_key: str) -> list[Window]:
+    async def maintenance_windows(self, api_key: str) -> list[MaintenanceWindow]:
         assert api_key == "the-key"
         if self.away:
             raise Unavailable("not there")
@@ -173,27 +173,30 @@ async def open_ones(db: Database, authority: Announcing, now: datetime = NOW) ->
 
 
 async def test_announced_maintenance_opens_the_circuits_of_its_environment_until_it_ends(db: Database) -> None:
-    window = Window(Environment.TESTECF, NOW - timedelta(minutes=1), NOW + timedelta(hours=3))
+    window = MaintenanceWindow(Environment.TESTECF, NOW - timedelta(minutes=1), NOW + timedelta(hours=3))
 
     assert await open_ones(db, Announcing(window)) == {("testecf", "ecf"), ("testecf", "fc")}
     assert not any(row.probe_due for row in await db.run(stored.everything))
 
 
 async def test_maintenance_of_an_unknown_environment_is_taken_to_be_everywhere(db: Database) -> None:
-    assert len(await open_ones(db, Announcing(Window(None, NOW, NOW + timedelta(hours=1))))) == 6
+    assert len(await open_ones(db, Announcing(MaintenanceWindow(None, NOW, NOW + timedelta(hours=1))))) == 6
 
 
 @pytest.mark.parametrize("minutes", [-120, 5])
 async def test_a_window_that_is_over_or_not_yet_begun_changes_nothing(minutes: int, db: Database) -> None:
     starts = NOW + timedelta(minutes=minutes)
 
-    assert await open_ones(db, Announcing(Window(Environment.ECF, starts, starts + timedelta(hours=1)))) == set()
+    assert (
+        await open_ones(db, Announcing(MaintenanceWindow(Environment.ECF, starts, starts + timedelta(hours=1))))
+        == set()
+    )
 
 
 async def test_doors_are_closed_a_little_before_the_window_begins(db: Database) -> None:
     starts = NOW + timedelta(seconds=20)
 
-    assert await open_ones(db, Announcing(Window(Environment.ECF, starts, starts + timedelta(hours=1))))
+    assert await open_ones(db, Announcing(MaintenanceWindow(Environment.ECF, starts, starts + timedelta(hours=1))))
 
 
 async def test_an_authority_that_cannot_be_asked_about_maintenance_stops_nothing(db: Database) -> None:

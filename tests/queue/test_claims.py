@@ -10,10 +10,10 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
-from fe.queue.claims import InHand, divide, find_and_claim
+from fe.queue.claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
 from fe.store.db import Database
-from fe.store.outbox import Lane, Turn, Work
+from fe.store.outbox import OutboxLane, OutboxShare, Work
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.queue.stage import done, finish, make_stage, make_tools, running
 
@@ -74,7 +74,7 @@ async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
     """So many claims in a row, each with all slots free."""
     stage, tools = make_stage(done, slots=slots), make_tools(db)
     cursors = dict.fromkeys(stage.lanes, 0)
-    return [(await db.run(find_and_claim, stage, tools, cursors, InHand(slots))).works for _ in range(rounds)]
+    return [(await db.run(find_and_claim, stage, tools, cursors, InFlight(slots))).works for _ in range(rounds)]
 
 
 @pytest.mark.parametrize("slots", [1, 16, 100])
@@ -105,13 +105,13 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
     stage, tools = make_stage(done, slots=4), make_tools(db)
     cursors = dict.fromkeys(stage.lanes, 0)
     for _ in range(7):
-        await db.run(find_and_claim, stage, tools, cursors, InHand(4))
+        await db.run(find_and_claim, stage, tools, cursors, InFlight(4))
     late = await make_tenant(db)
     await fill(db, late, 1)
 
     served = set()
     for _ in range(math.ceil(21 / 4)):
-        works = (await db.run(find_and_claim, stage, tools, cursors, InHand(4))).works
+        works = (await db.run(find_and_claim, stage, tools, cursors, InFlight(4))).works
         served |= {work.tenant_id for work in works}
 
     assert late in served
@@ -132,7 +132,7 @@ async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
 @pytest.mark.parametrize("weights", [[1], [1, 1, 1], [100, 1], [3, 5, 7, 11], [1] * 64])
 @pytest.mark.parametrize("spare", [0, 1, 7, 1000])
 def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: int) -> None:
-    turns = [Turn(number, weight) for number, weight in enumerate(weights)]
+    turns = [OutboxShare(number, weight) for number, weight in enumerate(weights)]
     room = len(turns) + spare
 
     shares = divide(turns, room)
@@ -168,7 +168,7 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 50)
     stage, tools = make_stage(done, slots=16), make_tools(db)
-    cursors, hand = dict.fromkeys(stage.lanes, 0), InHand(16)
+    cursors, hand = dict.fromkeys(stage.lanes, 0), InFlight(16)
 
     first = await db.run(find_and_claim, stage, tools, cursors, hand)
     for work in first.works:
@@ -216,7 +216,7 @@ async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db
     await fill(db, other, 1)
     stage, tools = make_stage(done, slots=16), make_tools(db)
 
-    found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InHand(16))
+    found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InFlight(16))
 
     assert Counter(work.tenant_id for work in found.works) == {busy: 8, other: 1}
     assert (found.full, found.room_for_more) == (False, True)
@@ -260,9 +260,9 @@ async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: D
     await fill(db, tenant, 5)
     await fill(db, tenant, 5, Environment.TESTECF)
     stage = make_stage(done, slots=16)
-    tools = make_tools(db, gate=lambda lane, slots: 0 if lane == Lane(Environment.ECF) else slots)
+    tools = make_tools(db, gate=lambda lane, slots: 0 if lane == OutboxLane(Environment.ECF) else slots)
 
-    works = (await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InHand(16))).works
+    works = (await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InFlight(16))).works
 
     assert {work.environment for work in works} == {Environment.TESTECF}
     assert await rows(db, "SELECT DISTINCT attempt FROM outbox WHERE environment = 'ecf'") == [{"attempt": 0}]

@@ -12,7 +12,7 @@ import trio
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
-from fe.queue.stage import Kind, StageConfig
+from fe.queue.stage import StageConfig, WorkKind
 from fe.store.db import Database
 from fe.store.errors import LeaseLost
 from tests.factories.tenants import make_tenant, row, rows
@@ -29,7 +29,7 @@ async def db(db: Database) -> Database:
 
 
 def stage(
-    name: str, kind: Kind[Item], handle: Callable[[Item], Awaitable[Outcome]], *lanes: Lane, **more: Any
+    name: str, kind: WorkKind[Item], handle: Callable[[Item], Awaitable[Outcome]], *lanes: Lane, **more: Any
 ) -> StageConfig[Item]:
     return StageConfig(name, kind, handle, **{"slots": 64, "lanes": lanes or [PLAIN], "budget": 5.0, **more})
 
@@ -80,7 +80,7 @@ async def test_plain_jobs_are_each_done_once_and_their_ends_written_together(db:
     async def handle(item: Item) -> Outcome:
         return Done()
 
-    kind = Kind(JOBS.source, JOBS.writers, {Done: counted})
+    kind = WorkKind(JOBS.source, JOBS.writers, {Done: counted})
     async with running(stage("run", kind, handle), tools):
         await until_nothing(db, "SELECT 1 FROM jobs LIMIT 1")
 
@@ -286,7 +286,7 @@ async def test_an_outcome_for_which_its_kind_has_no_writer_is_left_to_the_lease(
 
 def test_a_kind_of_work_says_at_least_how_a_try_is_repeated_and_how_one_is_given_up() -> None:
     with pytest.raises(ValueError, match="Retry"):
-        Kind(JOBS.source, {Done: JOBS.writers[Done]})
+        WorkKind(JOBS.source, {Done: JOBS.writers[Done]})
 
 
 def test_a_stage_that_leaves_doubts_is_of_a_kind_that_can_write_them() -> None:

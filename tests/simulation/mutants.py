@@ -12,7 +12,7 @@ from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store.outbox import Work
-from fe.store.submissions import Question
+from fe.store.submissions import ReconcileFacts
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer
 from tests.simulation.steps import Steps, Values
@@ -160,7 +160,9 @@ class _NeverUnsure(Pulse):
 class _AskByCodeOnly(Reconciler):
     """What the state service says of our own document is all that is asked for."""
 
-    async def _is_somebody_elses(self, work: Work, question: Question, opened: Opened, known: Verdict | None) -> bool:
+    async def _is_somebody_elses(
+        self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None
+    ) -> bool:
         if known is None:
             return await super()._is_somebody_elses(work, question, opened, known)
         return known.estado is not Estado.REJECTED and known.raw.get("codigoSeguridad") != question.security_code

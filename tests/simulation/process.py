@@ -13,7 +13,7 @@ from uuid import UUID
 import psycopg
 import trio
 
-from fe.actors.credentials import Credentials, Opened
+from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
@@ -279,7 +279,7 @@ class Process:
         ground, spread = self._ground, self._spread
         db = Database(self)
         authority = cast(Authority, Wire(ground.office, random.Random(spread.random()), self, ground.network))
-        credentials = cast(Credentials, _Credentials())
+        credentials = cast(SigningCredentials, _Credentials())
         self._circuits = authority_circuits(db, authority, ground.metrics, scale=_CIRCUITS_SCALE)
         wakeups = cast(Wakeups, Bells(timers, ground, spread))
         tools = Tools(

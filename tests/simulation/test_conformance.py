@@ -33,8 +33,8 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
 from fe.store.db import Conn
 from fe.store.errors import StoreError
-from fe.store.operators import Act
-from fe.store.outbox import Lane, Work
+from fe.store.operators import OperatorAction
+from fe.store.outbox import OutboxLane, Work
 from fe.store.session import SERVER_SETTINGS
 from fe.store.submissions import NewSubmission, SignedDocument
 from tests.simulation.connection import Connection
@@ -53,7 +53,7 @@ _LOOK_EVERY = 5
 BEGINNING = datetime(2026, 11, 6, 14, 0, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 ENVIRONMENTS = [Environment.ECF, Environment.TESTECF]
-LANES = [Lane(environment, host) for environment in ENVIRONMENTS for host in ("", Host.ECF, Host.FC)]
+LANES = [OutboxLane(environment, host) for environment in ENVIRONMENTS for host in ("", Host.ECF, Host.FC)]
 TENANTS = {1: 1, 2: 3}
 
 _CLOCK = """
@@ -243,7 +243,7 @@ class Conformance(RuleBasedStateMachine):
         self.subjects: list[tuple[int, UUID]] = []
         #: Every claim there ever was, the stale ones too.
         self.works: list[Work] = []
-        self.floors: dict[Lane, datetime] = {}
+        self.floors: dict[OutboxLane, datetime] = {}
         for tenant in TENANTS:
             self.accept(tenant, Environment.ECF, "ECF", 1)
         self.claim(0, "one", 100, True)
@@ -300,7 +300,7 @@ class Conformance(RuleBasedStateMachine):
         together = [other.run_at for other in self.both.tables.outbox.values() if other.stage == row.stage]
         if len(set(together)) < len(together):
             share = 100  # which of two that fall due together comes first is nobody's promise
-        lane = Lane(Environment(row.environment), row.host)
+        lane = OutboxLane(Environment(row.environment), row.host)
         floor = self.floors.get(lane, outbox.ALWAYS)
         shares = [share] * len(TENANTS)
         self.works += self.both.run(
@@ -415,7 +415,7 @@ class Conformance(RuleBasedStateMachine):
         self.both.run(_question, work)
         self.both.run(outbox.has_open_sends, work)
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
-            self.both.run(submissions.departure, work)
+            self.both.run(submissions.outgoing_document, work)
 
     @rule(stage=st.sampled_from(Stage), after=st.integers(0, 2), limit=st.integers(1, 3), floored=st.booleans())
     def look_for_work(self, stage: Stage, after: int, limit: int, floored: bool) -> None:
@@ -463,9 +463,9 @@ class Conformance(RuleBasedStateMachine):
         act = dead_letters.replay if replayed else partial(dead_letters.discard, note=note)
         self.both.transact(act, self.act(), tenant, subject)
 
-    def act(self) -> Act:
+    def act(self) -> OperatorAction:
         self.tick()
-        return Act(UUID(int=int(self.both.now.timestamp() * 1e6)), self.at(), "eva", "the authority is back")
+        return OperatorAction(UUID(int=int(self.both.now.timestamp() * 1e6)), self.at(), "eva", "the authority is back")
 
     @invariant()
     def both_hold_the_same_now_and_then(self) -> None:
@@ -477,8 +477,8 @@ class Conformance(RuleBasedStateMachine):
         self.both.compare()
 
 
-async def _question(conn: Conn, work: Work) -> submissions.Question:
-    question = await submissions.question(conn, work)
+async def _question(conn: Conn, work: Work) -> submissions.ReconcileFacts:
+    question = await submissions.reconcile_facts(conn, work)
     question.foreign_track_ids.sort()
     return question
 

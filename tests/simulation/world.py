@@ -22,7 +22,7 @@ from fe.lifecycle import Stage
 from fe.metrics import Metrics
 from fe.store import dead_letters, pauses, submissions
 from fe.store.db import Database
-from fe.store.operators import Act
+from fe.store.operators import OperatorAction
 from fe.store.submissions import NewSubmission
 from tests.faults import history as known
 from tests.faults.history import Arrival, Call, History, Outcome, Snapshot
@@ -315,8 +315,8 @@ class Theatre:
             await self._operators.transact(dead_letters.replay, self._act(), tenant, subject)
             self._world.note(f"replayed {subject.hex[-4:]}")
 
-    def _act(self) -> Act:
-        return Act(UUID(int=self._world.spread.getrandbits(128)), self._world.now(), "operator", "simulated")
+    def _act(self) -> OperatorAction:
+        return OperatorAction(UUID(int=self._world.spread.getrandbits(128)), self._world.now(), "operator", "simulated")
 
     async def trouble(self) -> None:
         """Wait for the end of the faults; the rest of them is spared when there is nothing left to befall."""

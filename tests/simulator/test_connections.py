@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from fe.authority.simulator.connection import serving
-from fe.authority.simulator.exchange import Answer, Receive, Send, write_answer
+from fe.authority.simulator.exchange import RawAnswer, Receive, Send, write_answer
 from tests.simulator.support import RECEPTION, RESULT, Running
 
 
@@ -33,7 +33,7 @@ async def test_malformed_chunks_end_their_own_connection_only(simulator: Running
 
 
 async def _answers_without_reading(scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-    await write_answer(Answer(401), send)
+    await write_answer(RawAnswer(401), send)
 
 
 async def test_an_answer_before_the_body_was_read_does_not_end_the_listener(nursery: trio.Nursery) -> None:

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fe.authority.simulator import Fault, FaultKind, FaultPlan, Operation
+from fe.authority.simulator import Fault, FaultKind, FaultPlan, SimulatedOperation
 from fe.authority.simulator.faults import Faults, Occasion, applies
 from fe.ecf.catalogue import Environment
 
 NOW = datetime(2026, 11, 6, tzinfo=UTC)
 
 
-def occasions(count: int, operation: Operation = Operation.RECEPTION) -> list[Occasion]:
+def occasions(count: int, operation: SimulatedOperation = SimulatedOperation.RECEPTION) -> list[Occasion]:
     return [Occasion(operation, Environment.TESTECF, "131880738", f"E31{n:010d}") for n in range(count)]
 
 
@@ -51,16 +51,16 @@ def test_a_wild_plan_has_every_kind_and_nothing_for_ever() -> None:
     met = run(FaultPlan.wild(1), occasions(3_000))
 
     faults = [fault for (fault,) in met.values() if fault]
-    assert {fault.kind for fault in faults} == {kind for kind in FaultKind if applies(kind, Operation.RECEPTION)} - {
-        FaultKind.MAINTENANCE
-    }
+    assert {fault.kind for fault in faults} == {
+        kind for kind in FaultKind if applies(kind, SimulatedOperation.RECEPTION)
+    } - {FaultKind.MAINTENANCE}
     assert all(fault.seconds for fault in faults if fault.kind in (FaultKind.STUCK, FaultKind.NOT_FOUND))
 
 
 def test_a_kind_that_means_nothing_to_an_operation_does_not_happen() -> None:
     plan = FaultPlan(1, {FaultKind.STUCK: 1.0})
 
-    assert run(plan, occasions(5, Operation.SEED)) == {f"E31{n:010d}": [None] for n in range(5)}
+    assert run(plan, occasions(5, SimulatedOperation.SEED)) == {f"E31{n:010d}": [None] for n in range(5)}
 
 
 def test_a_preset_that_is_not_there_is_told() -> None:

@@ -9,10 +9,10 @@ from lxml import etree
 from fe.authority.estado import Estado
 from fe.authority.simulator.facts import Facts
 from fe.authority.simulator.judge import _CAUSES, ADVICE
-from fe.authority.simulator.ledger import Filed, Ledger, Verdict, Voided
-from fe.authority.simulator.operations import Operation
+from fe.authority.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
+from fe.authority.simulator.operations import SimulatedOperation
 from fe.ecf.catalogue import EcfType, Environment
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.rules import RULES
 from fe.ecf.seal import signature_time
 from tests.shared import needs_shared, shared
@@ -36,7 +36,7 @@ def test_the_judge_knows_only_codes_that_the_rules_have() -> None:
     ],
 )
 async def test_the_authority_s_samples_are_judged_as_they_should_be(simulator: Running, name: str, estado: str) -> None:
-    root = load_xml(shared(f"samples/{name}").read_bytes())
+    root = parse_xml(shared(f"samples/{name}").read_bytes())
     signed_at = root.find("FechaHoraFirma")
     if signed_at is not None:
         signed_at.text = signature_time(datetime.now(UTC))
@@ -69,10 +69,10 @@ def test_used_numbers_are_found_in_short_and_in_vast_ranges(last: int) -> None:
     now = datetime.now(UTC)
     for sequence in range(1, 21):
         used = sequence % 2 == 0
-        verdict = Verdict(Estado.ACCEPTED if used else Estado.REJECTED, (), number_used=used)
+        verdict = LedgerVerdict(Estado.ACCEPTED if used else Estado.REJECTED, (), number_used=used)
         ledger.file(
             Filed(
-                Operation.RECEPTION,
+                SimulatedOperation.RECEPTION,
                 Environment.TESTECF,
                 ISSUER,
                 number(31, sequence),

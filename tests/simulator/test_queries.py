@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from fe.authority.simulator import Shapes
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import verify
 from tests.simulator.support import (
     BUYER,
@@ -38,7 +38,7 @@ async def test_the_state_of_a_number_tells_what_the_document_says(simulator: Run
         await simulator.get(STATE, RncEmisor=ISSUER, NcfElectronico=E31, RncComprador=BUYER, CodigoSeguridad=code)
     ).json()
 
-    root = load_xml(signed)
+    root = parse_xml(signed)
     assert state == {
         "codigo": 1,
         "estado": "Aceptado",
@@ -254,7 +254,7 @@ async def test_a_maintenance_window_shows_and_holds_in_its_environment(start: St
 async def test_the_qr_address_of_an_accepted_document_shows_it(simulator: Running) -> None:
     signed = sign(ecf())
     await simulator.send(signed, E31)
-    root = load_xml(signed)
+    root = parse_xml(signed)
     query = {
         "RncEmisor": ISSUER,
         "RncComprador": BUYER,

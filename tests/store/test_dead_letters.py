@@ -10,10 +10,10 @@ from fe.ecf.ids import new_id
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import circuits, dead_letters, operators, outbox, pauses, submissions, waiting
 from fe.store.db import Database
-from fe.store.dead_letters import DeadLetter, Filter
+from fe.store.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.errors import LeaseLost
-from fe.store.operators import Act
-from fe.store.outbox import Lane
+from fe.store.operators import OperatorAction
+from fe.store.outbox import OutboxLane
 from tests.factories.tenants import (
     ACCEPTED_AT,
     claim_all,
@@ -31,11 +31,11 @@ from tests.factories.tenants import waiting as outbox_row
 
 DIED_AT = ACCEPTED_AT + timedelta(minutes=9)
 NOW = ACCEPTED_AT + timedelta(hours=1)
-EVERYTHING = Filter()
+EVERYTHING = DeadLetterFilter()
 
 
-def act(reason: str = "the authority is back", by: str = "eva") -> Act:
-    return Act(new_id(NOW), NOW, by, reason)
+def act(reason: str = "the authority is back", by: str = "eva") -> OperatorAction:
+    return OperatorAction(new_id(NOW), NOW, by, reason)
 
 
 async def make_dead(
@@ -47,11 +47,11 @@ async def make_dead(
     return subject
 
 
-async def listed(db: Database, which: Filter = EVERYTHING, limit: int = 100) -> list[DeadLetter]:
+async def listed(db: Database, which: DeadLetterFilter = EVERYTHING, limit: int = 100) -> list[DeadLetter]:
     return await db.run(dead_letters.listed, which, limit)
 
 
-async def subjects(db: Database, which: Filter) -> set[UUID]:
+async def subjects(db: Database, which: DeadLetterFilter) -> set[UUID]:
     return {letter.subject for letter in await listed(db, which)}
 
 
@@ -89,14 +89,14 @@ async def test_each_filter_takes_its_own(db: Database) -> None:
     test = await make_dead(db, two, environment=Environment.TESTECF, e_ncf="E310000000003")
 
     assert await subjects(db, EVERYTHING) == {signing, sending, test}
-    assert await subjects(db, Filter(tenant_id=one)) == {signing}
-    assert await subjects(db, Filter(environment="testecf")) == {test}
-    assert await subjects(db, Filter(stage="sign")) == {signing}
-    assert await subjects(db, Filter(error="STATUS 503")) == {sending}
-    assert await subjects(db, Filter(error="100%")) == set()
-    assert await subjects(db, Filter(e_ncf="E310000000003")) == {test}
-    assert await subjects(db, Filter(subjects=[signing, test])) == {signing, test}
-    assert await subjects(db, Filter(tenant_id=two, stage="sign")) == set()
+    assert await subjects(db, DeadLetterFilter(tenant_id=one)) == {signing}
+    assert await subjects(db, DeadLetterFilter(environment="testecf")) == {test}
+    assert await subjects(db, DeadLetterFilter(stage="sign")) == {signing}
+    assert await subjects(db, DeadLetterFilter(error="STATUS 503")) == {sending}
+    assert await subjects(db, DeadLetterFilter(error="100%")) == set()
+    assert await subjects(db, DeadLetterFilter(e_ncf="E310000000003")) == {test}
+    assert await subjects(db, DeadLetterFilter(subjects=[signing, test])) == {signing, test}
+    assert await subjects(db, DeadLetterFilter(tenant_id=two, stage="sign")) == set()
 
 
 async def test_the_longest_dead_come_first_and_only_as_many_as_asked_for(db: Database) -> None:
@@ -111,7 +111,7 @@ async def test_the_longest_dead_come_first_and_only_as_many_as_asked_for(db: Dat
         )
 
     assert [letter.subject for letter in await listed(db, limit=2)] == [made[1], made[2]]
-    assert await subjects(db, Filter(older_than=timedelta(minutes=90))) == {made[1], made[2]}
+    assert await subjects(db, DeadLetterFilter(older_than=timedelta(minutes=90))) == {made[1], made[2]}
     assert await db.run(dead_letters.counted) == [("send", "ecf", 3)]
 
 
@@ -238,11 +238,11 @@ async def test_a_replay_forgets_the_sends_before_it_and_counts_those_after_it_by
     tenant = await make_tenant(db)
     subject = await make_dead(db, tenant, stage=Stage.RECONCILE)
     now = ACCEPTED_AT + operator_s_clock
-    await db.transact(dead_letters.replay, Act(new_id(now), now, "eva", "again"), tenant, subject)
+    await db.transact(dead_letters.replay, OperatorAction(new_id(now), now, "eva", "again"), tenant, subject)
 
     async def ask() -> tuple[int, int]:
         work = await take(db, subject)
-        sends = (await db.run(submissions.question, work)).sends
+        sends = (await db.run(submissions.reconcile_facts, work)).sends
         await db.run(outbox.resend, work, at=ACCEPTED_AT, after=timedelta(0), reason="the authority does not know it")
         return sends, (await outbox_row(db, subject))["attempt"]
 
@@ -387,7 +387,7 @@ async def test_a_paused_tenant_is_not_served_until_it_is_resumed_and_the_others_
     stopped, other = [await make_tenant(db) for _ in range(2)]
     for tenant in (stopped, other):
         await make_submission(db, tenant)
-    lane = Lane(Environment.ECF)
+    lane = OutboxLane(Environment.ECF)
 
     async def due() -> set[int]:
         turns = await db.run(outbox.due_tenants, Stage.SIGN, [(lane, 0)], 10)
@@ -403,7 +403,7 @@ async def test_a_pause_of_one_environment_or_of_all_stops_just_that(db: Database
     tenant = await make_tenant(db)
     await make_submission(db, tenant)
     await make_submission(db, tenant, environment=Environment.TESTECF)
-    lanes = [(Lane(environment), 0) for environment in (Environment.ECF, Environment.TESTECF)]
+    lanes = [(OutboxLane(environment), 0) for environment in (Environment.ECF, Environment.TESTECF)]
 
     async def served() -> list[str]:
         turns = await db.run(outbox.due_tenants, Stage.SIGN, lanes, 10)

@@ -42,7 +42,7 @@ async def listed(
     offset: int = 0,
 ) -> tuple[list[UUID], int]:
     """One page, and how many there are in all."""
-    chosen = history.Filter(since=since, until=until)
+    chosen = history.HistoryFilter(since=since, until=until)
     totals = history.Totals()
     records, total = await db.run(history.page, tenant, chosen, limit=limit, offset=offset, totals=totals, now=NOW)
     return [record.submission_id for record in records], total
@@ -174,7 +174,7 @@ async def test_whole_months_that_are_remembered_are_counted_like_others(
     tenant = await make_tenant(db)
     for at in MONTHS:
         await make_submission(db, tenant, at=at)
-    chosen, totals = history.Filter(since=since, until=until), history.Totals()
+    chosen, totals = history.HistoryFilter(since=since, until=until), history.Totals()
     fits = sum(1 for at in MONTHS if (since or MONTHS[0]) <= at <= (until or MONTHS[-1]))
 
     for now in (NOW, datetime(2027, 2, 1, 2, tzinfo=UTC), datetime(2032, 1, 1, tzinfo=UTC)):

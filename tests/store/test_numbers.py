@@ -261,8 +261,8 @@ async def test_the_signer_is_told_of_those_that_came_before_alone(db: Database) 
     first = await accepted(db, tenant)
     second = await accepted(db, tenant, ACCEPTED_AT + timedelta(seconds=1))
 
-    of_first = (await db.run(submissions.signing_sheet, await take(db, first))).holders
-    of_second = (await db.run(submissions.signing_sheet, await take(db, second))).holders
+    of_first = (await db.run(submissions.signing_input, await take(db, first))).holders
+    of_second = (await db.run(submissions.signing_input, await take(db, second))).holders
 
     assert of_first == ()
     assert [holder.submission_id for holder in of_second] == [first]

@@ -14,7 +14,7 @@ from fe.store import outbox, submissions
 from fe.store.db import Conn, Database
 from fe.store.errors import LeaseLost
 from fe.store.outbox import Work
-from fe.store.submissions import InDoubt, SignedDocument
+from fe.store.submissions import SendInDoubt, SignedDocument
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -303,7 +303,7 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
     assert (due["stage"], due["host"], due["attempt"], due["last_error"]) == ("send", "fc", 0, None)
     assert due["due_in"] <= 0
     assert await db.run(submissions.xml, work.tenant_id, work.subject) == ("signed", SIGNED)
-    departure = await db.run(submissions.departure, work)
+    departure = await db.run(submissions.outgoing_document, work)
     assert (departure.content, departure.is_summary, departure.certificate_id) == (summary, True, UUID(int=7))
     kept = await submission(db, work.subject)
     assert (kept["security_code"], kept["qr_code_url"], kept["ncf_expiration"]) == ("AbC1+/", "https://qr", AT.date())
@@ -376,7 +376,7 @@ async def test_nothing_is_announced_while_an_earlier_send_is_not_resolved(db: Da
     await rows(db, "UPDATE sends SET outcome = %(o)s", o=outcome)
     second = await take(db, first.subject)
 
-    with pytest.raises(InDoubt):
+    with pytest.raises(SendInDoubt):
         await intend(db, second)
 
     assert await sends_of(db, first.subject) == [(first.epoch, outcome)]

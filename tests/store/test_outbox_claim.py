@@ -9,11 +9,11 @@ from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import Stage
 from fe.store import outbox
 from fe.store.db import Conn, Database
-from fe.store.outbox import Lane, Turn
+from fe.store.outbox import OutboxLane, OutboxShare
 from tests.factories.tenants import LEASE, claim_all, make_submission, make_tenant, row, rows, waiting
 from tests.store.race import race
 
-ECF = Lane(Environment.ECF)
+ECF = OutboxLane(Environment.ECF)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 FILL = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
@@ -26,7 +26,7 @@ async def fill(db: Database, tenant: int, many: int, due_in: float = 0) -> None:
     await rows(db, FILL, tenant=tenant, many=many, due_in=timedelta(seconds=due_in))
 
 
-async def due(db: Database, after: int = 0, limit: int = 100, lane: Lane = ECF) -> list[int]:
+async def due(db: Database, after: int = 0, limit: int = 100, lane: OutboxLane = ECF) -> list[int]:
     turns = await db.run(outbox.due_tenants, Stage.SIGN, [(lane, after)], limit)
     return [turn.tenant_id for turn in turns[lane]]
 
@@ -83,11 +83,11 @@ async def test_a_claim_takes_the_oldest_of_each_tenant_up_to_its_share(db: Datab
     [
         (Stage.SIGN, ECF, True),
         (Stage.SEND, ECF, False),
-        (Stage.SIGN, Lane(Environment.TESTECF), False),
-        (Stage.SIGN, Lane(Environment.ECF, Host.ECF), False),
+        (Stage.SIGN, OutboxLane(Environment.TESTECF), False),
+        (Stage.SIGN, OutboxLane(Environment.ECF, Host.ECF), False),
     ],
 )
-async def test_a_claim_keeps_to_its_stage_and_lane(db: Database, stage: Stage, lane: Lane, taken: bool) -> None:
+async def test_a_claim_keeps_to_its_stage_and_lane(db: Database, stage: Stage, lane: OutboxLane, taken: bool) -> None:
     tenant = await make_tenant(db)
     await make_submission(db, tenant)
 
@@ -151,7 +151,7 @@ async def test_a_turn_tells_the_weight_of_its_tenant(db: Database) -> None:
     tenant = await make_tenant(db, weight=7)
     await fill(db, tenant, 1)
 
-    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, 0)], 10) == {ECF: [Turn(tenant, 7)]}
+    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, 0)], 10) == {ECF: [OutboxShare(tenant, 7)]}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from fe.ecf.ids import new_id
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, outbox, submissions, waiting
 from fe.store.db import Conn, Database, open_database
-from fe.store.outbox import Lane, Work
+from fe.store.outbox import OutboxLane, Work
 from fe.store.roles import FRONT, OPERATOR, WORKER
 from fe.store.submissions import NewSubmission
 
@@ -28,7 +28,7 @@ HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
 DUE = int(os.environ.get("FE_PLAN_DUE", "10000"))
 TENANTS = 20
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-LANE = Lane(Environment.ECF)
+LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 
 _ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'
@@ -177,7 +177,7 @@ async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
 
 async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
     async def ask(conn: Conn) -> None:
-        await submissions.question(conn, await some_work(conn))
+        await submissions.reconcile_facts(conn, await some_work(conn))
 
     async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)
@@ -191,7 +191,7 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
     page = partial(
         history.page,
         tenant_id=1,
-        chosen=history.Filter(),
+        chosen=history.HistoryFilter(),
         limit=50,
         offset=offset,
         totals=history.Totals(),
@@ -205,7 +205,7 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
 
 
 async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
-    after = partial(history.after, tenant_id=1, chosen=history.Filter(), limit=50, cursor=new_id(NOW))
+    after = partial(history.after, tenant_id=1, chosen=history.HistoryFilter(), limit=50, cursor=new_id(NOW))
     async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, after)
 

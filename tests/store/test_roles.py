@@ -21,7 +21,7 @@ from fe.store import keys, outbox, submissions
 from fe.store.db import Conn, open_database
 from fe.store.errors import RoleRefused
 from fe.store.migrate import MigrationError, migrate, migrations, verify
-from fe.store.outbox import Lane
+from fe.store.outbox import OutboxLane
 from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
@@ -284,7 +284,7 @@ async def test_everything_works_in_the_database_of_an_owner_that_is_no_superuser
             await worker.run(ensure)
             assert await front.run_for(tenant.tenant_id, submissions.find, new.submission_id) is not None
             (work,) = await worker.run(
-                outbox.claim, Stage.SIGN, Lane(Environment.ECF), [tenant.tenant_id], [1], lease=LEASE, holder="w"
+                outbox.claim, Stage.SIGN, OutboxLane(Environment.ECF), [tenant.tenant_id], [1], lease=LEASE, holder="w"
             )
             await worker.run(outbox.dead_letter, work, at=NOW, error="no")
             assert [

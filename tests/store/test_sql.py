@@ -112,7 +112,7 @@ TENANT_TABLES = tenant_tables()
 
 def nameless(statement: Statement) -> list[str]:
     """The tenant tables of a statement for which it does not say whose rows it means."""
-    text = statement.text.replace("{chosen.where()}", history.Filter().where())
+    text = statement.text.replace("{chosen.where()}", history.HistoryFilter().where())
     missing = []
     for verb, table, alias in _TABLE.findall(text):
         if table not in TENANT_TABLES:

@@ -172,7 +172,7 @@ async def test_several_statements_of_one_piece_of_work_are_all_behind_the_wall(
     front: Database, two: tuple[int, int]
 ) -> None:
     page, total = await front.run_for(
-        two[0], history.page, history.Filter(), limit=10, offset=0, totals=history.Totals(), now=ACCEPTED_AT
+        two[0], history.page, history.HistoryFilter(), limit=10, offset=0, totals=history.Totals(), now=ACCEPTED_AT
     )
     assert (len(page), total) == (2, 2)
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import verify
 from tests.shared import SHARED, needs_shared
 from tests.system.stack import Stack, running_stack
@@ -91,7 +91,7 @@ async def test_a_consumer_invoice_goes_out_as_its_summary(dsn: str, tmp_path: Pa
 
     assert record["status"] == "Aceptado"
     assert "ConsultaTimbreFC" in record["qrCodeUrl"]
-    assert load_xml(shown["xml"].encode()).tag == "ECF"
+    assert parse_xml(shown["xml"].encode()).tag == "ECF"
     assert verify(shown["xml"].encode()).security_code == record["securityCode"]
 
 

@@ -7,7 +7,7 @@ a nursery: `addresses = await nursery.start(simulate, SimulatorSettings(...))`.
 from fe.authority.simulator.faults import Fault, FaultKind, FaultPlan, Script
 from fe.authority.simulator.fields import BadRecord
 from fe.authority.simulator.journal import JournalDamaged, JournalInUse
-from fe.authority.simulator.operations import Availability, Operation
+from fe.authority.simulator.operations import Availability, SimulatedOperation
 from fe.authority.simulator.serve import simulate
 from fe.authority.simulator.settings import (
     Addresses,
@@ -29,10 +29,10 @@ __all__ = [
     "FaultPlan",
     "JournalDamaged",
     "JournalInUse",
-    "Operation",
     "PublicBindRefused",
     "Script",
     "Shapes",
+    "SimulatedOperation",
     "SimulatorSettings",
     "simulate",
 ]

@@ -2,10 +2,10 @@
 
 import trio
 
-from fe.authority.simulator.exchange import Answer
+from fe.authority.simulator.exchange import RawAnswer
 from fe.authority.simulator.multipart import Part
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.replies import JSON, TEXT, XML, Reply, to_json, utc_time
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.replies import JSON, TEXT, XML, AuthorityReply, to_json, utc_time
 from fe.authority.simulator.settings import Shapes
 from fe.ecf.certificate import holder_id
 from fe.ecf.load import MalformedXml
@@ -13,12 +13,12 @@ from fe.ecf.seal import BadSignature, verify
 from fe.ecf.trust import check_certificate
 
 
-async def give_seed(office: Office, call: Call) -> Answer:
+async def give_seed(office: AuthorityState, call: AuthorityCall) -> RawAnswer:
     """Row 1: always XML."""
-    return Answer(200, office.sessions.new_seed(call.environment, call.now), XML)
+    return RawAnswer(200, office.sessions.new_seed(call.environment, call.now), XML)
 
 
-async def validate_seed(office: Office, call: Call) -> Reply | Answer:
+async def validate_seed(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
     """Row 2: a token, or 400 with a bare string."""
     part = call.part
     if not isinstance(part, Part) or not part.file_name.lower().endswith(".xml"):
@@ -44,11 +44,11 @@ async def validate_seed(office: Office, call: Call) -> Reply | Answer:
         "expira": utc_time(granted.expires),
         "expedido": utc_time(granted.issued),
     }
-    return Reply(content, "RespuestaAutenticacion")
+    return AuthorityReply(content, "RespuestaAutenticacion")
 
 
-def _refused(office: Office, told: str) -> Answer:
+def _refused(office: AuthorityState, told: str) -> RawAnswer:
     """A bare string; live sometimes as JSON, sometimes as text."""
     if office.settings.shapes is Shapes.LIVE:
-        return Answer(400, to_json(told).encode(), JSON)
-    return Answer(400, told.encode(), TEXT)
+        return RawAnswer(400, to_json(told).encode(), JSON)
+    return RawAnswer(400, told.encode(), TEXT)

@@ -1,9 +1,9 @@
 """Commercial approvals (authority.md#approval)."""
 
 from fe.authority.simulator.examine import Examined
-from fe.authority.simulator.intake import Refusal, journal, take_document
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.replies import Reply
+from fe.authority.simulator.intake import Refusal, journal, receive_document
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.replies import AuthorityReply
 from fe.authority.simulator.settings import Shapes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.certificate import holder_id
@@ -23,10 +23,10 @@ _TAKE_APPROVAL = frozenset(
 )
 
 
-async def receive_approval(office: Office, call: Call) -> Reply:
+async def receive_approval(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 9: approved or refused at once; 400 goes with a refusal."""
     try:
-        _, examined = await take_document(office, call)
+        _, examined = await receive_document(office, call)
         _check(office, call, examined)
     except Refusal as refusal:
         journal(office, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
@@ -37,13 +37,15 @@ async def receive_approval(office: Office, call: Call) -> Reply:
     return _reply(office, ["Aprobación Comercial recibida."], "Aprobación Comercial Aprobada.", 1)
 
 
-def _reply(office: Office, told: list[str], estado: str, code: int) -> Reply:
+def _reply(office: AuthorityState, told: list[str], estado: str, code: int) -> AuthorityReply:
     codigo: str | int = code if office.settings.shapes is Shapes.DOCUMENTED else f"{code:02}"
     content = {"mensaje": told, "estado": estado, "codigo": codigo}
-    return Reply(content, "RespuestaAprobacionComercial", 200 if code == 1 else 400)
+    return AuthorityReply(content, "RespuestaAprobacionComercial", 200 if code == 1 else 400)
 
 
-def check_signed(office: Office, call: Call, examined: Examined, root: Root, owner: str | None) -> None:
+def check_signed(
+    office: AuthorityState, call: AuthorityCall, examined: Examined, root: Root, owner: str | None
+) -> None:
     """What approvals and voidings have in common: root, schema, signature, certificate, delegation for `owner`."""
     problems = [*examined.schema_problems, *examined.rule_problems]
     rejecting = [problem for problem in problems if problem.severity is Severity.REJECTED]
@@ -61,7 +63,7 @@ def check_signed(office: Office, call: Call, examined: Examined, root: Root, own
         raise Refusal(f"El certificado no está delegado para {owner}.")
 
 
-def _check(office: Office, call: Call, examined: Examined) -> None:
+def _check(office: AuthorityState, call: AuthorityCall, examined: Examined) -> None:
     facts = examined.facts
     check_signed(office, call, examined, Root.ACECF, facts.buyer)
     number = e_ncf(facts.e_ncf or "")

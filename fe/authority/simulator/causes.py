@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from fe.authority.simulator.ledger import Message
+from fe.authority.simulator.ledger import LedgerMessage
 from fe.authority.simulator.settings import Catalogue
 
 
-class Cause(StrEnum):
+class RejectionReason(StrEnum):
     """The causes, in the order of authority.md#checks."""
 
     STRUCTURE = "structure"
@@ -36,69 +36,69 @@ class Cause(StrEnum):
 #: 004.
 NUMBER_STAYS_FREE = frozenset(
     {
-        Cause.STRUCTURE,
-        Cause.SIGNATURE,
-        Cause.CERTIFICATE,
-        Cause.NOT_DELEGATED,
-        Cause.ISSUER_UNKNOWN,
-        Cause.ISSUER_INACTIVE,
-        Cause.NOT_ELECTRONIC,
-        Cause.NOT_AUTHORISED,
-        Cause.EXPIRED,
-        Cause.TRY_AGAIN,
+        RejectionReason.STRUCTURE,
+        RejectionReason.SIGNATURE,
+        RejectionReason.CERTIFICATE,
+        RejectionReason.NOT_DELEGATED,
+        RejectionReason.ISSUER_UNKNOWN,
+        RejectionReason.ISSUER_INACTIVE,
+        RejectionReason.NOT_ELECTRONIC,
+        RejectionReason.NOT_AUTHORISED,
+        RejectionReason.EXPIRED,
+        RejectionReason.TRY_AGAIN,
     }
 )
 
 #: The interface's table knows no code for the rest; they carry 0 and a text, as free-text rejections do live.
 _INTERFACE = {
-    Cause.STRUCTURE: 1,
-    Cause.ISSUER_UNKNOWN: 2,
-    Cause.ISSUER_INACTIVE: 2,
-    Cause.NOT_ELECTRONIC: 2,
-    Cause.DUPLICATE: 3,
-    Cause.VOIDED: 3,
-    Cause.NOT_AUTHORISED: 4,
-    Cause.TRY_AGAIN: 4,
-    Cause.EXPIRED: 7,
-    Cause.EXPIRY_DIFFERS: 7,
-    Cause.SIGNATURE: 8,
-    Cause.CERTIFICATE: 8,
-    Cause.NOT_DELEGATED: 8,
-    Cause.TOTAL: 13,
-    Cause.SUMS: 13,
-    Cause.REFERENCE: 614,
+    RejectionReason.STRUCTURE: 1,
+    RejectionReason.ISSUER_UNKNOWN: 2,
+    RejectionReason.ISSUER_INACTIVE: 2,
+    RejectionReason.NOT_ELECTRONIC: 2,
+    RejectionReason.DUPLICATE: 3,
+    RejectionReason.VOIDED: 3,
+    RejectionReason.NOT_AUTHORISED: 4,
+    RejectionReason.TRY_AGAIN: 4,
+    RejectionReason.EXPIRED: 7,
+    RejectionReason.EXPIRY_DIFFERS: 7,
+    RejectionReason.SIGNATURE: 8,
+    RejectionReason.CERTIFICATE: 8,
+    RejectionReason.NOT_DELEGATED: 8,
+    RejectionReason.TOTAL: 13,
+    RejectionReason.SUMS: 13,
+    RejectionReason.REFERENCE: 614,
 }
 _LIVE = {
-    Cause.TRY_AGAIN: 4,
-    Cause.NOT_AUTHORISED: 75,
-    Cause.REFERENCE: 614,
-    Cause.DUPLICATE: 1209,
-    Cause.VOIDED: 1209,
-    Cause.TOTAL: 3205,
-    Cause.SUB_DISCOUNTS: 2020,
-    Cause.SUB_SURCHARGES: 2030,
+    RejectionReason.TRY_AGAIN: 4,
+    RejectionReason.NOT_AUTHORISED: 75,
+    RejectionReason.REFERENCE: 614,
+    RejectionReason.DUPLICATE: 1209,
+    RejectionReason.VOIDED: 1209,
+    RejectionReason.TOTAL: 3205,
+    RejectionReason.SUB_DISCOUNTS: 2020,
+    RejectionReason.SUB_SURCHARGES: 2030,
 }
-_CODES: dict[Catalogue, Mapping[Cause, int]] = {Catalogue.INTERFACE: _INTERFACE, Catalogue.LIVE: _LIVE}
+_CODES: dict[Catalogue, Mapping[RejectionReason, int]] = {Catalogue.INTERFACE: _INTERFACE, Catalogue.LIVE: _LIVE}
 
 #: Texts as seen live, where one was seen; the others say the same as the help desk's list of causes.
 _TEXTS = {
-    Cause.SIGNATURE: "La firma digital del documento es inválida.",
-    Cause.CERTIFICATE: "El certificado con que se firmó es inválido.",
-    Cause.ISSUER_UNKNOWN: "El RNC del emisor no existe.",
-    Cause.ISSUER_INACTIVE: "El RNC del emisor no está activo.",
-    Cause.NOT_ELECTRONIC: "El emisor no es emisor electrónico.",
-    Cause.NOT_AUTHORISED: "Número de secuencia no autorizada.",
-    Cause.EXPIRED: "Fecha de vencimiento de secuencia inválida",
-    Cause.EXPIRY_DIFFERS: "Fecha de vencimiento de secuencia inválida",
-    Cause.DUPLICATE: "El eNCF ya fue utilizado.",
-    Cause.VOIDED: "El eNCF fue anulado.",
-    Cause.REFERENCE: "El eNCF del campo NCFModificado no ha sido emitido o no es válido.",
-    Cause.TRY_AGAIN: "Ha ocurrido un error validando en eCF, favor intentar nueva vez.",
+    RejectionReason.SIGNATURE: "La firma digital del documento es inválida.",
+    RejectionReason.CERTIFICATE: "El certificado con que se firmó es inválido.",
+    RejectionReason.ISSUER_UNKNOWN: "El RNC del emisor no existe.",
+    RejectionReason.ISSUER_INACTIVE: "El RNC del emisor no está activo.",
+    RejectionReason.NOT_ELECTRONIC: "El emisor no es emisor electrónico.",
+    RejectionReason.NOT_AUTHORISED: "Número de secuencia no autorizada.",
+    RejectionReason.EXPIRED: "Fecha de vencimiento de secuencia inválida",
+    RejectionReason.EXPIRY_DIFFERS: "Fecha de vencimiento de secuencia inválida",
+    RejectionReason.DUPLICATE: "El eNCF ya fue utilizado.",
+    RejectionReason.VOIDED: "El eNCF fue anulado.",
+    RejectionReason.REFERENCE: "El eNCF del campo NCFModificado no ha sido emitido o no es válido.",
+    RejectionReason.TRY_AGAIN: "Ha ocurrido un error validando en eCF, favor intentar nueva vez.",
 }
 
-ACCEPTED = (Message(0, ""),)
+ACCEPTED = (LedgerMessage(0, ""),)
 
 
-def message(catalogue: Catalogue, cause: Cause, text: str | None = None) -> Message:
+def message(catalogue: Catalogue, cause: RejectionReason, text: str | None = None) -> LedgerMessage:
     """The message for a cause; `text` where it depends on the document."""
-    return Message(_CODES[catalogue].get(cause, 0), text or _TEXTS[cause])
+    return LedgerMessage(_CODES[catalogue].get(cause, 0), text or _TEXTS[cause])

@@ -29,14 +29,14 @@ _CONTINUE = b"HTTP/1.1 100"
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
-class Bent(Enum):
+class CorruptedReply(Enum):
     """What to do with the bytes of the answer under way."""
 
     TWICE = auto()
     HALF = auto()
 
 
-class Connection(TCPServer):
+class FaultyConnection(TCPServer):
     """One client's connection.
 
     An answer comes out in one piece when it is complete: so it can be bent, and it costs one system call.
@@ -45,10 +45,10 @@ class Connection(TCPServer):
     def __init__(self, app: ASGIWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream) -> None:
         state = LifespanState({CONNECTION: self})
         super().__init__(app, config, context, state, stream)  # type: ignore[arg-type]  # it takes plain TCP as well
-        self._bent: Bent | None = None
+        self._bent: CorruptedReply | None = None
         self._withheld = bytearray()
 
-    def bend(self, how: Bent) -> None:
+    def bend(self, how: CorruptedReply) -> None:
         """Bend the next answer."""
         self._bent = how
 
@@ -76,9 +76,9 @@ class Connection(TCPServer):
         match how:
             case None:
                 await self._write(answer)
-            case Bent.TWICE:
+            case CorruptedReply.TWICE:
                 await self._write(answer + answer)
-            case Bent.HALF:
+            case CorruptedReply.HALF:
                 head, blank, body = answer.partition(b"\r\n\r\n")
                 await self._write(head + blank + body[: len(body) // 2])
                 await self.stream.aclose()
@@ -107,7 +107,7 @@ def serving(app: Callable[..., Awaitable[Any]]) -> Handler:
 
     async def handle(stream: trio.SocketStream) -> None:
         try:
-            await Connection(wrapped, config, context, stream)
+            await FaultyConnection(wrapped, config, context, stream)
         except* Exception as failures:
             # Whatever a client does to its connection must not reach the listener and end the others' too: a malformed
             # chunk, for one, makes two tasks of Hypercorn write at once (trio.BusyResourceError).

@@ -9,7 +9,7 @@ from lxml import etree
 from fe.authority.simulator.facts import Facts, read_facts, unverified_code
 from fe.authority.simulator.settings import CheckLevel
 from fe.ecf.document import NotADocument, read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.rules import RULES, check
 from fe.ecf.schema import validate
@@ -36,13 +36,13 @@ def examine(raw: bytes, level: CheckLevel, now: datetime) -> Examined:
     """Read `raw`; raises MalformedXml when it is not well-formed."""
     certificate = bad_signature = None
     if level is CheckLevel.NONE:
-        root = load_xml(raw)
+        root = parse_xml(raw)
         code = unverified_code(root)
     else:
         try:
             verified = verify(raw)
         except BadSignature as bad:
-            root = load_xml(raw)
+            root = parse_xml(raw)
             code, bad_signature = unverified_code(root), bad.message
         else:
             root, code, certificate = verified.root, verified.security_code, verified.certificate

@@ -15,12 +15,12 @@ Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class TooLarge(ValueError):
+class RequestTooLarge(ValueError):
     """The body is larger than MAX_BODY."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RawRequest:
     """A whole request. Header and parameter names are in lower case; of a repeated name the last counts."""
 
     method: str
@@ -42,7 +42,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RawAnswer:
     """An HTTP answer, ready to be written."""
 
     status: int
@@ -51,8 +51,8 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-async def read_request(scope: Mapping[str, Any], receive: Receive) -> Request | None:
-    """Read a request to its end; None when the client has left before. Raises TooLarge after the whole body came."""
+async def read_request(scope: Mapping[str, Any], receive: Receive) -> RawRequest | None:
+    """Read a request to its end; None when the client has left before. Raises RequestTooLarge after the whole body came."""
     chunks = []
     size = 0
     while True:
@@ -66,9 +66,9 @@ async def read_request(scope: Mapping[str, Any], receive: Receive) -> Request | 
         if not message.get("more_body", False):
             break
     if size > MAX_BODY:
-        raise TooLarge
+        raise RequestTooLarge
     query = scope["query_string"].decode("ascii", "replace")
-    return Request(
+    return RawRequest(
         method=scope["method"],
         path=scope["path"],
         query={name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)},
@@ -77,7 +77,7 @@ async def read_request(scope: Mapping[str, Any], receive: Receive) -> Request | 
     )
 
 
-async def write_answer(answer: Answer, send: Send) -> None:
+async def write_answer(answer: RawAnswer, send: Send) -> None:
     """Write `answer`; what became of it on the way to the client cannot be known."""
     headers = [
         (b"content-type", answer.content_type.encode("latin-1")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from fe.authority.simulator.operations import CARRIES_DOCUMENT, Operation
+from fe.authority.simulator.operations import CARRIES_DOCUMENT, SimulatedOperation
 from fe.ecf.catalogue import Environment
 
 
@@ -61,24 +61,31 @@ _WITHOUT_EFFECT = frozenset(
     }
 )
 
-_SENDS = frozenset({Operation.RECEPTION, Operation.SUMMARY_RECEPTION})
-_QUERIES = frozenset({Operation.RESULT, Operation.STATE, Operation.TRACK_IDS, Operation.SUMMARY_STATE})
-_DIRECTORIES = frozenset({Operation.DIRECTORY, Operation.DIRECTORY_ENTRY})
+_SENDS = frozenset({SimulatedOperation.RECEPTION, SimulatedOperation.SUMMARY_RECEPTION})
+_QUERIES = frozenset(
+    {
+        SimulatedOperation.RESULT,
+        SimulatedOperation.STATE,
+        SimulatedOperation.TRACK_IDS,
+        SimulatedOperation.SUMMARY_STATE,
+    }
+)
+_DIRECTORIES = frozenset({SimulatedOperation.DIRECTORY, SimulatedOperation.DIRECTORY_ENTRY})
 
 #: Where a kind means something, if not everywhere.
 _APPLIES = {
     FaultKind.UNAUTHORIZED: CARRIES_DOCUMENT | _QUERIES | _DIRECTORIES,
     FaultKind.DUPLICATE_DELIVERY: CARRIES_DOCUMENT,
-    FaultKind.OTHER_TRACK: frozenset({Operation.RECEPTION, Operation.RESULT}),
-    FaultKind.OTHER_SHAPE: _SENDS | _QUERIES | _DIRECTORIES | {Operation.SERVICES},
-    FaultKind.STUCK: frozenset({Operation.RECEPTION, Operation.RESULT}),
-    FaultKind.NOT_FOUND: _QUERIES | {Operation.RECEPTION},
-    FaultKind.BY_CODE: frozenset({Operation.STATE}),
+    FaultKind.OTHER_TRACK: frozenset({SimulatedOperation.RECEPTION, SimulatedOperation.RESULT}),
+    FaultKind.OTHER_SHAPE: _SENDS | _QUERIES | _DIRECTORIES | {SimulatedOperation.SERVICES},
+    FaultKind.STUCK: frozenset({SimulatedOperation.RECEPTION, SimulatedOperation.RESULT}),
+    FaultKind.NOT_FOUND: _QUERIES | {SimulatedOperation.RECEPTION},
+    FaultKind.BY_CODE: frozenset({SimulatedOperation.STATE}),
     FaultKind.TRY_AGAIN: _SENDS,
 }
 
 
-def applies(kind: FaultKind, operation: Operation) -> bool:
+def applies(kind: FaultKind, operation: SimulatedOperation) -> bool:
     """Whether `operation` can suffer `kind`."""
     where = _APPLIES.get(kind)
     return where is None or operation in where
@@ -99,7 +106,7 @@ class Fault:
 class Occasion:
     """One request, as far as faults choose by it. Issuer and number are empty where a request has none."""
 
-    operation: Operation
+    operation: SimulatedOperation
     environment: Environment | None
     issuer: str = ""
     e_ncf: str = ""
@@ -116,7 +123,7 @@ class FaultPlan:
     seed: int
     probabilities: Mapping[FaultKind, float]
     #: Only these operations suffer; None means all.
-    operations: frozenset[Operation] | None = None
+    operations: frozenset[SimulatedOperation] | None = None
 
     def __post_init__(self) -> None:
         if FaultKind.MAINTENANCE in self.probabilities:
@@ -185,7 +192,7 @@ class Script:
     """An ordered fault: the next `times` calls that match suffer it (None: all), after `skip` that match are spared."""
 
     fault: Fault
-    operation: Operation | None = None
+    operation: SimulatedOperation | None = None
     environment: Environment | None = None
     issuer: str | None = None
     e_ncf: str | None = None
@@ -205,7 +212,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class FaultWindow:
     """A maintenance window of one environment, or of all of them; `end` None leaves it open."""
 
     environment: Environment | None
@@ -225,9 +232,9 @@ class Faults:
     def __init__(self, plan: FaultPlan | None = None) -> None:
         self.plan = plan
         self.scripts: list[Script] = []
-        self.windows: list[Window] = []
+        self.windows: list[FaultWindow] = []
         self.applied: Counter[FaultKind] = Counter()
-        self._calls: Counter[tuple[Operation, str]] = Counter()
+        self._calls: Counter[tuple[SimulatedOperation, str]] = Counter()
         self._numbers = itertools.count(1)
 
     def order(self, script: Script) -> int:

@@ -7,36 +7,44 @@ from typing import Any
 import trio
 
 from fe.authority.simulator import access, approval, intake, queries, services, timbre, voiding
-from fe.authority.simulator.connection import CONNECTION, Bent, Connection
-from fe.authority.simulator.exchange import Answer, Receive, Request, Send, TooLarge, read_request, write_answer
+from fe.authority.simulator.connection import CONNECTION, CorruptedReply, FaultyConnection
+from fe.authority.simulator.exchange import (
+    RawAnswer,
+    RawRequest,
+    Receive,
+    RequestTooLarge,
+    Send,
+    read_request,
+    write_answer,
+)
 from fe.authority.simulator.faults import FaultKind, Occasion
 from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, Host, Operation, find_route
-from fe.authority.simulator.replies import HTML, JSON, Reply, other_shape, page, render, to_json
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, SimulatedHost, SimulatedOperation, find_route
+from fe.authority.simulator.replies import HTML, JSON, AuthorityReply, other_shape, page, render, to_json
 from fe.authority.simulator.sessions import Session
 from fe.ecf.catalogue import Environment
 
-Handler = Callable[[Office, Call], Awaitable[Reply | Answer]]
+Handler = Callable[[AuthorityState, AuthorityCall], Awaitable[AuthorityReply | RawAnswer]]
 
-_HANDLERS: dict[Operation, Handler] = {
-    Operation.SEED: access.give_seed,
-    Operation.VALIDATE_SEED: access.validate_seed,
-    Operation.RECEPTION: intake.receive_ecf,
-    Operation.SUMMARY_RECEPTION: intake.receive_summary,
-    Operation.RESULT: queries.result,
-    Operation.STATE: queries.state,
-    Operation.TRACK_IDS: queries.track_ids,
-    Operation.SUMMARY_STATE: queries.summary_state,
-    Operation.COMMERCIAL_APPROVAL: approval.receive_approval,
-    Operation.RANGE_VOIDING: voiding.void_ranges,
-    Operation.DIRECTORY: services.directory,
-    Operation.DIRECTORY_ENTRY: services.directory_entry,
-    Operation.SERVICES: services.services,
-    Operation.WINDOWS: services.windows,
-    Operation.IS_UP: services.is_up,
-    Operation.QR: timbre.qr,
-    Operation.SUMMARY_QR: timbre.summary_qr,
+_HANDLERS: dict[SimulatedOperation, Handler] = {
+    SimulatedOperation.SEED: access.give_seed,
+    SimulatedOperation.VALIDATE_SEED: access.validate_seed,
+    SimulatedOperation.RECEPTION: intake.receive_ecf,
+    SimulatedOperation.SUMMARY_RECEPTION: intake.receive_summary,
+    SimulatedOperation.RESULT: queries.result,
+    SimulatedOperation.STATE: queries.state,
+    SimulatedOperation.TRACK_IDS: queries.track_ids,
+    SimulatedOperation.SUMMARY_STATE: queries.summary_state,
+    SimulatedOperation.COMMERCIAL_APPROVAL: approval.receive_approval,
+    SimulatedOperation.RANGE_VOIDING: voiding.void_ranges,
+    SimulatedOperation.DIRECTORY: services.directory,
+    SimulatedOperation.DIRECTORY_ENTRY: services.directory_entry,
+    SimulatedOperation.SERVICES: services.services,
+    SimulatedOperation.WINDOWS: services.windows,
+    SimulatedOperation.IS_UP: services.is_up,
+    SimulatedOperation.QR: timbre.qr,
+    SimulatedOperation.SUMMARY_QR: timbre.summary_qr,
 }
 
 _NOTHING_HERE = page(404, "<html><body><h1>404 - File or directory not found.</h1></body></html>")
@@ -46,13 +54,13 @@ _MAINTENANCE = page(
     ("Retry-After", "60"),
 )
 _GATEWAY = page(502, "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>")
-_UNAUTHORIZED = Answer(401, headers=(("WWW-Authenticate", "Bearer"),))
+_UNAUTHORIZED = RawAnswer(401, headers=(("WWW-Authenticate", "Bearer"),))
 
 
-class Front:
+class PublicPort:
     """The ASGI app of one public port, which serves the given hosts of the authority."""
 
-    def __init__(self, office: Office, hosts: frozenset[Host]) -> None:
+    def __init__(self, office: AuthorityState, hosts: frozenset[SimulatedHost]) -> None:
         self._office = office
         self._hosts = hosts
 
@@ -62,7 +70,7 @@ class Front:
             return  # nothing here speaks WebSocket: Hypercorn refuses it
         try:
             request = await read_request(scope, receive)
-        except TooLarge:
+        except RequestTooLarge:
             await write_answer(page(413, "<html><body>413 - Request entity too large</body></html>"), send)
             return
         if request is None:
@@ -71,7 +79,7 @@ class Front:
         if answer is not None:
             await write_answer(answer, send)
 
-    async def _answer(self, request: Request, connection: Connection) -> Answer | None:
+    async def _answer(self, request: RawRequest, connection: FaultyConnection) -> RawAnswer | None:
         """The answer, or None when there will be none."""
         office = self._office
         found = find_route(request.path, self._hosts, office.settings.availability)
@@ -81,7 +89,7 @@ class Front:
         if request.method != route.method:
             return page(405, "<html><body>405 - Method not allowed</body></html>", ("Allow", route.method))
         # The status services ask for all environments; which one stands here does not matter to them.
-        call = Call(request, route, environment or Environment.ECF, office.now())
+        call = AuthorityCall(request, route, environment or Environment.ECF, office.now())
         if route.method == "POST":
             call.part = _part(request)
         occasion = self._occasion(call, environment)
@@ -92,10 +100,10 @@ class Front:
         office.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
         return answer
 
-    def _occasion(self, call: Call, environment: Environment | None) -> Occasion:
+    def _occasion(self, call: AuthorityCall, environment: Environment | None) -> Occasion:
         """What the call is about, by its file name or parameters, for faults to choose by."""
         issuer, number = intake.named_by(call.part)
-        if call.operation is Operation.RESULT:
+        if call.operation is SimulatedOperation.RESULT:
             filed = self._office.ledger.track(call.environment, call.query("trackid"))
             if filed is not None:
                 issuer, number = filed.issuer, filed.e_ncf
@@ -104,7 +112,7 @@ class Front:
             number = (call.query("encf") or call.query("ncfelectronico")).upper()
         return Occasion(call.operation, environment, issuer, number)
 
-    async def _serve(self, call: Call, connection: Connection) -> Answer | None:
+    async def _serve(self, call: AuthorityCall, connection: FaultyConnection) -> RawAnswer | None:
         call.session = self._session(call)
         if self._prevented(call):
             if call.operation in CARRIES_DOCUMENT:
@@ -122,13 +130,13 @@ class Front:
             answer = self._rendered(call, reply)
         return await self._bent(call, answer, connection)
 
-    def _session(self, call: Call) -> Session | None:
+    def _session(self, call: AuthorityCall) -> Session | None:
         if call.route.access is not Access.BEARER:
             return None
         authorization = call.request.headers.get("authorization", "")
         return self._office.sessions.session(call.environment, authorization, call.now)
 
-    def _admitted(self, call: Call) -> bool:
+    def _admitted(self, call: AuthorityCall) -> bool:
         match call.route.access:
             case Access.OPEN:
                 return True
@@ -139,17 +147,17 @@ class Front:
                 wanted = self._office.settings.status_key
                 return scheme.lower() == "apikey" and bool(key.strip()) and wanted in (None, key.strip())
 
-    def _rendered(self, call: Call, reply: Reply | Answer) -> Answer:
-        if isinstance(reply, Answer):
+    def _rendered(self, call: AuthorityCall, reply: AuthorityReply | RawAnswer) -> RawAnswer:
+        if isinstance(reply, RawAnswer):
             return reply
         if call.suffers(FaultKind.OTHER_SHAPE):
-            reply = Reply(other_shape(reply.content), reply.root, reply.status)
+            reply = AuthorityReply(other_shape(reply.content), reply.root, reply.status)
         return render(reply, xml=call.request.wants_xml)
 
-    def _prevented(self, call: Call) -> bool:
+    def _prevented(self, call: AuthorityCall) -> bool:
         return call.fault is not None and not call.fault.kind.has_effect
 
-    async def _fault_instead(self, call: Call, connection: Connection) -> Answer | None:
+    async def _fault_instead(self, call: AuthorityCall, connection: FaultyConnection) -> RawAnswer | None:
         """The answer of a call that a fault kept from happening."""
         assert call.fault is not None
         fault = call.fault
@@ -164,15 +172,15 @@ class Front:
             case FaultKind.MAINTENANCE:
                 return _MAINTENANCE
             case FaultKind.REDIRECT:
-                return Answer(302, headers=(("Location", f"/moved{call.request.path}"),))
+                return RawAnswer(302, headers=(("Location", f"/moved{call.request.path}"),))
             case FaultKind.HTML:
                 return page(fault.status or 500, "<html><head><title>Error</title></head><body>ERROR:</body></html>")
             case FaultKind.BARE_STRING:
                 told = "Ha ocurrido un error con la solicitud."
-                return Answer(fault.status or 400, to_json(told).encode(), JSON)
-        return Answer(fault.status or 503, b"Service Unavailable")
+                return RawAnswer(fault.status or 400, to_json(told).encode(), JSON)
+        return RawAnswer(fault.status or 503, b"Service Unavailable")
 
-    async def _bent(self, call: Call, answer: Answer, connection: Connection) -> Answer | None:
+    async def _bent(self, call: AuthorityCall, answer: RawAnswer, connection: FaultyConnection) -> RawAnswer | None:
         """The answer as the fault leaves it, after everything has happened that should."""
         if call.fault is None:
             return answer
@@ -183,24 +191,24 @@ class Front:
             case FaultKind.UNAVAILABLE_AFTER:
                 return _GATEWAY
             case FaultKind.HALF_REPLY:
-                connection.bend(Bent.HALF)
+                connection.bend(CorruptedReply.HALF)
             case FaultKind.DUPLICATE_REPLY:
-                connection.bend(Bent.TWICE)
+                connection.bend(CorruptedReply.TWICE)
             case FaultKind.EMPTY:
-                return Answer(200, content_type=answer.content_type)
+                return RawAnswer(200, content_type=answer.content_type)
             case FaultKind.GARBAGE:
                 # Not one byte of it can begin a JSON text or an XML document.
                 noise = bytes(random.Random(call.request.path).choices(range(0x80, 0xC0), k=64))  # noqa: S311 - noise
-                return Answer(200, noise, JSON)
+                return RawAnswer(200, noise, JSON)
             case FaultKind.WRONG_TYPE:
-                return Answer(answer.status, answer.body, HTML, answer.headers)
+                return RawAnswer(answer.status, answer.body, HTML, answer.headers)
             case FaultKind.SLOW:
                 seconds = call.fault.seconds
                 await trio.sleep(5 if seconds is None else seconds)
         return answer
 
 
-def _part(request: Request) -> Part | str:
+def _part(request: RawRequest) -> Part | str:
     """The document part, or why there is none. Without a length the authority sees an empty form (section 4)."""
     if "content-length" not in request.headers:
         return "la solicitud no tiene Content-Length"

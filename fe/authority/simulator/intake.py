@@ -12,15 +12,15 @@ from typing import Any
 import trio
 
 from fe.authority.estado import Estado
-from fe.authority.simulator.causes import Cause, message
+from fe.authority.simulator.causes import RejectionReason, message
 from fe.authority.simulator.examine import Examined, examine
 from fe.authority.simulator.faults import FaultKind
-from fe.authority.simulator.judge import Case, judge
-from fe.authority.simulator.ledger import Filed, Verdict
+from fe.authority.simulator.judge import ReceivedDocument, validate
+from fe.authority.simulator.ledger import Filed, LedgerVerdict
 from fe.authority.simulator.multipart import Part
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.operations import Operation
-from fe.authority.simulator.replies import Reply
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.operations import SimulatedOperation
+from fe.authority.simulator.replies import AuthorityReply
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.load import MalformedXml
 
@@ -47,12 +47,12 @@ def named_by(part: Part | str | None) -> tuple[str, str]:
     return (match[1], match[2].upper()) if match else ("", "")
 
 
-async def take_document(office: Office, call: Call) -> tuple[Part, Examined]:
+async def receive_document(office: AuthorityState, call: AuthorityCall) -> tuple[Part, Examined]:
     """Check what is checked before a document is taken in, in the order of section 14; raises Refusal."""
     part = call.part
     if not isinstance(part, Part):
         raise Refusal(f"Archivo inválido: {part or 'no se recibió el archivo xml'}.")
-    if call.operation is not Operation.RANGE_VOIDING:  # no rule is documented for ANECF
+    if call.operation is not SimulatedOperation.RANGE_VOIDING:  # no rule is documented for ANECF
         _check_name_form(part.file_name)
     elif not part.file_name.lower().endswith(".xml"):
         raise Refusal("El archivo no es un XML.")
@@ -62,7 +62,7 @@ async def take_document(office: Office, call: Call) -> tuple[Part, Examined]:
         )
     except MalformedXml as wrong:
         raise Refusal(f"El archivo no es un XML válido: {wrong}") from wrong
-    if call.operation is not Operation.RANGE_VOIDING:
+    if call.operation is not SimulatedOperation.RANGE_VOIDING:
         _check_name(part.file_name, examined, call.operation)
     return part, examined
 
@@ -74,16 +74,18 @@ def _check_name_form(name: str) -> None:
         raise Refusal("La longitud del nombre del archivo no es válida", _BAD_NAME_LENGTH)
 
 
-def _check_name(name: str, examined: Examined, operation: Operation) -> None:
+def _check_name(name: str, examined: Examined, operation: SimulatedOperation) -> None:
     facts = examined.facts
     # An approval is named after the buyer, or after the issuer, which was seen to pass (authority.md#file-names).
-    owners = {facts.issuer, facts.buyer} if operation is Operation.COMMERCIAL_APPROVAL else {facts.issuer}
+    owners = {facts.issuer, facts.buyer} if operation is SimulatedOperation.COMMERCIAL_APPROVAL else {facts.issuer}
     stem = name[:-4].upper()
     if not any(stem == f"{owner}{facts.e_ncf}".upper() for owner in owners if owner):
         raise Refusal("El nombre del archivo no corresponde con el RNC y el eNCF del documento")
 
 
-def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] | None, **more: Any) -> None:
+def journal(
+    office: AuthorityState, call: AuthorityCall, *, status: int, verdict: dict[str, Any] | None, **more: Any
+) -> None:
     """Record a request that carried a document. `status` is the authority's own, before any fault bends the answer."""
     part = call.part if isinstance(call.part, Part) else None
     issuer, number = named_by(part)
@@ -94,7 +96,7 @@ def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] 
         "operation": call.operation.value,
         "environment": call.environment.value,
         # An approval is named after its sender, the buyer.
-        "issuer": None if call.operation is Operation.COMMERCIAL_APPROVAL else issuer or None,
+        "issuer": None if call.operation is SimulatedOperation.COMMERCIAL_APPROVAL else issuer or None,
         "eNCF": number or None,
         "fileName": part and part.file_name,
         "sha256": part and part.sha256,
@@ -110,14 +112,14 @@ def journal(office: Office, call: Call, *, status: int, verdict: dict[str, Any] 
     office.journal.append({**record, **more})
 
 
-def _filed(office: Office, call: Call, part: Part, examined: Examined) -> Filed:
+def _filed(office: AuthorityState, call: AuthorityCall, part: Part, examined: Examined) -> Filed:
     """Decide about a document and keep it: in the journal first, then in the ledger."""
     facts = examined.facts
     if call.suffers(FaultKind.TRY_AGAIN):
-        told = message(office.settings.catalogue, Cause.TRY_AGAIN)
-        verdict = Verdict(Estado.REJECTED, (told,), number_used=False)
+        told = message(office.settings.catalogue, RejectionReason.TRY_AGAIN)
+        verdict = LedgerVerdict(Estado.REJECTED, (told,), number_used=False)
     else:
-        case = Case(
+        case = ReceivedDocument(
             examined,
             call.operation,
             call.environment,
@@ -126,8 +128,8 @@ def _filed(office: Office, call: Call, part: Part, examined: Examined) -> Filed:
             office.ledger,
             office.settings.require_references,
         )
-        verdict = judge(case, office.settings.catalogue)
-    at_once = call.operation is Operation.SUMMARY_RECEPTION
+        verdict = validate(case, office.settings.catalogue)
+    at_once = call.operation is SimulatedOperation.SUMMARY_RECEPTION
     filed = Filed(
         call.operation,
         call.environment,
@@ -153,7 +155,7 @@ def _new_track_id() -> str:
     return str(uuid.UUID(int=_random.getrandbits(128), version=4))
 
 
-def _decided_at(office: Office, call: Call) -> datetime | None:
+def _decided_at(office: AuthorityState, call: AuthorityCall) -> datetime | None:
     if not call.suffers(FaultKind.STUCK):
         return call.now + office.settings.verdict_delay
     if call.fault is None or call.fault.seconds is None:
@@ -161,31 +163,31 @@ def _decided_at(office: Office, call: Call) -> datetime | None:
     return call.now + _lasting(call, 0)
 
 
-def _lasting(call: Call, default: float) -> timedelta:
+def _lasting(call: AuthorityCall, default: float) -> timedelta:
     seconds = call.fault.seconds if call.fault is not None else None
     return timedelta(seconds=default if seconds is None else seconds)
 
 
-async def receive_ecf(office: Office, call: Call) -> Reply:
+async def receive_ecf(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 3: a trackId, or a refusal on the spot."""
     try:
-        part, examined = await take_document(office, call)
+        part, examined = await receive_document(office, call)
     except Refusal as refusal:
         journal(office, call, status=400, verdict=None, refused=refusal.text)
         content = {"trackId": None, "error": refusal.code, "mensaje": refusal.text}
-        return Reply(content, "RespuestaRecepcion", 400)
+        return AuthorityReply(content, "RespuestaRecepcion", 400)
     filed = _filed(office, call, part, examined)
     track_id = filed.track_id
     if call.suffers(FaultKind.OTHER_TRACK):
         other = office.ledger.another(filed)
         track_id = other.track_id if other is not None else _new_track_id()
-    return Reply({"trackId": track_id, "error": None, "mensaje": None}, "RespuestaRecepcion")
+    return AuthorityReply({"trackId": track_id, "error": None, "mensaje": None}, "RespuestaRecepcion")
 
 
-async def receive_summary(office: Office, call: Call) -> Reply:
+async def receive_summary(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 4: the verdict itself. A rejection comes with HTTP status 400 and the same body."""
     try:
-        part, examined = await take_document(office, call)
+        part, examined = await receive_document(office, call)
     except Refusal as refusal:
         journal(office, call, status=400, verdict=None, refused=refusal.text)
         return _summary_reply(2, "Rechazado", [(refusal.code, refusal.text)], None, used=False)
@@ -197,7 +199,9 @@ async def receive_summary(office: Office, call: Call) -> Reply:
     return _summary_reply(verdict.code, verdict.estado.value, shown, number, used=verdict.number_used)
 
 
-def _summary_reply(code: int, estado: str, shown: list[tuple[str, str]], number: str | None, *, used: bool) -> Reply:
+def _summary_reply(
+    code: int, estado: str, shown: list[tuple[str, str]], number: str | None, *, used: bool
+) -> AuthorityReply:
     content = {
         "codigo": code,
         "estado": estado,
@@ -205,4 +209,4 @@ def _summary_reply(code: int, estado: str, shown: list[tuple[str, str]], number:
         "encf": number,
         "secuenciaUtilizada": used,
     }
-    return Reply(content, "Respuesta", 400 if code == 2 else 200)
+    return AuthorityReply(content, "Respuesta", 400 if code == 2 else 200)

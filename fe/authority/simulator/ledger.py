@@ -7,14 +7,14 @@ from typing import Any
 
 from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.authority.simulator.facts import Facts
-from fe.authority.simulator.operations import Operation
+from fe.authority.simulator.operations import SimulatedOperation
 from fe.ecf.catalogue import EcfType, Environment
 
 CODE_BY_ESTADO = {estado: code for code, estado in ESTADO_BY_CODE.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class LedgerMessage:
     """One message of a verdict."""
 
     codigo: int
@@ -22,11 +22,11 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LedgerVerdict:
     """What the authority decided about a document. `number_used` is its `secuenciaUtilizada`."""
 
     estado: Estado
-    messages: tuple[Message, ...]
+    messages: tuple[LedgerMessage, ...]
     number_used: bool
 
     @property
@@ -49,11 +49,11 @@ class Verdict:
         }
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Verdict":
+    def from_record(cls, record: dict[str, Any]) -> "LedgerVerdict":
         """The inverse of `to_record`."""
         return cls(
             Estado(record["estado"]),
-            tuple(Message(message["codigo"], message["valor"]) for message in record["mensajes"]),
+            tuple(LedgerMessage(message["codigo"], message["valor"]) for message in record["mensajes"]),
             record["secuenciaUtilizada"],
         )
 
@@ -62,7 +62,7 @@ class Verdict:
 class Filed:
     """A document the authority took in, with the verdict it reached. Summaries have no trackId."""
 
-    operation: Operation
+    operation: SimulatedOperation
     environment: Environment
     issuer: str
     e_ncf: str
@@ -70,7 +70,7 @@ class Filed:
     sha256: str
     received_at: datetime
     facts: Facts
-    verdict: Verdict
+    verdict: LedgerVerdict
     #: Until then it is `En Proceso`; None is for ever.
     decided_at: datetime | None
     #: Until then nobody finds it.
@@ -104,7 +104,7 @@ class Filed:
     def from_record(cls, record: dict[str, Any]) -> "Filed":
         """The inverse of `to_record`."""
         return cls(
-            Operation(record["operation"]),
+            SimulatedOperation(record["operation"]),
             Environment(record["environment"]),
             record["issuer"],
             record["eNCF"],
@@ -112,7 +112,7 @@ class Filed:
             record["sha256"],
             datetime.fromisoformat(record["receivedAt"]),
             Facts.from_record(record["document"]),
-            Verdict.from_record(record["verdict"]),
+            LedgerVerdict.from_record(record["verdict"]),
             _moment(record["decidedAt"]),
             _moment(record["hiddenUntil"]),
         )

@@ -5,16 +5,24 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from fe.authority.simulator.exchange import Answer, Receive, Request, Send, TooLarge, read_request, write_answer
-from fe.authority.simulator.faults import Script, Window
+from fe.authority.simulator.exchange import (
+    RawAnswer,
+    RawRequest,
+    Receive,
+    RequestTooLarge,
+    Send,
+    read_request,
+    write_answer,
+)
+from fe.authority.simulator.faults import FaultWindow, Script
 from fe.authority.simulator.fields import BadRecord
-from fe.authority.simulator.office import Office
+from fe.authority.simulator.office import AuthorityState
 from fe.authority.simulator.orders import read_order, show_plan, show_script, show_window
 from fe.authority.simulator.registry import KINDS
 from fe.authority.simulator.replies import JSON
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
-from fe.ecf.load import MalformedJson, load_json
+from fe.ecf.load import MalformedJson, parse_json
 
 _MOST_RECORDS = 10_000
 
@@ -30,9 +38,9 @@ class Wrong(ValueError):
 class Management:
     """The ASGI app of the management port."""
 
-    def __init__(self, office: Office) -> None:
+    def __init__(self, office: AuthorityState) -> None:
         self._office = office
-        self._routes: dict[tuple[str, str], Callable[[Request], Any]] = {
+        self._routes: dict[tuple[str, str], Callable[[RawRequest], Any]] = {
             ("GET", ""): self._index,
             ("GET", "healthz"): lambda _: {"status": "ok"},
             ("GET", "journal"): self._journal,
@@ -53,15 +61,15 @@ class Management:
             if request is None:
                 return
             status, content = 200, self._do(request)
-        except TooLarge:
+        except RequestTooLarge:
             status, content = 413, {"message": "the body is too large", "statusCode": 413}
         except Wrong as wrong:
             status, content = wrong.status, {"message": str(wrong), "statusCode": wrong.status}
         except (BadRecord, MalformedJson) as wrong:
             status, content = 400, {"message": str(wrong), "statusCode": 400}
-        await write_answer(Answer(status, json.dumps(content, ensure_ascii=False).encode(), JSON), send)
+        await write_answer(RawAnswer(status, json.dumps(content, ensure_ascii=False).encode(), JSON), send)
 
-    def _do(self, request: Request) -> Any:
+    def _do(self, request: RawRequest) -> Any:
         path = request.path.strip("/")
         route = self._routes.get((request.method, path))
         if route is not None:
@@ -72,7 +80,7 @@ class Management:
             raise Wrong(f"{request.method} is not for /{path}", 405)
         raise Wrong(f"there is nothing at /{path}; see GET /", 404)
 
-    def _index(self, _: Request) -> Any:
+    def _index(self, _: RawRequest) -> Any:
         return {
             "what": "a simulator of the tax authority; not the tax authority",
             "routes": [f"{method} /{path}" for method, path in sorted(self._routes, key=lambda r: r[::-1])]
@@ -81,7 +89,7 @@ class Management:
 
     # --- What happened ---
 
-    def _journal(self, request: Request) -> Any:
+    def _journal(self, request: RawRequest) -> Any:
         """Records after `since`, filtered by any of their fields; ask again from `next` for more."""
         wanted = dict(request.query)
         since = _number(wanted.pop("since", "0"), "since")
@@ -114,7 +122,7 @@ class Management:
             "documents": [document.to_record() for document in filed],
         }
 
-    def _stats(self, _: Request) -> Any:
+    def _stats(self, _: RawRequest) -> Any:
         office = self._office
         requests: dict[str, dict[str, int]] = {}
         for (operation, status), count in sorted(office.requests.items()):
@@ -140,39 +148,39 @@ class Management:
             "windows": [show_window(window) for window in faults.windows],
         }
 
-    def _order_fault(self, request: Request) -> Any:
+    def _order_fault(self, request: RawRequest) -> Any:
         faults = self._office.faults
         match read_order(_object(request), self._office.now()):
             case Script() as script:
                 faults.order(script)
                 return show_script(script)
-            case Window() as window:
+            case FaultWindow() as window:
                 faults.windows.append(window)
             case plan:
                 faults.plan = plan
         return self._show_faults()
 
-    def _clear_faults(self, _: Request) -> Any:
+    def _clear_faults(self, _: RawRequest) -> Any:
         self._office.faults.clear()
         return self._show_faults()
 
     # --- What to believe ---
 
-    def _registering(self, kind: str) -> Callable[[Request], Any]:
-        def register(request: Request) -> Any:
+    def _registering(self, kind: str) -> Callable[[RawRequest], Any]:
+        def register(request: RawRequest) -> Any:
             record = _object(request)
             self._office.register(kind, record)
             return {kind: record}
 
         return register
 
-    def _reset(self, _: Request) -> Any:
+    def _reset(self, _: RawRequest) -> Any:
         self._office.reset()
         return {"status": "forgotten"}
 
 
-def _object(request: Request) -> dict[str, Any]:
-    body = load_json(request.body)
+def _object(request: RawRequest) -> dict[str, Any]:
+    body = parse_json(request.body)
     if not isinstance(body, dict):
         raise Wrong("the body must be a JSON object")
     return body

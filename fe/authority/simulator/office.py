@@ -9,14 +9,14 @@ from typing import Any
 
 import trio
 
-from fe.authority.simulator.exchange import Request
+from fe.authority.simulator.exchange import RawRequest
 from fe.authority.simulator.faults import Fault, FaultKind, Faults
 from fe.authority.simulator.journal import Journal, open_journal
 from fe.authority.simulator.ledger import Filed, Ledger, Voided
 from fe.authority.simulator.multipart import Part
-from fe.authority.simulator.operations import Operation, Route
+from fe.authority.simulator.operations import ServiceRoute, SimulatedOperation
 from fe.authority.simulator.registry import KINDS, Registry, load_world
-from fe.authority.simulator.sessions import Session, Sessions
+from fe.authority.simulator.sessions import SeedSessions, Session
 from fe.authority.simulator.settings import SimulatorSettings
 from fe.ecf.catalogue import Environment
 
@@ -24,7 +24,7 @@ from fe.ecf.catalogue import Environment
 _VERIFIERS = 2
 
 
-class Office:
+class AuthorityState:
     """All state of one simulator. What is not only for this run goes through the journal and is read back from it."""
 
     def __init__(self, settings: SimulatorSettings) -> None:
@@ -32,7 +32,7 @@ class Office:
         self.registry = Registry()
         self.ledger = Ledger()
         self.faults = Faults(settings.faults)
-        self.requests: Counter[tuple[Operation, str]] = Counter()
+        self.requests: Counter[tuple[SimulatedOperation, str]] = Counter()
         #: When a number of an issuer was last asked about, since this process began.
         self.asked_at: dict[tuple[Environment, str, str], datetime] = {}
         self.verifiers = trio.CapacityLimiter(_VERIFIERS)
@@ -44,7 +44,7 @@ class Office:
         except BaseException:
             self.journal.close()
             raise
-        self.sessions = Sessions(self._secret, seed_life=settings.seed_life, token_life=settings.token_life)
+        self.sessions = SeedSessions(self._secret, seed_life=settings.seed_life, token_life=settings.token_life)
 
     def now(self) -> datetime:
         """The authority's clock."""
@@ -99,11 +99,11 @@ class Office:
 
 
 @dataclass(slots=True)
-class Call:
+class AuthorityCall:
     """One request that found its route, on its way through the authority."""
 
-    request: Request
-    route: Route
+    request: RawRequest
+    route: ServiceRoute
     #: Only the status services have none; their handlers do not ask.
     environment: Environment
     now: datetime
@@ -115,7 +115,7 @@ class Call:
     note: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> SimulatedOperation:
         """What is asked."""
         return self.route.operation
 

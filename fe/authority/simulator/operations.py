@@ -7,7 +7,7 @@ from enum import StrEnum
 from fe.ecf.catalogue import Environment
 
 
-class Operation(StrEnum):
+class SimulatedOperation(StrEnum):
     """What authority.md#operations lists, under the names the management port uses."""
 
     SEED = "seed"
@@ -29,7 +29,7 @@ class Operation(StrEnum):
     SUMMARY_QR = "summary_qr"
 
 
-class Host(StrEnum):
+class SimulatedHost(StrEnum):
     """The authority's three hosts."""
 
     ECF = "ecf"
@@ -54,39 +54,75 @@ class Availability(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ServiceRoute:
     """One operation's address: `path` comes after `/{environment}/`, in lower case."""
 
-    operation: Operation
+    operation: SimulatedOperation
     method: str
-    host: Host
+    host: SimulatedHost
     path: str
     access: Access
 
 
 _ROUTES = (
-    Route(Operation.SEED, "GET", Host.ECF, "autenticacion/api/autenticacion/semilla", Access.OPEN),
-    Route(Operation.VALIDATE_SEED, "POST", Host.ECF, "autenticacion/api/autenticacion/validarsemilla", Access.OPEN),
-    Route(Operation.RECEPTION, "POST", Host.ECF, "recepcion/api/facturaselectronicas", Access.BEARER),
-    Route(Operation.SUMMARY_RECEPTION, "POST", Host.FC, "recepcionfc/api/recepcion/ecf", Access.BEARER),
-    Route(Operation.RESULT, "GET", Host.ECF, "consultaresultado/api/consultas/estado", Access.BEARER),
-    Route(Operation.STATE, "GET", Host.ECF, "consultaestado/api/consultas/estado", Access.BEARER),
-    Route(Operation.TRACK_IDS, "GET", Host.ECF, "consultatrackids/api/trackids/consulta", Access.BEARER),
-    Route(Operation.SUMMARY_STATE, "GET", Host.FC, "consultarfce/api/consultas/consulta", Access.BEARER),
-    Route(
-        Operation.COMMERCIAL_APPROVAL, "POST", Host.ECF, "aprobacioncomercial/api/aprobacioncomercial", Access.BEARER
+    ServiceRoute(
+        SimulatedOperation.SEED, "GET", SimulatedHost.ECF, "autenticacion/api/autenticacion/semilla", Access.OPEN
     ),
-    Route(Operation.RANGE_VOIDING, "POST", Host.ECF, "anulacionrangos/api/operaciones/anularrango", Access.BEARER),
-    Route(Operation.DIRECTORY, "GET", Host.ECF, "consultadirectorio/api/consultas/listado", Access.BEARER),
-    Route(
-        Operation.DIRECTORY_ENTRY,
+    ServiceRoute(
+        SimulatedOperation.VALIDATE_SEED,
+        "POST",
+        SimulatedHost.ECF,
+        "autenticacion/api/autenticacion/validarsemilla",
+        Access.OPEN,
+    ),
+    ServiceRoute(
+        SimulatedOperation.RECEPTION, "POST", SimulatedHost.ECF, "recepcion/api/facturaselectronicas", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.SUMMARY_RECEPTION, "POST", SimulatedHost.FC, "recepcionfc/api/recepcion/ecf", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.RESULT, "GET", SimulatedHost.ECF, "consultaresultado/api/consultas/estado", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.STATE, "GET", SimulatedHost.ECF, "consultaestado/api/consultas/estado", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.TRACK_IDS, "GET", SimulatedHost.ECF, "consultatrackids/api/trackids/consulta", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.SUMMARY_STATE, "GET", SimulatedHost.FC, "consultarfce/api/consultas/consulta", Access.BEARER
+    ),
+    ServiceRoute(
+        SimulatedOperation.COMMERCIAL_APPROVAL,
+        "POST",
+        SimulatedHost.ECF,
+        "aprobacioncomercial/api/aprobacioncomercial",
+        Access.BEARER,
+    ),
+    ServiceRoute(
+        SimulatedOperation.RANGE_VOIDING,
+        "POST",
+        SimulatedHost.ECF,
+        "anulacionrangos/api/operaciones/anularrango",
+        Access.BEARER,
+    ),
+    ServiceRoute(
+        SimulatedOperation.DIRECTORY,
         "GET",
-        Host.ECF,
+        SimulatedHost.ECF,
+        "consultadirectorio/api/consultas/listado",
+        Access.BEARER,
+    ),
+    ServiceRoute(
+        SimulatedOperation.DIRECTORY_ENTRY,
+        "GET",
+        SimulatedHost.ECF,
         "consultadirectorio/api/consultas/obtenerdirectorioporrnc",
         Access.BEARER,
     ),
-    Route(Operation.QR, "GET", Host.ECF, "consultatimbre", Access.OPEN),
-    Route(Operation.SUMMARY_QR, "GET", Host.FC, "consultatimbrefc", Access.OPEN),
+    ServiceRoute(SimulatedOperation.QR, "GET", SimulatedHost.ECF, "consultatimbre", Access.OPEN),
+    ServiceRoute(SimulatedOperation.SUMMARY_QR, "GET", SimulatedHost.FC, "consultatimbrefc", Access.OPEN),
 )
 _BY_PATH = {route.path: route for route in _ROUTES}
 
@@ -94,49 +130,68 @@ _BY_PATH = {route.path: route for route in _ROUTES}
 _STATUS_BY_PATH = {
     route.path: route
     for route in (
-        Route(Operation.SERVICES, "GET", Host.STATUS, "api/estatusservicios/obtenerestatus", Access.API_KEY),
-        Route(
-            Operation.WINDOWS,
+        ServiceRoute(
+            SimulatedOperation.SERVICES,
             "GET",
-            Host.STATUS,
+            SimulatedHost.STATUS,
+            "api/estatusservicios/obtenerestatus",
+            Access.API_KEY,
+        ),
+        ServiceRoute(
+            SimulatedOperation.WINDOWS,
+            "GET",
+            SimulatedHost.STATUS,
             "api/estatusservicios/obtenerventanasmantenimiento",
             Access.API_KEY,
         ),
-        Route(Operation.IS_UP, "GET", Host.STATUS, "api/estatusservicios/verificarestado", Access.API_KEY),
+        ServiceRoute(
+            SimulatedOperation.IS_UP,
+            "GET",
+            SimulatedHost.STATUS,
+            "api/estatusservicios/verificarestado",
+            Access.API_KEY,
+        ),
     )
 }
 _ENVIRONMENTS = {environment.value: environment for environment in Environment}
 
 #: Operations whose request carries a fiscal document: these are what the journal records.
 CARRIES_DOCUMENT = frozenset(
-    {Operation.RECEPTION, Operation.SUMMARY_RECEPTION, Operation.COMMERCIAL_APPROVAL, Operation.RANGE_VOIDING}
+    {
+        SimulatedOperation.RECEPTION,
+        SimulatedOperation.SUMMARY_RECEPTION,
+        SimulatedOperation.COMMERCIAL_APPROVAL,
+        SimulatedOperation.RANGE_VOIDING,
+    }
 )
 
 _T, _C, _P = Environment.TESTECF, Environment.CERTECF, Environment.ECF
 _NOT_IN_CERTIFICATION = dict.fromkeys(
     (
-        Operation.STATE,
-        Operation.TRACK_IDS,
-        Operation.RANGE_VOIDING,
-        Operation.DIRECTORY,
-        Operation.DIRECTORY_ENTRY,
+        SimulatedOperation.STATE,
+        SimulatedOperation.TRACK_IDS,
+        SimulatedOperation.RANGE_VOIDING,
+        SimulatedOperation.DIRECTORY,
+        SimulatedOperation.DIRECTORY_ENTRY,
     ),
     frozenset({_T, _P}),
 )
 #: Only what is not everywhere.
-_WHERE: dict[Availability, dict[Operation, frozenset[Environment]]] = {
+_WHERE: dict[Availability, dict[SimulatedOperation, frozenset[Environment]]] = {
     Availability.V1_6: {
         **_NOT_IN_CERTIFICATION,
-        Operation.SUMMARY_RECEPTION: frozenset({_T, _P}),
-        Operation.SUMMARY_STATE: frozenset({_P}),
-        Operation.SUMMARY_QR: frozenset({_T, _P}),
+        SimulatedOperation.SUMMARY_RECEPTION: frozenset({_T, _P}),
+        SimulatedOperation.SUMMARY_STATE: frozenset({_P}),
+        SimulatedOperation.SUMMARY_QR: frozenset({_T, _P}),
     },
     Availability.V1_7: _NOT_IN_CERTIFICATION,
     Availability.EVERYWHERE: {},
 }
 
 
-def find_route(path: str, hosts: Iterable[Host], availability: Availability) -> tuple[Route, Environment | None] | None:
+def find_route(
+    path: str, hosts: Iterable[SimulatedHost], availability: Availability
+) -> tuple[ServiceRoute, Environment | None] | None:
     """The operation at `path`, and the environment it names, or None where the authority has nothing.
 
     Upper and lower case are the same, empty segments (doubled and trailing slashes) do not count.

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from fe.authority.simulator.faults import Fault, FaultKind, FaultPlan, Script, Window
+from fe.authority.simulator.faults import Fault, FaultKind, FaultPlan, FaultWindow, Script
 from fe.authority.simulator.fields import BadRecord, Fields, member
-from fe.authority.simulator.operations import Operation
+from fe.authority.simulator.operations import SimulatedOperation
 
 
-def read_order(body: Mapping[str, Any], now: datetime) -> Script | Window | FaultPlan | None:
+def read_order(body: Mapping[str, Any], now: datetime) -> Script | FaultWindow | FaultPlan | None:
     """Read one of three forms; raises BadRecord.
 
     A script: `{"kind": "reset-after", "operation": "reception", "eNCF": "E31...", "times": 1}`; beside these
@@ -27,12 +27,12 @@ def read_order(body: Mapping[str, Any], now: datetime) -> Script | Window | Faul
     return _window(fields, now) if kind is FaultKind.MAINTENANCE else _script(fields, kind)
 
 
-def _window(fields: Fields, now: datetime) -> Window:
+def _window(fields: Fields, now: datetime) -> FaultWindow:
     environment = fields.environment("environment")
     start = now + timedelta(seconds=fields.seconds("startsIn") or 0)
     seconds = fields.seconds("seconds")
     fields.done()
-    return Window(environment, start, None if seconds is None else start + timedelta(seconds=seconds))
+    return FaultWindow(environment, start, None if seconds is None else start + timedelta(seconds=seconds))
 
 
 def _script(fields: Fields, kind: FaultKind) -> Script:
@@ -41,7 +41,7 @@ def _script(fields: Fields, kind: FaultKind) -> Script:
         raise BadRecord("status must be from 400 to 599")
     script = Script(
         Fault(kind, status or None, fields.seconds("seconds")),
-        fields.choice("operation", Operation),
+        fields.choice("operation", SimulatedOperation),
         fields.environment("environment"),
         fields.text("issuer", default="") or None,
         fields.text("eNCF", default="").upper() or None,
@@ -61,7 +61,7 @@ def _plan(fields: Fields) -> FaultPlan | None:
     if listed is not None:
         if not isinstance(listed, list):
             raise BadRecord("operations must be a list")
-        operations = frozenset(member(Operation, operation, "operations") for operation in listed)
+        operations = frozenset(member(SimulatedOperation, operation, "operations") for operation in listed)
     if plan is None:
         return None
     try:
@@ -98,7 +98,7 @@ def show_script(script: Script) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def show_window(window: Window) -> dict[str, Any]:
+def show_window(window: FaultWindow) -> dict[str, Any]:
     """A maintenance window as JSON."""
     return {
         "environment": window.environment,

@@ -5,9 +5,9 @@ from typing import Any
 from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.authority.simulator.faults import FaultKind
 from fe.authority.simulator.ledger import Filed
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.operations import Operation
-from fe.authority.simulator.replies import Reply, us_time
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.operations import SimulatedOperation
+from fe.authority.simulator.replies import AuthorityReply, us_time
 from fe.authority.simulator.settings import Shapes
 from fe.ecf import money
 from fe.ecf.catalogue import EcfType
@@ -17,30 +17,30 @@ from fe.ecf.identity import e_ncf
 _NOT_FOUND = Estado.NOT_FOUND.value
 
 
-def _live(office: Office) -> bool:
+def _live(office: AuthorityState) -> bool:
     return office.settings.shapes is Shapes.LIVE
 
 
-def _code(office: Office, code: int) -> int | str:
+def _code(office: AuthorityState, code: int) -> int | str:
     """`codigo` is a number in the document and a string in live answers."""
     return str(code) if _live(office) else code
 
 
-def _received(office: Office, filed: Filed) -> str:
+def _received(office: AuthorityState, filed: Filed) -> str:
     return us_time(filed.received_at) if _live(office) else show_moment(filed.received_at)
 
 
-def _visible(filed: Filed | None, call: Call) -> Filed | None:
+def _visible(filed: Filed | None, call: AuthorityCall) -> Filed | None:
     if filed is None or filed.hidden(call.now) or call.suffers(FaultKind.NOT_FOUND):
         return None
     return filed
 
 
-async def result(office: Office, call: Call) -> Reply:
+async def result(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 5: the verdict of a trackId."""
     track_id = call.query("trackid")
     if not track_id:
-        return Reply("El campo trackId es requerido.", status=400)
+        return AuthorityReply("El campo trackId es requerido.", status=400)
     filed = _visible(office.ledger.track(call.environment, track_id), call)
     if filed is not None and call.suffers(FaultKind.OTHER_TRACK):
         filed = office.ledger.another(filed) or filed
@@ -55,8 +55,8 @@ async def result(office: Office, call: Call) -> Reply:
 
 
 def _result(
-    office: Office, track_id: str, code: int, filed: Filed | None, *, used: bool, told: list[dict[str, Any]]
-) -> Reply:
+    office: AuthorityState, track_id: str, code: int, filed: Filed | None, *, used: bool, told: list[dict[str, Any]]
+) -> AuthorityReply:
     number = "encf" if _live(office) else "eNCF"
     content = {
         "trackId": track_id,
@@ -68,17 +68,17 @@ def _result(
         "fechaRecepcion": filed and _received(office, filed),
         "mensajes": told,
     }
-    return Reply(content, "RespuestaConsultaTrackId")
+    return AuthorityReply(content, "RespuestaConsultaTrackId")
 
 
-def _may_ask(office: Office, call: Call, issuer: str, buyer: str | None) -> bool:
+def _may_ask(office: AuthorityState, call: AuthorityCall, issuer: str, buyer: str | None) -> bool:
     """The token's owner must be delegated for the issuer or the receiver."""
     if not office.registry.delegations or call.session is None:
         return True
     return not office.registry.delegates(call.session.holder).isdisjoint({issuer, buyer})
 
 
-def _best(office: Office, call: Call, issuer: str, number: str) -> Filed | None:
+def _best(office: AuthorityState, call: AuthorityCall, issuer: str, number: str) -> Filed | None:
     """The accepted document of a number, else the last rejected one whose verdict is out."""
     decided = [
         filed
@@ -90,18 +90,18 @@ def _best(office: Office, call: Call, issuer: str, number: str) -> Filed | None:
     return next((filed for filed in decided if filed.verdict.accepted), decided[-1] if decided else None)
 
 
-def _refused(call: Call, *names: str) -> Reply | None:
+def _refused(call: AuthorityCall, *names: str) -> AuthorityReply | None:
     for name in names:
         if not call.query(name):
-            return Reply(f"El campo {name} es requerido.", status=400)
+            return AuthorityReply(f"El campo {name} es requerido.", status=400)
     if len(call.query(names[0])) not in (9, 11):
-        return Reply(f"La longitud del campo {names[0]} no es válida.", status=400)
+        return AuthorityReply(f"La longitud del campo {names[0]} no es válida.", status=400)
     if e_ncf(call.query(names[1]).upper()) is None:
-        return Reply(f"El campo {names[1]} no es válido.", status=400)
+        return AuthorityReply(f"El campo {names[1]} no es válido.", status=400)
     return None
 
 
-async def state(office: Office, call: Call) -> Reply:
+async def state(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 6: the state of a number. Buyer and security code must agree where they are given."""
     refused = _refused(call, "rncemisor", "ncfelectronico")
     if refused is not None:
@@ -109,24 +109,24 @@ async def state(office: Office, call: Call) -> Reply:
     issuer, number = call.query("rncemisor"), call.query("ncfelectronico").upper()
     filed = _best(office, call, issuer, number)
     if filed is not None and not _may_ask(office, call, issuer, filed.facts.buyer):
-        return Reply("El RNC del token no está autorizado para consultar.", status=400)
+        return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if filed is None or not _agrees(filed, call):
         return _state(call, 0, _NOT_FOUND, None)
     # Conditional acceptance is told apart for summaries only.
     code = filed.verdict.code
-    if code == 4 and filed.operation is not Operation.SUMMARY_RECEPTION:
+    if code == 4 and filed.operation is not SimulatedOperation.SUMMARY_RECEPTION:
         code = 1
     return _state(call, code, ESTADO_BY_CODE[code].value, filed)
 
 
-def _agrees(filed: Filed, call: Call) -> bool:
+def _agrees(filed: Filed, call: AuthorityCall) -> bool:
     buyer, code = call.query("rnccomprador"), call.query("codigoseguridad")
     number = e_ncf(filed.e_ncf)
     consumer = number is not None and number.type is EcfType.CONSUMER
     return (not buyer or consumer or buyer == filed.facts.buyer) and (not code or code == filed.facts.security_code)
 
 
-def _state(call: Call, code: int, estado: str, filed: Filed | None) -> Reply:
+def _state(call: AuthorityCall, code: int, estado: str, filed: Filed | None) -> AuthorityReply:
     facts = filed and filed.facts
     content = {
         "codigo": code,
@@ -141,10 +141,10 @@ def _state(call: Call, code: int, estado: str, filed: Filed | None) -> Reply:
         "codigoSeguridad": facts and facts.security_code,
         "idExtranjero": facts and facts.foreign_id,
     }
-    return Reply(content, "RespuestaConsultaEstado")
+    return AuthorityReply(content, "RespuestaConsultaEstado")
 
 
-async def track_ids(office: Office, call: Call) -> Reply:
+async def track_ids(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 7: every trackId of a number, oldest first; 404 when there is none."""
     refused = _refused(call, "rncemisor", "encf")
     if refused is not None:
@@ -156,9 +156,9 @@ async def track_ids(office: Office, call: Call) -> Reply:
         if filed.track_id is not None and _visible(filed, call)
     ]
     if found and not _may_ask(office, call, issuer, found[0].facts.buyer):
-        return Reply("El RNC del token no está autorizado para consultar.", status=400)
+        return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if not found:
-        return Reply({"trackId": None, "estado": "TrackId no encontrado.", "fechaRecepcion": None}, status=404)
+        return AuthorityReply({"trackId": None, "estado": "TrackId no encontrado.", "fechaRecepcion": None}, status=404)
     entries = [
         {
             "trackId": filed.track_id,
@@ -169,10 +169,10 @@ async def track_ids(office: Office, call: Call) -> Reply:
     ]
     # The document shows one object; live there is an array.
     content = entries if _live(office) or len(entries) > 1 else entries[0]
-    return Reply(content, "TrackingDetalle")
+    return AuthorityReply(content, "TrackingDetalle")
 
 
-async def summary_state(office: Office, call: Call) -> Reply:
+async def summary_state(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 8: the verdict of a summary; the security code must agree."""
     refused = _refused(call, "rnc_emisor", "encf", "cod_seguridad_ecf")
     if refused is not None:
@@ -181,7 +181,7 @@ async def summary_state(office: Office, call: Call) -> Reply:
     filed = _best(office, call, issuer, number)
     if (
         filed is None
-        or filed.operation is not Operation.SUMMARY_RECEPTION
+        or filed.operation is not SimulatedOperation.SUMMARY_RECEPTION
         or filed.facts.security_code != call.query("cod_seguridad_ecf")
         or not _may_ask(office, call, issuer, filed.facts.buyer)
     ):
@@ -192,8 +192,8 @@ async def summary_state(office: Office, call: Call) -> Reply:
 
 
 def _summary_state(
-    office: Office, issuer: str, number: str, code: int, told: list[dict[str, Any]], *, used: bool
-) -> Reply:
+    office: AuthorityState, issuer: str, number: str, code: int, told: list[dict[str, Any]], *, used: bool
+) -> AuthorityReply:
     content = {
         "rnc": issuer,
         "encf": number,
@@ -202,4 +202,4 @@ def _summary_state(
         "estado": ESTADO_BY_CODE[code].value,
         "mensajes": told,
     }
-    return Reply(content)
+    return AuthorityReply(content)

@@ -14,7 +14,7 @@ from cryptography import x509
 
 from fe.authority.simulator.fields import BadRecord, Fields
 from fe.ecf.catalogue import EcfType, Environment
-from fe.ecf.load import load_json
+from fe.ecf.load import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def load_world(path: Path, registry: Registry) -> None:
 
     Every key may be missing; raises BadRecord, MalformedJson and OSError.
     """
-    world = load_json(path.read_bytes())
+    world = parse_json(path.read_bytes())
     if not isinstance(world, dict) or not world.keys() <= set(KINDS.values()):
         raise BadRecord(f"a world is an object with no other keys than {', '.join(KINDS.values())}")
     for kind, key in KINDS.items():

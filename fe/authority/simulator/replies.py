@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from fe.authority.simulator.exchange import Answer
+from fe.authority.simulator.exchange import RawAnswer
 from fe.ecf.dates import ZONE
 
 JSON = "application/json; charset=utf-8"
@@ -22,7 +22,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AuthorityReply:
     """An answer before it has a form: JSON value, and the XML root it gets where the authority documents one.
 
     `content` holds dicts, lists, str, bool, int, Decimal and None.
@@ -33,16 +33,16 @@ class Reply:
     status: int = 200
 
 
-def render(reply: Reply, *, xml: bool) -> Answer:
+def render(reply: AuthorityReply, *, xml: bool) -> RawAnswer:
     """Write `reply` as JSON, or as XML when that is asked for and exists."""
     if xml and reply.root is not None:
-        return Answer(reply.status, _to_xml(reply.root, reply.content), XML)
-    return Answer(reply.status, to_json(reply.content).encode(), JSON)
+        return RawAnswer(reply.status, _to_xml(reply.root, reply.content), XML)
+    return RawAnswer(reply.status, to_json(reply.content).encode(), JSON)
 
 
-def page(status: int, html: str, *headers: tuple[str, str]) -> Answer:
+def page(status: int, html: str, *headers: tuple[str, str]) -> RawAnswer:
     """An HTML page."""
-    return Answer(status, html.encode(), HTML, headers)
+    return RawAnswer(status, html.encode(), HTML, headers)
 
 
 def to_json(value: Any) -> str:

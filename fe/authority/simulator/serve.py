@@ -7,10 +7,10 @@ from typing import Any
 import trio
 
 from fe.authority.simulator.connection import serving
-from fe.authority.simulator.front import Front
+from fe.authority.simulator.front import PublicPort
 from fe.authority.simulator.management import Management
-from fe.authority.simulator.office import Office
-from fe.authority.simulator.operations import Host
+from fe.authority.simulator.office import AuthorityState
+from fe.authority.simulator.operations import SimulatedHost
 from fe.authority.simulator.settings import Addresses, SimulatorSettings
 
 App = Callable[..., Awaitable[Any]]
@@ -27,21 +27,25 @@ async def simulate(
     answered is in the journal by then. Raises OSError for a port that cannot be had, BadRecord and MalformedJson for a
     world that cannot be read, JournalInUse and JournalDamaged.
     """
-    office = Office(settings)
+    office = AuthorityState(settings)
     try:
         async with trio.open_nursery() as nursery:
             listen = partial(_listen, nursery)
-            shared = {Host.ECF}
+            shared = {SimulatedHost.ECF}
             if settings.summary_port is None:
-                shared.add(Host.FC)
+                shared.add(SimulatedHost.FC)
             if settings.status_port is None:
-                shared.add(Host.STATUS)
-            ecf = await listen(settings.host, settings.port, Front(office, frozenset(shared)))
+                shared.add(SimulatedHost.STATUS)
+            ecf = await listen(settings.host, settings.port, PublicPort(office, frozenset(shared)))
             fc = status = ecf
             if settings.summary_port is not None:
-                fc = await listen(settings.host, settings.summary_port, Front(office, frozenset({Host.FC})))
+                fc = await listen(
+                    settings.host, settings.summary_port, PublicPort(office, frozenset({SimulatedHost.FC}))
+                )
             if settings.status_port is not None:
-                status = await listen(settings.host, settings.status_port, Front(office, frozenset({Host.STATUS})))
+                status = await listen(
+                    settings.host, settings.status_port, PublicPort(office, frozenset({SimulatedHost.STATUS}))
+                )
             management = await listen("127.0.0.1", settings.management_port, Management(office))
             task_status.started(Addresses(ecf, fc, status, management))
     finally:

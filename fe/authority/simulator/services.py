@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from fe.authority.simulator.faults import Window
-from fe.authority.simulator.office import Call, Office
+from fe.authority.simulator.faults import FaultWindow
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
 from fe.authority.simulator.registry import Taxpayer
-from fe.authority.simulator.replies import Reply
+from fe.authority.simulator.replies import AuthorityReply
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local, show_day
 
@@ -31,23 +31,23 @@ _SERVICES = (
 _UNKNOWN_END = timedelta(hours=4)
 
 
-async def directory(office: Office, call: Call) -> Reply:
+async def directory(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 11: every electronic taxpayer; some clients filter it with `?rnc=`."""
     rnc = call.query("rnc")
     if rnc:
-        return Reply(_entries(office, call, rnc))
-    return Reply([_entry(taxpayer) for taxpayer in office.registry.taxpayers.values() if taxpayer.electronic])
+        return AuthorityReply(_entries(office, call, rnc))
+    return AuthorityReply([_entry(taxpayer) for taxpayer in office.registry.taxpayers.values() if taxpayer.electronic])
 
 
-async def directory_entry(office: Office, call: Call) -> Reply:
+async def directory_entry(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 12: an array with one taxpayer, or an empty one."""
     rnc = call.query("rnc")
     if not rnc:
-        return Reply("El campo RNC es requerido.", status=400)
-    return Reply(_entries(office, call, rnc))
+        return AuthorityReply("El campo RNC es requerido.", status=400)
+    return AuthorityReply(_entries(office, call, rnc))
 
 
-def _entries(office: Office, call: Call, rnc: str) -> list[dict[str, Any]]:
+def _entries(office: AuthorityState, call: AuthorityCall, rnc: str) -> list[dict[str, Any]]:
     taxpayer = office.registry.taxpayers.get(rnc)
     if taxpayer is not None and taxpayer.electronic:
         return [_entry(taxpayer)]
@@ -68,13 +68,13 @@ def _entry(taxpayer: Taxpayer) -> dict[str, Any]:
     }
 
 
-def _up(office: Office, environment: Environment, now: datetime) -> str:
+def _up(office: AuthorityState, environment: Environment, now: datetime) -> str:
     return "No Disponible" if office.faults.under_maintenance(environment, now) else "Disponible"
 
 
-async def services(office: Office, call: Call) -> Reply:
+async def services(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 13: each service in each environment."""
-    return Reply(
+    return AuthorityReply(
         [
             {"servicio": service, "estatus": _up(office, environment, call.now), "ambiente": name}
             for environment, name in _NAMES.items()
@@ -83,7 +83,7 @@ async def services(office: Office, call: Call) -> Reply:
     )
 
 
-async def windows(office: Office, call: Call) -> Reply:
+async def windows(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 14: the windows that are open or to come, in local time, one entry a day."""
     shown = [
         {"ambiente": _NAMES[environment], **day}
@@ -92,10 +92,10 @@ async def windows(office: Office, call: Call) -> Reply:
         for environment in ([window.environment] if window.environment else _NAMES)
         for day in _days(window)
     ]
-    return Reply({"ventanaMantenimientos": shown})
+    return AuthorityReply({"ventanaMantenimientos": shown})
 
 
-def _days(window: Window) -> list[dict[str, Any]]:
+def _days(window: FaultWindow) -> list[dict[str, Any]]:
     start, end = local(window.start), local(window.end or window.start + _UNKNOWN_END)
     # Whole minutes, rounded outwards, as that is all the form can say.
     start = start.replace(second=0)
@@ -113,9 +113,9 @@ def _hour(moment: datetime) -> str:
     return f"{(moment.hour - 1) % 12 + 1}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
 
 
-async def is_up(office: Office, call: Call) -> Reply:
+async def is_up(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 15: whether an environment is up."""
     environment = _NUMBERS.get(call.query("ambiente"))
     if environment is None:
-        return Reply("El ambiente no es válido.", status=400)
-    return Reply({"estado": _up(office, environment, call.now)})
+        return AuthorityReply("El ambiente no es válido.", status=400)
+    return AuthorityReply({"estado": _up(office, environment, call.now)})

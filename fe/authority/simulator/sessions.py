@@ -32,7 +32,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class IssuedToken:
     """A token with the times the authority states beside it."""
 
     token: str
@@ -40,7 +40,7 @@ class Granted:
     expires: datetime
 
 
-class Sessions:
+class SeedSessions:
     """The seeds that are out and the tokens that are good. A token is good in its environment, at both hosts.
 
     Tokens need only `secret` to be recognised, so they outlive a restart when it does; seeds do not.
@@ -76,7 +76,7 @@ class Sessions:
         expires = self._seeds.pop((environment, value), None)
         return expires is not None and now < expires
 
-    def grant(self, environment: Environment, holder: str, now: datetime) -> Granted:
+    def grant(self, environment: Environment, holder: str, now: datetime) -> IssuedToken:
         """Issue a token to the owner of a certificate."""
         issued = now.replace(microsecond=0)
         expires = issued + self._token_life
@@ -89,7 +89,7 @@ class Sessions:
             "aud": _AUDIENCE,
         }
         token = jwt.encode({"alg": "HS256", "typ": "JWT"}, claims, self._keys[environment], algorithms=["HS256"])
-        return Granted(token, issued, expires)
+        return IssuedToken(token, issued, expires)
 
     def session(self, environment: Environment, authorization: str, now: datetime) -> Session | None:
         """The session that an Authorization header opens in `environment`, or None: then the answer is 401."""

@@ -2,15 +2,15 @@
 
 from html import escape
 
-from fe.authority.simulator.exchange import Answer
+from fe.authority.simulator.exchange import RawAnswer
 from fe.authority.simulator.ledger import Filed
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.operations import Operation
-from fe.authority.simulator.replies import Reply, page
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.operations import SimulatedOperation
+from fe.authority.simulator.replies import AuthorityReply, page
 from fe.ecf import money
 
 
-async def qr(office: Office, call: Call) -> Reply | Answer:
+async def qr(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
     """Row 16: every parameter must be the document's own."""
     filed = _find(office, call)
     if filed is not None and not (
@@ -22,15 +22,15 @@ async def qr(office: Office, call: Call) -> Reply | Answer:
     return _show(call, filed)
 
 
-async def summary_qr(office: Office, call: Call) -> Reply | Answer:
+async def summary_qr(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
     """Row 17: the same for a summary."""
     filed = _find(office, call)
-    if filed is not None and filed.operation is not Operation.SUMMARY_RECEPTION:
+    if filed is not None and filed.operation is not SimulatedOperation.SUMMARY_RECEPTION:
         filed = None
     return _show(call, filed)
 
 
-def _find(office: Office, call: Call) -> Filed | None:
+def _find(office: AuthorityState, call: AuthorityCall) -> Filed | None:
     number = call.query("encf").upper()
     for filed in reversed(office.ledger.of_number(call.environment, call.query("rncemisor"), number)):
         facts = filed.facts
@@ -45,7 +45,7 @@ def _find(office: Office, call: Call) -> Filed | None:
     return None
 
 
-def _show(call: Call, filed: Filed | None) -> Reply | Answer:
+def _show(call: AuthorityCall, filed: Filed | None) -> AuthorityReply | RawAnswer:
     state = "No encontrado" if filed is None else "Aceptado" if filed.verdict.accepted else "Rechazado"
     rows = {
         "Estado": state,
@@ -55,7 +55,7 @@ def _show(call: Call, filed: Filed | None) -> Reply | Answer:
         "Código de Seguridad": call.query("codigoseguridad"),
     }
     if "json" in call.request.headers.get("accept", "").lower():
-        return Reply({"estado": state, "rncEmisor": rows["RNC Emisor"], "encf": rows["e-NCF"]})
+        return AuthorityReply({"estado": state, "rncEmisor": rows["RNC Emisor"], "encf": rows["e-NCF"]})
     lines = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
     return page(
         200,

@@ -3,10 +3,10 @@
 from lxml import etree
 
 from fe.authority.simulator.approval import check_signed
-from fe.authority.simulator.intake import Refusal, journal, take_document
+from fe.authority.simulator.intake import Refusal, journal, receive_document
 from fe.authority.simulator.ledger import Voided
-from fe.authority.simulator.office import Call, Office
-from fe.authority.simulator.replies import Reply
+from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.replies import AuthorityReply
 from fe.ecf.catalogue import Root
 from fe.ecf.identity import ENcf, e_ncf
 
@@ -15,10 +15,10 @@ _VOIDED = "01"
 _REFUSED = "02"
 
 
-async def void_ranges(office: Office, call: Call) -> Reply:
+async def void_ranges(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 10: the numbers are out of use, but for those already used; refused when none could be voided."""
     try:
-        _, examined = await take_document(office, call)
+        _, examined = await receive_document(office, call)
         issuer = examined.facts.issuer or ""
         check_signed(office, call, examined, Root.ANECF, issuer)
         asked = _read_ranges(examined.root, call, issuer)
@@ -37,12 +37,12 @@ async def void_ranges(office: Office, call: Call) -> Reply:
     return _reply(issuer, _VOIDED, name, used)
 
 
-def _reply(rnc: str | None, code: str, name: str, told: list[str]) -> Reply:
+def _reply(rnc: str | None, code: str, name: str, told: list[str]) -> AuthorityReply:
     content = {"rnc": rnc, "codigo": code, "nombre": name, "mensajes": told}
-    return Reply(content, "RespuestaAnulacionRango", 200 if code == _VOIDED else 400)
+    return AuthorityReply(content, "RespuestaAnulacionRango", 200 if code == _VOIDED else 400)
 
 
-def _read_ranges(root: etree._Element, call: Call, issuer: str) -> list[Voided]:
+def _read_ranges(root: etree._Element, call: AuthorityCall, issuer: str) -> list[Voided]:
     found = []
     for line, block in enumerate(root.iterfind("DetalleAnulacion/Anulacion"), 1):
         if block.findtext("NoLinea") != str(line):

@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DemoOutcome:
     """A submission and what became of it, with the client's own times."""
 
     posted_at: datetime
@@ -53,7 +53,7 @@ class Client:
         self._http.headers["Authorization"] = f"Bearer {answer['accessToken']}"
         return answer
 
-    async def issue(self, body: dict[str, Any], *, patience: float) -> Outcome:
+    async def issue(self, body: dict[str, Any], *, patience: float) -> DemoOutcome:
         """Submit, and poll until the verdict. Raises Failure when there is none within `patience` seconds."""
         posted_at = self._clock()
         accepted = await self._call("POST", "/invoices", body)
@@ -63,7 +63,7 @@ class Client:
             while True:
                 record = await self._call("GET", f"/invoices/{accepted['taxLogId']}")
                 if record["status"] not in _UNDECIDED:
-                    return Outcome(posted_at, answered_at, self._clock(), accepted, record)
+                    return DemoOutcome(posted_at, answered_at, self._clock(), accepted, record)
                 await trio.sleep(_POLL_SECONDS)
         raise Failure(f"{body['clientRequestId']}: no verdict after {patience:g} s, still {record.get('status')}")
 

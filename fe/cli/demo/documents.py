@@ -12,7 +12,7 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_xml
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import Signer
 
 ISSUER_RNC = "131880738"
@@ -109,7 +109,7 @@ def body_of(sample: Sample, now: datetime, signer: Signer, *, modified: str = ""
 
 def _code_of_the_whole(values: Mapping[str, str], now: datetime, signer: Signer) -> str:
     """Sign the invoice that a summary stands for, as a client that sends summaries does, and give its security code."""
-    whole = read_xml(load_xml(_filled("32-counter-sale.xml", values).encode()))
+    whole = read_xml(parse_xml(_filled("32-counter-sale.xml", values).encode()))
     return signer.sign(build(autofill(whole, issuer=None, expiry=None, now=now))).security_code
 
 

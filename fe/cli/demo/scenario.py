@@ -10,9 +10,9 @@ from uuid import UUID
 import httpx
 import trio
 
-from fe.cli.demo.client import Client, Outcome
+from fe.cli.demo.client import Client, DemoOutcome
 from fe.cli.demo.documents import BEYOND, CORRECTION, FURNITURE, ISSUER_RNC, SAMPLES, Sample, body_of
-from fe.cli.demo.show import Count, Row, Show
+from fe.cli.demo.show import Count, Show, TableRow
 from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
 from fe.cli.stack import Stack, open_stack
@@ -129,7 +129,7 @@ class _Issuing:
         """Issue all samples, then the note that corrects the first, then the one that must be refused."""
         show = self.scenario.show
         show.heading("Receipts of every shape, as structured payloads and as XML")
-        outcomes: dict[Sample, Outcome] = {}
+        outcomes: dict[Sample, DemoOutcome] = {}
         with show.counting("Handing them in, and asking until the verdict", len(SAMPLES)) as count:
             async with trio.open_nursery() as nursery:
                 for sample in SAMPLES:
@@ -150,11 +150,11 @@ class _Issuing:
         show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
         show.life(first, await self._events(first))
 
-    async def _one(self, sample: Sample, outcomes: dict[Sample, Outcome], count: Count) -> None:
+    async def _one(self, sample: Sample, outcomes: dict[Sample, DemoOutcome], count: Count) -> None:
         outcomes[sample] = await self._issue(sample)
         count.one_more()
 
-    async def _issue(self, sample: Sample, *, modified: str = "") -> Outcome:
+    async def _issue(self, sample: Sample, *, modified: str = "") -> DemoOutcome:
         body = await trio.to_thread.run_sync(
             partial(body_of, sample, system_clock(), Signer(self.credential), modified=modified)
         )
@@ -162,7 +162,7 @@ class _Issuing:
             {**body, "clientRequestId": f"demo {sample.file} {sample.e_ncf or ''}".strip()}, patience=_PATIENCE
         )
 
-    async def _look(self, sample: Sample, outcome: Outcome) -> Row:
+    async def _look(self, sample: Sample, outcome: DemoOutcome) -> TableRow:
         """Check an outcome in every way there is; what is wrong joins the surprises."""
         record = outcome.record
         e_ncf = record.get("eNCF") or "-"
@@ -176,7 +176,7 @@ class _Issuing:
         wrong += self._check_signature(sample, raw, record)
         wrong += await self._compare_with_authority(sample, raw, e_ncf)
         self.scenario.surprises += [f"{sample.title} ({sample.format}, {e_ncf}): {what}" for what in wrong]
-        return Row(
+        return TableRow(
             title=sample.title,
             format=sample.format,
             e_ncf=e_ncf,
@@ -215,7 +215,7 @@ class _Issuing:
             return ["what the authority got is not what it should have got"]
         return []
 
-    async def _events(self, outcome: Outcome) -> Sequence[Event]:
+    async def _events(self, outcome: DemoOutcome) -> Sequence[Event]:
         async with open_database(self.stack.dsn, max_size=2, role=OPERATOR) as db:
             return await db.run(submissions.timeline, self.tenant.tenant.tenant_id, UUID(outcome.accepted["taxLogId"]))
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from fe.cli.demo.client import Outcome
+from fe.cli.demo.client import DemoOutcome
 from fe.lifecycle import EventKind
 from fe.store.submissions import Event
 
@@ -18,7 +18,7 @@ _GOOD, _BAD, _DIM = "green", "red", "dim"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """What became of one receipt, as a line of the table."""
 
     title: str
@@ -76,7 +76,7 @@ class Show:
     def _done(self, text: str, seconds: float) -> None:
         self._console.print(f"  [green]✓[/green] {escape(text)} [dim]{_duration(seconds)}[/dim]", soft_wrap=True)
 
-    def results(self, rows: Sequence[Row]) -> None:
+    def results(self, rows: Sequence[TableRow]) -> None:
         """Print what became of the receipts."""
         lines = [[Text(name, _DIM) for name in ("receipt", "as", "number", "verdict", "after", "signed XML")]]
         for row in rows:
@@ -87,7 +87,7 @@ class Show:
             )
         self._columns(lines)
 
-    def life(self, outcome: Outcome, events: Sequence[Event]) -> None:
+    def life(self, outcome: DemoOutcome, events: Sequence[Event]) -> None:
         """Print the life of a receipt as a timeline: each line's moment, and how long after the line before it was."""
         lived = [(outcome.posted_at, "client", "POST /invoices", "")]
         lived += [(e.at, "service", EventKind(e.kind).meaning, _detail(e)) for e in events]

@@ -15,8 +15,8 @@ from fe.ecf.document import Document, NotADocument
 from fe.ecf.money import exact
 from fe.ecf.problems import Problem
 from fe.ecf.rules.adjustments import check_adjustments
-from fe.ecf.rules.amounts import check_amount_indicator, check_amounts, rates_to_judge_by
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.amounts import check_amount_indicator, check_amounts, rates_that_apply
+from fe.ecf.rules.case import Examination
 from fe.ecf.rules.companions import check_acknowledgement, check_approval, check_summary, check_voided
 from fe.ecf.rules.currency import check_currency
 from fe.ecf.rules.header import check_dates, check_number, check_payment
@@ -73,7 +73,7 @@ def apply_rules(document: Document, *, now: datetime, rates: Rates = RATES) -> l
 
     Any document may be given; what is missing or malformed is passed over. ValueError when `now` has no time zone.
     """
-    case = Case(document, now, rates)
+    case = Examination(document, now, rates)
     if document.root is Root.ECF:
         if document.type is not None:
             _check_ecf(case, document.type)
@@ -88,7 +88,7 @@ def apply_rules(document: Document, *, now: datetime, rates: Rates = RATES) -> l
     return case.problems
 
 
-def _check_ecf(case: Case, ecf_type: EcfType) -> None:
+def _check_ecf(case: Examination, ecf_type: EcfType) -> None:
     check_number(case)
     check_dates(case)
     check_payment(case)
@@ -97,7 +97,7 @@ def _check_ecf(case: Case, ecf_type: EcfType) -> None:
         check_references(case, ecf_type)
     included = vat_included(case.content)
     with exact():
-        tally = check_lines(case, ecf_type, rates_to_judge_by(case))
+        tally = check_lines(case, ecf_type, rates_that_apply(case))
         check_amount_indicator(case, ecf_type, tally)
         adjust = check_adjustments(case, tally, included)
         check_amounts(case, ecf_type, tally, adjust, included)

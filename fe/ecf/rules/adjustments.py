@@ -2,11 +2,11 @@
 
 from fe.ecf.money import number
 from fe.ecf.reading import Fields, rows, text
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.totals import Adjustments, Tally, adjusted_indicator, adjustment_amount, adjustments, is_rule_1007
 
 
-def check_adjustments(case: Case, tally: Tally, included: bool) -> Adjustments:
+def check_adjustments(case: Examination, tally: Tally, included: bool) -> Adjustments:
     """Check every global adjustment; give what they come to. Call inside `money.exact()`."""
     table = rows(case.content, "DescuentosORecargos", "DescuentoORecargo")
     if not table:
@@ -25,7 +25,7 @@ def check_adjustments(case: Case, tally: Tally, included: bool) -> Adjustments:
     return adjustments(case.content, tally, included)
 
 
-def _check_row(case: Case, row: Fields, path: str, tally: Tally, included: bool) -> None:
+def _check_row(case: Examination, row: Fields, path: str, tally: Tally, included: bool) -> None:
     k = adjusted_indicator(row, tally)
     if k is None:
         if not text(row, "IndicadorFacturacionDescuentooRecargo"):

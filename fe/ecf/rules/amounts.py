@@ -11,9 +11,9 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.excise import rates_for, tax_code
 from fe.ecf.money import ZERO, number
 from fe.ecf.reading import Fields, rows
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.taxes import ADDITIONAL_TAXES, AMOUNT_ELEMENTS, VAT, Rates
-from fe.ecf.totals import SHAPES, Adjustments, Shape, Tally, compose, payable
+from fe.ecf.totals import SHAPES, Adjustments, Tally, TotalsShape, compose, payable
 
 _PLACE = "Encabezado.Totales"
 _TAXES = f"{_PLACE}.ImpuestosAdicionales"
@@ -39,18 +39,18 @@ _CODES: Mapping[str, str] = {
 }
 
 
-def rates_to_judge_by(case: Case) -> Rates:
+def rates_that_apply(case: Examination) -> Rates:
     """Give the rates in force; where the one in force is not known, the one the document states counts."""
     return rates_for(case.totals, case.rates, case.day)
 
 
-def check_amount_indicator(case: Case, ecf_type: EcfType, tally: Tally) -> None:
+def check_amount_indicator(case: Examination, ecf_type: EcfType, tally: Tally) -> None:
     """Check that a document with taxed lines says whether their amounts have VAT inside."""
     if any(tally.billed[1:4]) and SHAPES[ecf_type].says_whether_included and "IndicadorMontoGravado" not in case.id_doc:
         case.report("amount-indicator-missing", "Encabezado.IdDoc.IndicadorMontoGravado", expected="0, 1")
 
 
-def check_amounts(case: Case, ecf_type: EcfType, tally: Tally, adjust: Adjustments, included: bool) -> None:
+def check_amounts(case: Examination, ecf_type: EcfType, tally: Tally, adjust: Adjustments, included: bool) -> None:
     """Compare every amount of `Totales`. Call inside `money.exact()`."""
     totals = case.totals
     if not totals:
@@ -71,7 +71,7 @@ def check_amounts(case: Case, ecf_type: EcfType, tally: Tally, adjust: Adjustmen
     _check_what_is_due(case, adjust)
 
 
-def _check_rates(case: Case, shape: Shape, expected: Fields) -> None:
+def _check_rates(case: Examination, shape: TotalsShape, expected: Fields) -> None:
     for k in shape.vat:
         name = f"ITBIS{k}"
         sent = case.totals.get(name)
@@ -81,7 +81,7 @@ def _check_rates(case: Case, shape: Shape, expected: Fields) -> None:
             case.report("vat-rate", f"{_PLACE}.{name}", found=sent, expected=VAT[k].percent)
 
 
-def _check_taxes(case: Case, expected: Fields) -> None:
+def _check_taxes(case: Examination, expected: Fields) -> None:
     sent: dict[str, dict[str, Decimal]] = {}
     places: dict[str, str] = {}
     for place, row in enumerate(rows(case.totals, "ImpuestosAdicionales", "ImpuestoAdicional"), 1):
@@ -108,7 +108,7 @@ def _check_taxes(case: Case, expected: Fields) -> None:
                 case.report("tax-amount", path, found=have, expected=want or ZERO, tax=code)
 
 
-def _check_tax_rate(case: Case, row: Fields, code: str, path: str) -> None:
+def _check_tax_rate(case: Examination, row: Fields, code: str, path: str) -> None:
     rate = number(row.get("TasaImpuestoAdicional"))
     if rate is None:
         return
@@ -119,7 +119,7 @@ def _check_tax_rate(case: Case, row: Fields, code: str, path: str) -> None:
         case.report("tax-rate", path, found=row["TasaImpuestoAdicional"], expected=in_force.rate, tax=code)
 
 
-def _check_what_is_due(case: Case, adjust: Adjustments) -> None:
+def _check_what_is_due(case: Examination, adjust: Adjustments) -> None:
     # Against the total as stated: a wrong total is reported once, above.
     totals, total = case.totals, case.total
     if total is None:

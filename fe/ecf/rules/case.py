@@ -14,7 +14,7 @@ from fe.ecf.rules.texts import RULES
 from fe.ecf.taxes import Rates
 
 
-class Case:
+class Examination:
     """One document and the moment it is judged at. `now` must know its zone (ValueError)."""
 
     __slots__ = (

@@ -9,7 +9,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import ENcf, e_ncf
 from fe.ecf.money import ONE, ZERO, exact, number
 from fe.ecf.reading import Fields, rows, section, text
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import check_dates, check_moment, check_number, exists
 from fe.ecf.rules.parties import check_digit
 from fe.ecf.thresholds import consumer_in_full
@@ -31,7 +31,7 @@ _VAT = ("TotalITBIS1", "TotalITBIS2", "TotalITBIS3")
 _TOTAL = ("MontoGravadoTotal", "MontoExento", "TotalITBIS", "MontoImpuestoAdicional")
 
 
-def check_summary(case: Case) -> None:
+def check_summary(case: Examination) -> None:
     """Check an RFCE: its number, its parties, and that its amounts add up among themselves."""
     check_number(case)
     check_dates(case)
@@ -47,7 +47,7 @@ def check_summary(case: Case) -> None:
         _check_sum(case, "MontoTotal", _TOTAL, "total-mismatch")
 
 
-def _check_sum(case: Case, name: str, parts: tuple[str, ...], code: str) -> None:
+def _check_sum(case: Examination, name: str, parts: tuple[str, ...], code: str) -> None:
     amounts = [number(case.totals.get(part)) for part in parts]
     sent = number(case.totals.get(name))
     if sent is None and not any(amounts):
@@ -57,7 +57,7 @@ def _check_sum(case: Case, name: str, parts: tuple[str, ...], code: str) -> None
         case.report(code, f"{_TOTALS}.{name}", found=case.totals.get(name), expected=expected)
 
 
-def check_approval(case: Case) -> None:
+def check_approval(case: Examination) -> None:
     """Check an ACECF."""
     place = "DetalleAprobacionComercial"
     fields = section(case.content, place)
@@ -72,7 +72,7 @@ def check_approval(case: Case) -> None:
         case.report("approval-reason", f"{place}.DetalleMotivoRechazo", found=fields.get("DetalleMotivoRechazo"))
 
 
-def check_acknowledgement(case: Case) -> None:
+def check_acknowledgement(case: Examination) -> None:
     """Check an ARECF."""
     place = "DetalleAcusedeRecibo"
     fields = section(case.content, place)
@@ -85,7 +85,7 @@ def check_acknowledgement(case: Case) -> None:
         case.report("acknowledgement-reason", path, found=fields.get("CodigoMotivoNoRecibido"))
 
 
-def _number_in(case: Case, fields: Fields, name: str, place: str) -> ENcf | None:
+def _number_in(case: Examination, fields: Fields, name: str, place: str) -> ENcf | None:
     written = text(fields, name)
     read = e_ncf(written) if written else None
     if written is not None and read is None:
@@ -93,7 +93,7 @@ def _number_in(case: Case, fields: Fields, name: str, place: str) -> ENcf | None
     return read
 
 
-def check_voided(case: Case) -> None:
+def check_voided(case: Examination) -> None:
     """Check an ANECF: ranges, their counts, and the order of the blocks."""
     check_digit(case, case.header, "RncEmisor", "Encabezado")
     check_moment(case, case.header, "FechaHoraAnulacioneNCF", "Encabezado")
@@ -116,7 +116,7 @@ def check_voided(case: Case) -> None:
     _check_overlaps(case, ranges)
 
 
-def _check_range(case: Case, row: Fields, path: str, ecf_type: str | None) -> tuple[ENcf, ENcf] | None:
+def _check_range(case: Examination, row: Fields, path: str, ecf_type: str | None) -> tuple[ENcf, ENcf] | None:
     first = _number_in(case, row, "SecuenciaeNCFDesde", path)
     last = _number_in(case, row, "SecuenciaeNCFHasta", path)
     for name, end in (("SecuenciaeNCFDesde", first), ("SecuenciaeNCFHasta", last)):
@@ -131,14 +131,14 @@ def _check_range(case: Case, row: Fields, path: str, ecf_type: str | None) -> tu
     return first, last
 
 
-def _check_count(case: Case, fields: Fields, counted: int, path: str) -> None:
+def _check_count(case: Examination, fields: Fields, counted: int, path: str) -> None:
     stated = number(fields.get("CantidadeNCFAnulados"))
     if stated is not None and stated != Decimal(counted):
         found = fields["CantidadeNCFAnulados"]
         case.report("void-count", f"{path}.CantidadeNCFAnulados", found=found, expected=counted)
 
 
-def _check_overlaps(case: Case, ranges: list[tuple[ENcf, ENcf, str]]) -> None:
+def _check_overlaps(case: Examination, ranges: list[tuple[ENcf, ENcf, str]]) -> None:
     ranges.sort(key=lambda ends: (ends[0].type, ends[0].number))
     furthest: ENcf | None = None
     for first, last, path in ranges:

@@ -6,14 +6,14 @@ from fe.ecf.currency import HEADER, convert, exchange_rate
 from fe.ecf.excise import tax_code
 from fe.ecf.money import number
 from fe.ecf.reading import Fields, rows, section
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.taxes import AMOUNT_ELEMENTS
 
 _PLACE = "Encabezado.OtraMoneda"
 _TAXES = f"{_PLACE}.ImpuestosAdicionalesOtraMoneda.ImpuestoAdicionalOtraMoneda"
 
 
-def check_currency(case: Case) -> None:
+def check_currency(case: Examination) -> None:
     """Check that currency and rate come together, and every converted amount. Call inside `money.exact()`."""
     other = section(case.header, "OtraMoneda")
     if other:
@@ -37,7 +37,7 @@ def check_currency(case: Case) -> None:
                 _compare(case, detail, "MontoItemOtraMoneda", amount, rate, f"{path}.MontoItemOtraMoneda")
 
 
-def _compare(case: Case, fields: Fields, name: str, pesos: Decimal | None, rate: Decimal, path: str) -> None:
+def _compare(case: Examination, fields: Fields, name: str, pesos: Decimal | None, rate: Decimal, path: str) -> None:
     sent = number(fields.get(name))
     if sent is None or pesos is None:
         return
@@ -46,7 +46,7 @@ def _compare(case: Case, fields: Fields, name: str, pesos: Decimal | None, rate:
         case.report("currency-amount", path, found=fields[name], expected=expected)
 
 
-def _check_taxes(case: Case, other: Fields, rate: Decimal) -> None:
+def _check_taxes(case: Examination, other: Fields, rate: Decimal) -> None:
     in_pesos = rows(case.totals, "ImpuestosAdicionales", "ImpuestoAdicional")
     by_code = {tax_code(row): row for row in in_pesos}
     converted = rows(other, "ImpuestosAdicionalesOtraMoneda", "ImpuestoAdicionalOtraMoneda")

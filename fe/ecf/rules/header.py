@@ -7,7 +7,7 @@ from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf
 from fe.ecf.money import number
 from fe.ecf.reading import Fields, rows, section, text
-from fe.ecf.rules.case import Case, day_in
+from fe.ecf.rules.case import Examination, day_in
 
 _DATES = (
     (("Encabezado", "IdDoc"), ("FechaVencimientoSecuencia", "FechaLimitePago", "FechaDesde", "FechaHasta")),
@@ -24,7 +24,7 @@ _CREDIT, _FREE = "2", "3"
 _VOUCHERS = "5"
 
 
-def check_number(case: Case) -> None:
+def check_number(case: Examination) -> None:
     """Check eNCF's form, and that it is of the document's type."""
     written = case.e_ncf
     if written is None:
@@ -39,7 +39,7 @@ def check_number(case: Case) -> None:
         case.report("e-ncf-type", "Encabezado.IdDoc.TipoeCF", found=stated, expected=case.type.value)
 
 
-def check_dates(case: Case) -> None:
+def check_dates(case: Examination) -> None:
     """Check that dates exist, and those of issue, signing and expiry against the present."""
     for place, names in _DATES:
         fields: Fields = case.content
@@ -62,14 +62,14 @@ def check_dates(case: Case) -> None:
     check_moment(case, case.content, "FechaHoraFirma", "")
 
 
-def exists(case: Case, fields: Fields, name: str, place: str) -> None:
+def exists(case: Examination, fields: Fields, name: str, place: str) -> None:
     """Check that a date is one of the calendar."""
     written = text(fields, name)
     if written is not None and read_day(written) is None:
         case.report("not-a-date", f"{place}.{name}", found=written)
 
 
-def check_moment(case: Case, fields: Fields, name: str, place: str) -> None:
+def check_moment(case: Examination, fields: Fields, name: str, place: str) -> None:
     """Check that a time of signing exists and is not later than now."""
     written = text(fields, name)
     if written is None:
@@ -82,7 +82,7 @@ def check_moment(case: Case, fields: Fields, name: str, place: str) -> None:
         case.report("signed-in-future", path, found=written)
 
 
-def check_payment(case: Case) -> None:
+def check_payment(case: Examination) -> None:
     """Check how and until when it is paid, and the period that is billed."""
     id_doc = case.id_doc
     terms = text(id_doc, "TipoPago")

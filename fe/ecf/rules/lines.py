@@ -8,9 +8,9 @@ from fe.ecf.excise import codes_of, in_bulk, tax_code
 from fe.ecf.lines import DISCOUNT, SURCHARGE, SubTable, indicator, line_amount, sub_amount, sub_total
 from fe.ecf.money import ONE, ZERO, number
 from fe.ecf.reading import Fields, rows, section, text
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import exists
-from fe.ecf.taxes import ADDITIONAL_TAXES, AdditionalTax, Kind, Rates
+from fe.ecf.taxes import ADDITIONAL_TAXES, AdditionalTax, Rates, TaxKind
 from fe.ecf.totals import SHAPES, Tally
 
 _ANY = frozenset(range(5))
@@ -33,7 +33,7 @@ _DATES = ("FechaElaboracion", "FechaVencimientoItem")
 _SUB_TABLES = ((DISCOUNT, "discount-sum"), (SURCHARGE, "surcharge-sum"))
 
 
-def check_lines(case: Case, ecf_type: EcfType, rates: Rates) -> Tally:
+def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
     """Check every line; give their sums, with additional taxes at `rates`. Call inside `money.exact()`."""
     tally = Tally(rates, case.day)
     allowed = INDICATORS_OF[ecf_type]
@@ -66,7 +66,7 @@ def _path(place: int, name: str) -> str:
     return f"DetallesItems.Item[{place}].{name}"
 
 
-def _check_place(case: Case, item: Fields, place: int, shift: int) -> int:
+def _check_place(case: Examination, item: Fields, place: int, shift: int) -> int:
     # One number too many or too few moves all that follow: that is said once.
     sent = number(item.get("NumeroLinea"))
     if sent is None:
@@ -77,7 +77,7 @@ def _check_place(case: Case, item: Fields, place: int, shift: int) -> int:
     return moved
 
 
-def _check_amount(case: Case, item: Fields, place: int, amount: Decimal | None) -> None:
+def _check_amount(case: Examination, item: Fields, place: int, amount: Decimal | None) -> None:
     expected = line_amount(item)
     if expected is not None and amount is not None and case.differs(amount, expected, LINE_TOLERANCE):
         case.report("line-amount", _path(place, "MontoItem"), found=item["MontoItem"], expected=expected)
@@ -86,7 +86,7 @@ def _check_amount(case: Case, item: Fields, place: int, amount: Decimal | None) 
             _check_sub_table(case, item, place, names, code)
 
 
-def _check_sub_table(case: Case, item: Fields, place: int, names: SubTable, code: str) -> None:
+def _check_sub_table(case: Examination, item: Fields, place: int, names: SubTable, code: str) -> None:
     total = number(item.get(names.total))
     expected = sub_total(item, names)
     if (ZERO if total is None else total) != expected:
@@ -98,7 +98,7 @@ def _check_sub_table(case: Case, item: Fields, place: int, names: SubTable, code
             case.report("sub-percentage", path, found=row[names.amount], expected=made)
 
 
-def _check_retention(case: Case, retention: Fields, place: int, ecf_type: EcfType) -> None:
+def _check_retention(case: Examination, retention: Fields, place: int, ecf_type: EcfType) -> None:
     vat, income = number(retention.get("MontoITBISRetenido")), number(retention.get("MontoISRRetenido"))
     if text(retention, "IndicadorAgenteRetencionoPercepcion") == "2":
         path = _path(place, "Retencion.IndicadorAgenteRetencionoPercepcion")
@@ -110,7 +110,7 @@ def _check_retention(case: Case, retention: Fields, place: int, ecf_type: EcfTyp
         case.report("withholding-vat-missing", _path(place, "Retencion.MontoITBISRetenido"))
 
 
-def _check_taxes(case: Case, item: Fields, place: int, allowed: frozenset[Kind]) -> None:
+def _check_taxes(case: Examination, item: Fields, place: int, allowed: frozenset[TaxKind]) -> None:
     table = rows(item, "TablaImpuestoAdicional", "ImpuestoAdicional")
     codes = codes_of(item)
     seen: set[str] = set()
@@ -140,19 +140,19 @@ def _check_taxes(case: Case, item: Fields, place: int, allowed: frozenset[Kind])
 
 
 def _in_bulk_alcohol(tax: AdditionalTax, item: Fields) -> bool:
-    return tax.kind in (Kind.AD_VALOREM_ALCOHOL, Kind.SPECIFIC_ALCOHOL) and in_bulk(item)
+    return tax.kind in (TaxKind.AD_VALOREM_ALCOHOL, TaxKind.SPECIFIC_ALCOHOL) and in_bulk(item)
 
 
 def _needed(tax: AdditionalTax, item: Fields) -> list[str]:
-    if tax.kind is Kind.OTHER or _in_bulk_alcohol(tax, item):
+    if tax.kind is TaxKind.OTHER or _in_bulk_alcohol(tax, item):
         return []
     names = ["CantidadReferencia"]
-    if tax.kind is Kind.SPECIFIC_ALCOHOL:
+    if tax.kind is TaxKind.SPECIFIC_ALCOHOL:
         names.append("GradosAlcohol")
     elif tax.specific is not None:
         names.append("PrecioUnitarioReferencia")
     missing = [name for name in names if not number(item.get(name))]
-    if tax.kind is Kind.SPECIFIC_ALCOHOL and not any(
+    if tax.kind is TaxKind.SPECIFIC_ALCOHOL and not any(
         number(row.get("Subcantidad")) for row in rows(item, "TablaSubcantidad", "SubcantidadItem")
     ):
         missing.append("TablaSubcantidad")

@@ -2,10 +2,10 @@
 
 from fe.ecf.money import ZERO, number
 from fe.ecf.reading import rows
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 
 
-def check_pages(case: Case) -> None:
+def check_pages(case: Examination) -> None:
     """Check the count, the order and the subtotals of the pages. Call inside `money.exact()`."""
     pages = rows(case.content, "Paginacion", "Pagina")
     count = number(case.id_doc.get("TotalPaginas"))

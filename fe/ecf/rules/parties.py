@@ -3,11 +3,11 @@
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import TaxIdKind, referred, tax_id
 from fe.ecf.reading import Fields, section, text
-from fe.ecf.rules.case import Case
+from fe.ecf.rules.case import Examination
 from fe.ecf.thresholds import consumer_in_full
 
 
-def check_digit(case: Case, fields: Fields, name: str, place: str) -> None:
+def check_digit(case: Examination, fields: Fields, name: str, place: str) -> None:
     """Remark on an RNC or cédula whose last digit does not check.
 
     A remark and no more: the authority looks numbers up in its registry, and the registry holds RNCs and cédulas that
@@ -21,7 +21,7 @@ def check_digit(case: Case, fields: Fields, name: str, place: str) -> None:
         case.report("check-digit", f"{place}.{name}", found=written, kind=kind)
 
 
-def check_parties(case: Case) -> None:
+def check_parties(case: Examination) -> None:
     """Check the ids of both parties, and that the buyer is named where it must be."""
     check_digit(case, case.issuer, "RNCEmisor", "Encabezado.Emisor")
     if "RNCComprador" in case.buyer:
@@ -40,7 +40,7 @@ def check_parties(case: Case) -> None:
             case.report("buyer-missing", "Encabezado.Comprador.RazonSocialComprador", **words)
 
 
-def _is_consumer_sale(case: Case) -> bool:
+def _is_consumer_sale(case: Examination) -> bool:
     # A credit note is never above what it corrects, so that one at the threshold corrects an invoice at or above it. A
     # debit note's own amount says nothing of the invoice.
     if case.type is EcfType.CONSUMER:

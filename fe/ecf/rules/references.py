@@ -7,7 +7,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import Referred, referred
 from fe.ecf.money import number
 from fe.ecf.reading import Fields, section, text
-from fe.ecf.rules.case import Case, day_in
+from fe.ecf.rules.case import Examination, day_in
 from fe.ecf.rules.parties import check_digit
 
 _PLACE = "InformacionReferencia"
@@ -25,7 +25,7 @@ _REASONS: Mapping[EcfType, frozenset[str]] = dict.fromkeys(EcfType, frozenset({_
 CREDIT_NOTE_DAYS = timedelta(days=30)
 
 
-def check_references(case: Case, ecf_type: EcfType) -> None:
+def check_references(case: Examination, ecf_type: EcfType) -> None:
     """Check InformacionReferencia, where there is one: the schema knows who must have it."""
     reference = section(case.content, _PLACE)
     if not reference:
@@ -46,7 +46,7 @@ def check_references(case: Case, ecf_type: EcfType) -> None:
     _check_age(case, ecf_type, reference)
 
 
-def _check_reason(case: Case, ecf_type: EcfType, reason: str | None, target: Referred | None) -> None:
+def _check_reason(case: Examination, ecf_type: EcfType, reason: str | None, target: Referred | None) -> None:
     if reason is None:
         return
     allowed = _REASONS[ecf_type]
@@ -65,7 +65,7 @@ def _check_reason(case: Case, ecf_type: EcfType, reason: str | None, target: Ref
         case.report("consumer-reference", f"{_PLACE}.NCFModificado", found=target.text, expected="E32..., B02...")
 
 
-def _check_age(case: Case, ecf_type: EcfType, reference: Fields) -> None:
+def _check_age(case: Examination, ecf_type: EcfType, reference: Fields) -> None:
     then = day_in(reference, "FechaNCFModificado")
     if then is None or case.issued is None:
         return

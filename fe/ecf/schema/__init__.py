@@ -8,7 +8,7 @@ from lxml import etree
 
 from fe.ecf.problems import Problem, show
 from fe.ecf.schema.judge import BLANKS, walk
-from fe.ecf.schema.kinds import DS, SIGNATURE, Kind, kind_of, probable_kind
+from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kind_of, probable_kind
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import compiled, prepare
 
@@ -51,7 +51,7 @@ def unknown_kind(element: etree._Element) -> Problem:
     return problem("unknown-type", path, found=found)
 
 
-def _wants_a_look(kind: Kind, element: etree._Element) -> bool:
+def _wants_a_look(kind: DocumentKind, element: etree._Element) -> bool:
     """Whether there is something that XSD overlooks and the walk may object to: empty tags, blanks around a value."""
     for node in element.iter():
         text = node.text

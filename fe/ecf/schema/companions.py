@@ -5,7 +5,7 @@ the same kinds of value in other ways, hence the types of their own.
 """
 
 from fe.ecf.schema import codes
-from fe.ecf.schema.model import Base, Form, Simple, row
+from fe.ecf.schema.model import Base, Simple, ValueForm, row
 from fe.ecf.schema.simple import (
     ADDITIONAL_TAX,
     DATE,
@@ -30,7 +30,7 @@ APPROVED_AMOUNT = Simple(
     Base.DECIMAL,
     "a number of up to 16 digits with exactly 2 decimals",
     "un número de hasta 16 dígitos con exactamente 2 decimales",
-    Form.NUMBER,
+    ValueForm.NUMBER,
     pattern=r"[0-9]+(\.[0-9]{2})",
     digits=18,
     decimals=2,
@@ -56,7 +56,7 @@ DATE_FROM_2000 = Simple(
     Base.STRING,
     "a date dd-MM-yyyy from the year 2000 on",
     "una fecha dd-MM-aaaa desde el año 2000",
-    Form.DATE,
+    ValueForm.DATE,
     dated=True,
     pattern=r"(3[01]|[12][0-9]|0?[1-9])\-(1[012]|0?[1-9])\-((20|20)\d{2})",
 )
@@ -65,7 +65,7 @@ TIMESTAMP = Simple(
     Base.STRING,
     "a date and time dd-MM-yyyy HH:mm:ss",
     "una fecha y hora dd-MM-aaaa HH:mm:ss",
-    Form.TIMESTAMP,
+    ValueForm.TIMESTAMP,
     dated=True,
     pattern="(3[01]|[12][0-9]|0[1-9])-(1[0-2]|0[1-9])-[0-9]{4} (2[0-3]|[01]?[0-9]):([0-5]?[0-9]):([0-5]?[0-9])",
 )

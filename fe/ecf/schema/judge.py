@@ -11,7 +11,7 @@ from lxml import etree
 
 from fe.ecf.load import excerpt
 from fe.ecf.problems import Enough, Findings, Problem
-from fe.ecf.schema.kinds import SIGNATURE, Kind, names
+from fe.ecf.schema.kinds import SIGNATURE, DocumentKind, names
 from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.texts import problem
 from fe.ecf.schema.xsd import violations
@@ -41,7 +41,7 @@ Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
 class _Walk:
     """One walk over one document."""
 
-    def __init__(self, kind: Kind, tree: etree._Element, *, values: bool = True) -> None:
+    def __init__(self, kind: DocumentKind, tree: etree._Element, *, values: bool = True) -> None:
         self._kind = kind
         self._tree = tree
         #: Whether values are judged too, and what is missing; else only whether what is there fits.
@@ -193,12 +193,12 @@ def _misplaced(of: Element, children: list[etree._Element]) -> set[int]:
     return {index for index, _ in placed} - kept
 
 
-def walk(kind: Kind, tree: etree._Element) -> list[Problem]:
+def walk(kind: DocumentKind, tree: etree._Element) -> list[Problem]:
     """The problems of `tree`, read as a document of that kind, in the order of the document."""
     return _Walk(kind, tree).problems()
 
 
-def misfits(kind: Kind, tree: etree._Element) -> list[tuple[Problem, Spot]]:
+def misfits(kind: DocumentKind, tree: etree._Element) -> list[tuple[Problem, Spot]]:
     """What writing `tree` anew would lose, move or mend, and where it is; whatever the values are, and what is missing.
 
     Stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or there too often.

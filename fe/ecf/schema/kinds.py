@@ -8,14 +8,14 @@ from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.schema import companions, ecf
-from fe.ecf.schema.model import Element, Row, Simple, element
+from fe.ecf.schema.model import Element, ElementRow, Simple, element
 
 SEED = "SemillaModel"
 #: The namespace of `Signature`, the only thing in a document that has one.
 DS = "http://www.w3.org/2000/09/xmldsig#"
 SIGNATURE = f"{{{DS}}}Signature"
 
-_ROOTS: dict[str, tuple[Row, ...]] = {
+_ROOTS: dict[str, tuple[ElementRow, ...]] = {
     Root.ECF: ecf.ECF,
     Root.RFCE: companions.RFCE,
     Root.ACECF: companions.ACECF,
@@ -32,7 +32,7 @@ _MAY_BE_EMPTY = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class DocumentKind:
     """One kind of document: `name` for people, its tree of elements, and which of them may be empty tags."""
 
     name: str
@@ -41,17 +41,17 @@ class Kind:
 
 
 @cache
-def kind(root: str, ecf_type: EcfType | None) -> Kind:
+def kind(root: str, ecf_type: EcfType | None) -> DocumentKind:
     """The kind of a root and, for an ECF, a type. The seed's root is `SemillaModel`."""
     table = _ROOTS[root]
     column = ecf.TYPES.index(ecf_type) if root == Root.ECF and ecf_type else 0
     presence = "R" * (column + 1)
     empty = _MAY_BE_EMPTY.get((Root(root), ecf_type), frozenset()) if ecf_type else frozenset[str]()
     name = f"e-CF {ecf_type}" if root == Root.ECF else root
-    return Kind(name, element(Row(presence, root, table), column, str(ecf_type), empty), empty)
+    return DocumentKind(name, element(ElementRow(presence, root, table), column, str(ecf_type), empty), empty)
 
 
-def kinds() -> Iterator[Kind]:
+def kinds() -> Iterator[DocumentKind]:
     """All of them."""
     for ecf_type in EcfType:
         yield kind(Root.ECF, ecf_type)
@@ -67,18 +67,18 @@ def type_of(root: Root, tipo_ecf: str | None) -> EcfType | None:
     return EcfType.CONSUMER if root is Root.RFCE else None
 
 
-def kind_of(tree: etree._Element) -> Kind | None:
+def kind_of(tree: etree._Element) -> DocumentKind | None:
     """The kind of an XML document, or None for a root or type that is not known."""
     return _kind(tree, tree.findtext("Encabezado/IdDoc/TipoeCF"))
 
 
-def probable_kind(tree: etree._Element) -> Kind | None:
+def probable_kind(tree: etree._Element) -> DocumentKind | None:
     """The kind of an e-CF whose `TipoeCF` is missing or wrong, by the two digits of its e-NCF."""
     e_ncf = tree.findtext("Encabezado/IdDoc/eNCF") or ""
     return _kind(tree, e_ncf[1:3] if e_ncf.startswith("E") else None)
 
 
-def _kind(tree: etree._Element, tipo_ecf: str | None) -> Kind | None:
+def _kind(tree: etree._Element, tipo_ecf: str | None) -> DocumentKind | None:
     if tree.tag == SEED:
         return kind(SEED, None)
     try:
@@ -92,7 +92,7 @@ def _kind(tree: etree._Element, tipo_ecf: str | None) -> Kind | None:
 def names() -> frozenset[str]:
     """Every element name of the e-CF, whatever the type: to tell a misspelt name from one that another type has."""
 
-    def below(rows: tuple[Row, ...]) -> Iterator[str]:
+    def below(rows: tuple[ElementRow, ...]) -> Iterator[str]:
         for row in rows:
             yield row.name
             if not isinstance(row.content, Simple):

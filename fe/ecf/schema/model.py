@@ -23,7 +23,7 @@ class Base(Enum):
     DATE_TIME = "dateTime"
 
 
-class Form(Enum):
+class ValueForm(Enum):
     """How a value that is not text yet is written."""
 
     TEXT = auto()
@@ -44,7 +44,7 @@ class Simple:
     base: Base
     expected: str
     expected_es: str
-    form: Form = Form.TEXT
+    form: ValueForm = ValueForm.TEXT
     pattern: str | None = None
     shortest: int | None = None
     longest: int | None = None
@@ -60,7 +60,7 @@ class Simple:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ElementRow:
     """One line of a table: an element, and in which of the table's documents it is required, optional or unknown.
 
     `presence` has one character for each document, in the order of the table's columns: `R` required, `o` optional,
@@ -70,7 +70,7 @@ class Row:
 
     presence: str
     name: str
-    content: "Simple | tuple[Row, ...]"
+    content: "Simple | tuple[ElementRow, ...]"
     many: int = 1
     but: Mapping[str, "Simple | int"] = field(default_factory=dict)
 
@@ -78,14 +78,14 @@ class Row:
 def row(
     presence: str,
     name: str,
-    content: Simple | tuple[Row, ...],
+    content: Simple | tuple[ElementRow, ...],
     *,
     many: int = 1,
     but: Mapping[str, Simple | int] | None = None,
-) -> Row:
+) -> ElementRow:
     """Write one line of a table; `but` may name several documents in one key: `{"33 34": LINE_TO_10000}`."""
     each = {document: other for documents, other in (but or {}).items() for document in documents.split()}
-    return Row(presence.replace(" ", ""), name, content, many, each)
+    return ElementRow(presence.replace(" ", ""), name, content, many, each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ class Element:
         return only if only is not None and only.many > 1 else None
 
 
-def element(of: Row, column: int, document: str, may_be_empty: frozenset[str] = frozenset()) -> Element:
+def element(of: ElementRow, column: int, document: str, may_be_empty: frozenset[str] = frozenset()) -> Element:
     """What `of` is in the document of that column. Rows marked `-` there are left out."""
     content = of.content
     many = of.many

@@ -8,7 +8,7 @@ place, and a percentage of "3 + 2 digits" may be 12345. We judge as the authorit
 from functools import lru_cache
 
 from fe.ecf.schema import codes
-from fe.ecf.schema.model import Base, Code, Form, Simple
+from fe.ecf.schema.model import Base, Code, Simple, ValueForm
 from fe.ecf.schema.places import PLACES
 from fe.ecf.schema.units import UNITS
 
@@ -41,7 +41,7 @@ def coded(
     else:
         said = ", ".join(f"{code.value} ({code.meaning})" for code in values)
         said_es = ", ".join(f"{code.value} ({code.meaning_es})" for code in values)
-    return Simple(name, base, said, said_es, Form.CODE, codes=values, digits=digits, decimals=decimals)
+    return Simple(name, base, said, said_es, ValueForm.CODE, codes=values, digits=digits, decimals=decimals)
 
 
 def integer(
@@ -58,7 +58,7 @@ def integer(
         Base.INTEGER,
         said,
         said_es,
-        Form.NUMBER,
+        ValueForm.NUMBER,
         pattern=f"[0-9]{{1,{digits}}}",
         least=least,
         above=above,
@@ -95,7 +95,7 @@ def decimal(
         Base.DECIMAL,
         said,
         said_es,
-        Form.NUMBER,
+        ValueForm.NUMBER,
         pattern=f"{sign}[0-9]{{1,{whole}}}({point}[0-9]{{{'' if exactly else '1,'}{decimals}}})?",
         above=above,
         digits=whole + decimals,
@@ -132,7 +132,7 @@ DATE = Simple(
     Base.STRING,
     "a date dd-MM-yyyy",
     "una fecha dd-MM-aaaa",
-    Form.DATE,
+    ValueForm.DATE,
     pattern=r"(3[01]|[12][0-9]|0?[1-9])\-(1[012]|0?[1-9])\-((19|20)\d{2})",
     dated=True,
 )
@@ -141,7 +141,7 @@ TIMESTAMP = Simple(
     Base.STRING,
     "a date and time dd-MM-yyyy HH:mm:ss",
     "una fecha y hora dd-MM-aaaa HH:mm:ss",
-    Form.TIMESTAMP,
+    ValueForm.TIMESTAMP,
     longest=19,
     dated=True,
     pattern=(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fe.ecf.problems import Problem, show
 
 
-class Text(NamedTuple):
+class ProblemMessage(NamedTuple):
     """Message and fix of one code; the braces take the words given to `problem`."""
 
     message: str
@@ -15,157 +15,157 @@ class Text(NamedTuple):
 
 
 TEXTS = {
-    "unknown-root": Text(
+    "unknown-root": ProblemMessage(
         "{name} is not the root of a document",
         "{name} no es la raíz de un documento",
         "send {expected}",
         "envíe {expected}",
     ),
-    "unknown-type": Text(
+    "unknown-type": ProblemMessage(
         "{name} is not a type of e-CF",
         "{name} no es un tipo de e-CF",
         "state one of the ten types in TipoeCF, or an eNCF that begins with E and the type",
         "indique en TipoeCF uno de los diez tipos, o un eNCF que comience con E y el tipo",
     ),
-    "missing-type": Text(
+    "missing-type": ProblemMessage(
         "the type of the e-CF is missing",
         "falta el tipo de e-CF",
         "send TipoeCF, or an eNCF that begins with E and the type",
         "envíe TipoeCF, o un eNCF que comience con E y el tipo",
     ),
-    "e-ncf-malformed": Text(
+    "e-ncf-malformed": ProblemMessage(
         "the e-NCF is not the letter E, the two digits of a type of e-CF and ten digits",
         "el e-NCF no es la letra E, los dos dígitos de un tipo de e-CF y diez dígitos",
         "write the number as it was authorised, or leave eNCF out of an e-CF and it is drawn from your sequence",
         "escriba el número como fue autorizado, u omita eNCF en un e-CF y se toma de su secuencia",
     ),
-    "indicador-facturacion": Text(
+    "indicador-facturacion": ProblemMessage(
         'invalid IndicadorFacturacion "{found}" on line {at}',
         'IndicadorFacturacion inválido "{found}" en la línea {at}',
         "use 1 (ITBIS 18%), 2 (16%), 3 (0%) or 4 (exempt)",
         "use 1 (ITBIS 18%), 2 (16%), 3 (0%) o 4 (exento)",
     ),
-    "wrong-shape": Text(
+    "wrong-shape": ProblemMessage(
         "{name} must be {expected}, not {found}",
         "{name} debe ser {expected_es}, no {found_es}",
         "send {expected}",
         "envíe {expected_es}",
     ),
-    "unknown-element": Text(
+    "unknown-element": ProblemMessage(
         "{name} is not an element of the format",
         "{name} no es un elemento del formato",
         "leave {name} out",
         "elimine {name}",
     ),
-    "forbidden-element": Text(
+    "forbidden-element": ProblemMessage(
         "{name} is not allowed here in a document {kind}",
         "{name} no se permite aquí en un documento {kind}",
         "leave {name} out",
         "elimine {name}",
     ),
-    "missing-element": Text(
+    "missing-element": ProblemMessage(
         "{name} is missing",
         "falta {name}",
         "add {name}: {expected}",
         "agregue {name}: {expected_es}",
     ),
-    "misplaced-element": Text(
+    "misplaced-element": ProblemMessage(
         "{name} is out of order",
         "{name} está fuera de orden",
         "its place in the format is after {expected}",
         "su lugar en el formato es después de {expected}",
     ),
-    "too-many": Text(
+    "too-many": ProblemMessage(
         "{name} stands here {found} times; the limit is {expected}",
         "{name} aparece aquí {found} veces; el límite es {expected}",
         "keep {expected}",
         "deje {expected}",
     ),
-    "empty-element": Text(
+    "empty-element": ProblemMessage(
         "{name} is empty, and the authority rejects empty tags",
         "{name} está vacío, y la DGII rechaza las etiquetas vacías",
         "give {name} a value or leave it out",
         "dé un valor a {name} o elimínelo",
     ),
-    "unexpected-text": Text(
+    "unexpected-text": ProblemMessage(
         "there is text between the elements of {name}",
         "hay texto entre los elementos de {name}",
         "remove the text",
         "elimine el texto",
     ),
-    "unexpected-attribute": Text(
+    "unexpected-attribute": ProblemMessage(
         "{name} bears an attribute",
         "{name} tiene un atributo",
         "remove the attribute {found}",
         "elimine el atributo {found}",
     ),
-    "unexpected-children": Text(
+    "unexpected-children": ProblemMessage(
         "{name} holds elements instead of a value",
         "{name} contiene elementos en lugar de un valor",
         "give {name} {expected}",
         "dé a {name} {expected_es}",
     ),
-    "unwritable": Text(
+    "unwritable": ProblemMessage(
         "{name} holds a character that XML does not allow",
         "{name} contiene un carácter que XML no permite",
         "remove control characters",
         "elimine los caracteres de control",
     ),
-    "blanks-around": Text(
+    "blanks-around": ProblemMessage(
         "{name} has blanks or line ends around its value",
         "{name} tiene espacios o saltos de línea alrededor del valor",
         "remove them",
         "elimínelos",
     ),
-    "pattern": Text(
+    "pattern": ProblemMessage(
         "{name} does not have the form of its kind",
         "{name} no tiene la forma debida",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "too-long": Text(
+    "too-long": ProblemMessage(
         "{name} is too long",
         "{name} es demasiado largo",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "too-short": Text(
+    "too-short": ProblemMessage(
         "{name} is too short",
         "{name} es demasiado corto",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "unknown-code": Text(
+    "unknown-code": ProblemMessage(
         "{name} is not a code of its list",
         "{name} no es un código de su lista",
         "use {expected}",
         "use {expected_es}",
     ),
-    "not-a-number": Text(
+    "not-a-number": ProblemMessage(
         "{name} is not a number",
         "{name} no es un número",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "out-of-range": Text(
+    "out-of-range": ProblemMessage(
         "{name} is outside its range",
         "{name} está fuera de rango",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "too-many-digits": Text(
+    "too-many-digits": ProblemMessage(
         "{name} has too many digits or decimals",
         "{name} tiene demasiados dígitos o decimales",
         "write {expected}",
         "escriba {expected_es}",
     ),
-    "more-problems": Text(
+    "more-problems": ProblemMessage(
         "there are more problems than these",
         "hay más problemas que estos",
         "mend these and ask again",
         "corrija estos y pregunte de nuevo",
     ),
-    "schema": Text(
+    "schema": ProblemMessage(
         "the document does not follow the format",
         "el documento no sigue el formato",
         "compare it with the authority's XSD",

@@ -13,7 +13,7 @@ from typing import Any
 
 from lxml import etree
 
-from fe.ecf.schema.kinds import DS, Kind, kinds
+from fe.ecf.schema.kinds import DS, DocumentKind, kinds
 from fe.ecf.schema.model import Base, Element, Simple
 
 XS = "http://www.w3.org/2001/XMLSchema"
@@ -43,7 +43,7 @@ def prepare() -> None:
     _values()
 
 
-def xsd(kind: Kind) -> etree._Element:
+def xsd(kind: DocumentKind) -> etree._Element:
     """The XSD of a kind of document. A `Signature` may follow at the end of the root, whatever is in it."""
     schema = _schema(_simples(kind.root))
     _declare(schema, kind.root)
@@ -54,12 +54,12 @@ def xsd(kind: Kind) -> etree._Element:
 
 
 @cache
-def compiled(kind: Kind) -> etree.XMLSchema:
+def compiled(kind: DocumentKind) -> etree.XMLSchema:
     """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's."""
     return etree.XMLSchema(quick_xsd(kind))
 
 
-def quick_xsd(kind: Kind) -> etree._Element:
+def quick_xsd(kind: DocumentKind) -> etree._Element:
     """The same XSD with long lists of codes put as one pattern.
 
     libxml2 compares a value with each code of a list in turn; the 582 places would cost a fifth of the whole judgement.

@@ -4,14 +4,14 @@ See authority.md#signature and #security-code.
 """
 
 from fe.ecf.seal.profile import security_code, signature_time
-from fe.ecf.seal.signer import NotSignable, Sealed, Signer
+from fe.ecf.seal.signer import NotSignable, SignedXml, Signer
 from fe.ecf.seal.verifier import BadSignature, Reason, Verified, verify
 
 __all__ = [
     "BadSignature",
     "NotSignable",
     "Reason",
-    "Sealed",
+    "SignedXml",
     "Signer",
     "Verified",
     "security_code",

@@ -42,7 +42,7 @@ class NotSignable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SignedXml:
     """A signed document. `xml` is what is stored, sent and served: it must never be parsed and written again."""
 
     xml: bytes
@@ -63,7 +63,7 @@ class Signer:
             % b64encode(credential.der)
         )
 
-    def sign(self, root: etree._Element) -> Sealed:
+    def sign(self, root: etree._Element) -> SignedXml:
         """Sign `root` and return the finished bytes: UTF-8, with declaration, compact, Signature last.
 
         `root` is not changed. A Signature that it already has as a child is left out and replaced. Text nodes of
@@ -96,7 +96,7 @@ class Signer:
             )
         )
         text = value.decode("ascii")
-        return Sealed(xml, text, profile.security_code(text))
+        return SignedXml(xml, text, profile.security_code(text))
 
 
 def _canonical(root: etree._Element) -> bytes:

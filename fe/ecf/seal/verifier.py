@@ -22,7 +22,7 @@ from lxml import etree
 
 from fe.ecf.catalogue import Root
 from fe.ecf.certificate import UNREADABLE, holder, holder_id
-from fe.ecf.load import load_xml
+from fe.ecf.load import parse_xml
 from fe.ecf.seal import profile
 
 #: Seeds are signed to the same profile as documents (authority.md#session).
@@ -88,7 +88,7 @@ def verify(raw: bytes) -> Verified:
 
     Raises MalformedXml for bytes that are no XML document we read, BadSignature for everything else.
     """
-    root = load_xml(raw)
+    root = parse_xml(raw)
     signature = _only_signature(root)
     signed_info, value, key_info = _children(signature, "SignedInfo", "SignatureValue", "KeyInfo")
     exclusive, expected_digest, reference_exclusive = _read_signed_info(signed_info)

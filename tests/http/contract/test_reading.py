@@ -12,8 +12,8 @@ from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
 from fe.store import dead_letters
 from fe.store.db import Database
-from fe.store.operators import Act
-from fe.store.verdicts import Verdicts
+from fe.store.operators import OperatorAction
+from fe.store.verdicts import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause
@@ -418,10 +418,10 @@ async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncC
     tax_log_id = await submit(api)
     (tenant,) = [found["tenant_id"] for found in await rows(db, "SELECT tenant_id FROM submissions")]
     await worker.give_up(db, tax_log_id, "cannot connect")
-    first = Act(uuid4(), datetime.now(UTC), "eva", "they pay late, last try")
+    first = OperatorAction(uuid4(), datetime.now(UTC), "eva", "they pay late, last try")
     await db.transact(dead_letters.replay, first, tenant, UUID(tax_log_id))
     await worker.give_up(db, tax_log_id, "cannot connect")
-    second = Act(uuid4(), datetime.now(UTC), "eva", "they pay late, enough")
+    second = OperatorAction(uuid4(), datetime.now(UTC), "eva", "they pay late, enough")
     await db.transact(dead_letters.discard, second, tenant, UUID(tax_log_id), note="issued by hand")
 
     record = await api.get(f"/invoices/{tax_log_id}")
@@ -441,7 +441,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
 ) -> None:
     """One process books the verdict, another one waits: the word goes by NOTIFY."""
     front = await start_front(nursery, front_db)
-    elsewhere = Verdicts(db)
+    elsewhere = VerdictNotices(db)
     nursery.start_soon(elsewhere.run)
     async with front.client(await front.token(key)) as api:
         tax_log_id = await submit(api)

@@ -15,10 +15,10 @@ from pathlib import Path
 import trio
 
 from fe.store import tenants
-from fe.store.db import Conn, DriverName, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import migrate
-from fe.store.roles import FRONT
+from fe.store.postgres.db import Conn, DriverName, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT
 
 TASKS = 8
 ROUNDS = 3

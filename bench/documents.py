@@ -29,10 +29,10 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import read_payload
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.rules import check
-from fe.ecf.seal import Signer, verify
 from fe.ecf.selfmade import self_made
+from fe.ecf.signature import Signer, verify
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 EXPIRY = date(2028, 12, 31)

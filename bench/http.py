@@ -32,20 +32,20 @@ from typing import Any
 
 import trio
 
+from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.catalogue import Environment
-from fe.flows.keys import SCOPES, hash_secret, new_api_key
 from fe.http.app import PREFIX, HttpDeps, create_app
-from fe.http.server import serve_http
+from fe.http.server.listener import serve_http
 from fe.http.tokens import Tokens
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.store import history, keys, tenants
-from fe.store.db import Conn, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import migrate
-from fe.store.roles import FRONT
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT
+from fe.store.queue.wakeups import Wakeups
 
 SECRET = bytes(range(32))
 #: Of the peers' handler and libraries; uvicorn without its extras, because h11 is what is compared with.

@@ -37,17 +37,17 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry
 from fe.queue.stage import StageConfig, Tools, WorkKind
-from fe.store import outbox
-from fe.store.db import Conn, Database, open_database
-from fe.store.embedded import start_embedded
-from fe.store.errors import LeaseLost
-from fe.store.migrate import migrate
-from fe.store.outbox import OutboxLane, Work
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.errors import LeaseLost
+from fe.store.postgres.migrate import migrate
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.wakeups import Wakeups
 
 #: As many as graphile-worker's local queue holds; and what the service has with its defaults.
 SLOTS = 500

@@ -36,7 +36,7 @@ import trio
 from fe.cli.demo.tenant import make_credential, make_tenant
 from fe.cli.stack import Stack, open_stack
 from fe.clock import system_clock
-from fe.store.db import open_database
+from fe.store.postgres.db import open_database
 
 #: How long to wait for the last verdict.
 PATIENCE = 120.0

@@ -24,11 +24,12 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import outbox, submissions
-from fe.store.db import Conn, Database, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import migrate
-from fe.store.outbox import OutboxLane, Work
+from fe.store import submissions
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
 TENANT = 1

@@ -14,33 +14,33 @@ from functools import partial
 import structlog
 import trio
 
-from fe import __version__, kill_points
+from fe import __version__, failpoints
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.observers import heartbeat, keep_house, watch_outbox
 from fe.actors.stages import authority_circuits, stages
-from fe.actors.stock import Collectors
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock, clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml, schema
 from fe.http.app import HttpDeps, create_app
-from fe.http.server import serve_http
-from fe.log import configure_logging
-from fe.metrics import Metrics, serve_metrics
+from fe.http.server.listener import serve_http
+from fe.monitoring.collectors import Collectors
+from fe.monitoring.log import configure_logging
+from fe.monitoring.metrics import Metrics, serve_metrics
+from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.processes import Listeners, run_processes
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools
 from fe.queue.supervisor import keep_running
-from fe.store.db import Database, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import OLDEST_SCHEMA, verify
-from fe.store.roles import FRONT, WORKER
-from fe.store.verdicts import VerdictNotices
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import OLDEST_SCHEMA, verify
+from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.queue.wakeups import Wakeups
+from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 
 _log = structlog.get_logger(__name__)
@@ -76,7 +76,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """
     libxml.require_one_libxml2()
     configure_logging(settings.log_level)
-    kill_points.arm(settings.kill_point)
+    failpoints.arm(settings.kill_point)
     dsn = database_dsn(settings)
     connections = processes * connections_of_process(settings, role)
     if missing := verify(dsn, *database_roles(role), oldest=OLDEST_SCHEMA, connections=connections):

@@ -13,8 +13,8 @@ from typing import NoReturn
 import structlog
 
 from fe.config import ConfigError, Settings
-from fe.http.server import BindError, open_sockets
-from fe.leash import obey
+from fe.http.server.listener import BindError, open_sockets
+from fe.parent_watch import obey
 
 _log = structlog.get_logger(__name__)
 

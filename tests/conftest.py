@@ -13,9 +13,9 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from fe.store.db import Database, open_database
-from fe.store.migrate import migrate
-from fe.store.roles import FRONT, WORKER
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT, WORKER
 from tests.servers import chosen, start_server
 
 

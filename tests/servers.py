@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from fe.store.embedded import start_embedded
+from fe.store.postgres.embedded import start_embedded
 from tests.faults.leash import Leash
 
 #: Where Debian's packages put a server, by its version.

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fe import kill_points
+from fe import failpoints
 
 _PROGRAM = """
 import sys
@@ -50,4 +50,4 @@ def test_it_stands_still_until_it_is_woken_up_and_then_goes_on() -> None:
 @pytest.mark.parametrize("order", ["nowhere", "intended:x", "intended:1:sleep"])
 def test_what_it_does_not_know_is_refused(order: str) -> None:
     with pytest.raises(ValueError, match="a kill point is one of"):
-        kill_points.arm(order)
+        failpoints.arm(order)

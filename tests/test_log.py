@@ -14,7 +14,7 @@ import logging, sys
 import fe.store
 import psycopg
 import structlog
-from fe.log import configure_logging, get_logger
+from fe.monitoring.log import configure_logging, get_logger
 configure_logging("info")
 log = get_logger("fe.test")
 
@@ -161,7 +161,7 @@ def test_for_a_terminal_it_is_text() -> None:
         [
             sys.executable,
             "-c",
-            "from fe.log import *\nconfigure_logging(human=True)\nget_logger('a').info('hola', n=1)",
+            "from fe.monitoring.log import *\nconfigure_logging(human=True)\nget_logger('a').info('hola', n=1)",
         ],
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Bytes become JSON and XML through `fe/ecf/load.py` alone, and no XPath is put together from values.
+"""Bytes become JSON and XML through `fe/ecf/parse.py` alone, and no XPath is put together from values.
 
 A second parser would have limits of its own, or none, and could read the same bytes differently.
 """

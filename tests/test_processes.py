@@ -20,7 +20,7 @@ from fe.processes import Listeners, split_bind
 #: What runs the children; `start` is the body of a child. Each tells the file when it starts and how it ends.
 PARENT = """
 import atexit, os, signal, sys, time
-from fe.log import configure_logging
+from fe.monitoring.log import configure_logging
 from fe.processes import run_processes
 
 out = open(sys.argv[1], "a", buffering=1)

@@ -7,11 +7,11 @@ from uuid import UUID
 import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
-from fe.ecf.seal import Signer
+from fe.ecf.signature import Signer
 from fe.queue.outcome import TryLater
 from fe.store import certificates
 from fe.store.certificates import EncryptedCertificate
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
 #: How long an opened key stays in memory. Opening a .p12 costs about 40 ms of CPU, signing a quarter of one.

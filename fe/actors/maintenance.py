@@ -9,9 +9,9 @@ from fe.authority.client import Authority, MaintenanceWindow
 from fe.authority.errors import AuthorityError
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment, Host
-from fe.store import circuits
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import circuits
 
 _log = structlog.get_logger(__name__)
 

@@ -20,8 +20,8 @@ from fe.ecf.catalogue import Root
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store import submissions
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from fe.store.submissions import ReconcileFacts
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fe import kill_points
+from fe import failpoints
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.reconciler import Reconciler
@@ -16,8 +16,8 @@ from fe.ecf.catalogue import DESTINATIONS, Root, Service
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from fe.store.submissions import OutgoingDocument, SendInDoubt
 
 
@@ -66,12 +66,12 @@ class Sender:
             look = self.pulse.look()
             await self.db.run(submissions.intend_to_send, work, at=self.clock(), lease=self.lease, digest=digest)
             announced = True
-            kill_points.reached("intended")
+            failpoints.reached("intended")
             return look
 
         try:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
-            kill_points.reached("answered")
+            failpoints.reached("answered")
         except SendInDoubt:
             return outcomes.in_doubt("an earlier send was never resolved")
         except Unsure as unsure:

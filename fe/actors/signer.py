@@ -14,11 +14,11 @@ from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.lifecycle import NumberFate
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome
 from fe.store import submissions
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50

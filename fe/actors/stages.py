@@ -18,13 +18,13 @@ from fe.ecf.catalogue import Environment, Host
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
-from fe.store.db import Database
-from fe.store.outbox import OutboxLane, Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import OutboxLane, Work
 
 #: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
 #: much before its lease does.

@@ -15,8 +15,8 @@ from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.retry import Gap, poll_gap
 from fe.store import submissions
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 
 #: After so many polls an answer about another document is no slip of one answer: the trackId itself is wrong.
 _FOREIGN_ANSWERS = 4

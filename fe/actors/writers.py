@@ -9,12 +9,13 @@ from fe.actors.outcomes import Adopted, Failed, Judged, NotKnownThere, Processin
 from fe.clock import Clock
 from fe.ecf.ids import moment_of
 from fe.lifecycle import Status
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
-from fe.store import outbox, submissions
-from fe.store.db import Conn
-from fe.store.outbox import Work
+from fe.store import submissions
+from fe.store.postgres.db import Conn
+from fe.store.queue import outbox
+from fe.store.queue.outbox import Work
 
 
 async def _signed(conn: Conn, work: Work, outcome: Signed, at: datetime) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from fe.ecf.load import MalformedJson, MalformedXml, parse_json, parse_xml
+from fe.ecf.parse import MalformedJson, MalformedXml, parse_json, parse_xml
 
 #: Bounds of what is kept of an answer: it goes into a row of Postgres and to the client who asks for its submission.
 MAX_RAW_BYTES = 16 * 1024

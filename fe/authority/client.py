@@ -15,12 +15,12 @@ from typing import TypeVar
 import trio
 
 from fe.authority.bodies import Body, Message
+from fe.authority.classify import classify_query, classify_submission
 from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.estado import Estado
+from fe.authority.gateway import Line, Observe, Unauthorised
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
-from fe.authority.judge import classify_query, classify_submission
-from fe.authority.line import Line, Observe, Unauthorised
 from fe.authority.multipart import xml_form
 from fe.authority.replies import Receipt, Tracking, Verdict, read_trackings, read_verdict_about
 from fe.authority.services import MaintenanceWindow, ServiceStatus, read_services, read_up, read_windows

@@ -12,14 +12,14 @@ from typing import Protocol
 
 import trio
 
+from fe.authority.classify import classify_seed, classify_token
 from fe.authority.errors import AuthorityError, Unavailable
+from fe.authority.gateway import Line
 from fe.authority.hosts import Operation
-from fe.authority.judge import classify_seed, classify_token
-from fe.authority.line import Line
 from fe.authority.multipart import xml_form
 from fe.ecf.catalogue import Environment
-from fe.ecf.load import MalformedXml, parse_xml
-from fe.ecf.seal import Signer
+from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.signature import Signer
 
 #: Parts of a token's life: from the first on it is renewed, from the second on it is not used any more.
 _RENEW, _USABLE = 0.9, 0.97

@@ -77,7 +77,7 @@ def cli(debug: bool, leash: int | None) -> None:
     """
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, format="fe: %(message)s")
     if leash is not None:
-        from fe.leash import obey  # hidden option of the demonstration: nobody else pays for its import
+        from fe.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
 
         obey(leash)
 

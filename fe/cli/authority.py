@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 import trio
 
+from fe.authority.classify import classify_seed
 from fe.authority.errors import Unavailable
+from fe.authority.gateway import Line
 from fe.authority.hosts import Hosts, Operation
-from fe.authority.judge import classify_seed
-from fe.authority.line import Line
 from fe.authority.simulator import (
     Addresses,
     Availability,
@@ -34,7 +34,7 @@ from fe.cli.session import environment_option
 from fe.clock import system_clock
 from fe.config import ConfigError, Settings, load_settings
 from fe.ecf.catalogue import Environment
-from fe.ecf.load import MalformedJson
+from fe.ecf.parse import MalformedJson
 
 
 def _choice(among: type[StrEnum]) -> click.Choice[str]:

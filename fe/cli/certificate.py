@@ -7,6 +7,7 @@ from typing import Any
 import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.secrets import passphrase_option, read_passphrase
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, tenant_option, with_database
@@ -14,10 +15,9 @@ from fe.clock import system_clock
 from fe.ecf.certificate import open_p12
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.selfmade import self_made, to_p12
-from fe.flows import provision
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from fe.vault import Vault
 
 

@@ -9,15 +9,15 @@ from uuid import UUID
 
 import click
 
+from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
-from fe.ecf.load import MalformedJson, parse_json
-from fe.flows import evidence as proofs
-from fe.flows import provision
+from fe.ecf.parse import MalformedJson, parse_json
+from fe.operations import evidence as proofs
 from fe.store import evidence as stored
-from fe.store.db import Database
 from fe.store.evidence import Evidence
+from fe.store.postgres.db import Database
 
 _MAX_EXPORT = 64 * 1024 * 1024
 

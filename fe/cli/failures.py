@@ -8,8 +8,8 @@ import click
 
 from fe.config import ConfigError
 from fe.ecf.libxml import LibxmlMismatch
-from fe.store.embedded import NoEmbeddedServer
-from fe.store.errors import DatabaseUnavailable, StoreError
+from fe.store.postgres.embedded import NoEmbeddedServer
+from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 
 OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
 #: Of a replay: it stopped before all rows were released; all were, and some failed again.
@@ -94,9 +94,9 @@ def _code(error: BaseException) -> int | None:
 _LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.vault", "VaultError", CONFIGURATION),
-    ("fe.flows.provision", "Refused", FAILED),
-    ("fe.flows.sequences", "BadSequence", FAILED),
-    ("fe.flows.sequences", "NumberSent", FAILED),
+    ("fe.accounts.provision", "Refused", FAILED),
+    ("fe.accounts.sequences", "BadSequence", FAILED),
+    ("fe.accounts.sequences", "NumberSent", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),
 )

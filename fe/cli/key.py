@@ -5,6 +5,9 @@ from typing import Any
 
 import click
 
+from fe.accounts import provision
+from fe.accounts.keys import SCOPES, revoke_key
+from fe.accounts.provision import NewKey
 from fe.cli.failures import Failure
 from fe.cli.session import (
     environment_option,
@@ -19,12 +22,9 @@ from fe.cli.session import (
 from fe.clock import system_clock
 from fe.config import require
 from fe.ecf.catalogue import Environment
-from fe.flows import provision
-from fe.flows.keys import SCOPES, revoke_key
-from fe.flows.provision import NewKey
 from fe.store import keys, throttle
-from fe.store.db import Conn, Database
 from fe.store.keys import ApiKey
+from fe.store.postgres.db import Conn, Database
 
 
 @click.group()

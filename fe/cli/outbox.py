@@ -7,26 +7,27 @@ from uuid import UUID
 
 import click
 
+from fe.accounts import provision
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
+from fe.cli.dead_letter_options import audited, chosen, environment_choice, filters, find, given, words
 from fe.cli.failures import Failure
-from fe.cli.letters import audited, chosen, environment_choice, filters, find, given, words
 from fe.cli.replay import replay
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
-from fe.flows import provision
-from fe.flows.replay import act_on_each
-from fe.flows.waiting import Diagnosis, Limits, explain
+from fe.operations.replay import act_on_each
+from fe.operations.why import Diagnosis, Limits, explain
 from fe.queue.pulse import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
-from fe.store import circuits, dead_letters, operators, pauses, submissions, waiting
-from fe.store import in_doubt as doubts
-from fe.store import outbox as rows
-from fe.store.db import Conn, Database
-from fe.store.dead_letters import DeadLetter
-from fe.store.in_doubt import Doubt
-from fe.store.operators import OperatorAction
-from fe.store.waiting import WaitingSubmission
+from fe.store import submissions
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import audit, circuits, dead_letters, diagnosis, pauses
+from fe.store.queue import in_doubt as doubts
+from fe.store.queue import outbox as rows
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.diagnosis import WaitingSubmission
+from fe.store.queue.in_doubt import Doubt
 
 _LIMITS = Limits(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
@@ -60,7 +61,7 @@ def status(as_json: bool) -> None:
             ],
             "workers": [
                 {"process": one.holder, "inHand": one.holds, "silentSeconds": round(one.silent_for, 1)}
-                for one in await db.run(waiting.workers)
+                for one in await db.run(diagnosis.workers)
             ],
             "paused": [
                 {
@@ -180,7 +181,7 @@ def why(tax_log_id: UUID, as_json: bool) -> None:
 
 
 async def _submission(db: Database, tax_log_id: UUID) -> WaitingSubmission:
-    found = await db.run(waiting.why, tax_log_id)
+    found = await db.run(diagnosis.why, tax_log_id)
     if found is None:
         raise Failure(f"there is no submission {tax_log_id}")
     return found
@@ -258,7 +259,7 @@ def _pause_or_resume(
 @json_option
 def log(limit: int, as_json: bool) -> None:
     """List what operators did, and why."""
-    deeds = with_database(settings_with_database(), lambda db: db.run(operators.latest, limit))
+    deeds = with_database(settings_with_database(), lambda db: db.run(audit.latest, limit))
     show_all(
         [
             {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from fe.store.embedded import NoEmbeddedServer, start_embedded
+from fe.store.postgres.embedded import NoEmbeddedServer, start_embedded
 
 
 @click.command(hidden=True)

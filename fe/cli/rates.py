@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
+from fe.cli.dead_letter_options import by_option
 from fe.cli.failures import Failure
-from fe.cli.letters import by_option
 from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, TaxKind, quarter_end
 from fe.issuing.rates import known_periods
 from fe.store import excise_rates
-from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate
+from fe.store.postgres.db import Conn, Database
 
 #: Names for the codes that a resolution changes together.
 GROUPS = {

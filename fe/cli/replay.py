@@ -5,19 +5,19 @@ from typing import Any
 
 import click
 
+from fe.cli.dead_letter_options import audited, filters, find, given
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
-from fe.cli.letters import audited, filters, find, given
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id
-from fe.flows import replay as replays
-from fe.flows.replay import Preview, Run
-from fe.store import replay_plans
-from fe.store.db import Conn, Database
-from fe.store.dead_letters import DeadLetter
-from fe.store.operators import OperatorAction
-from fe.store.replay_plans import Progress, ReplayPlan
+from fe.operations import replay as replays
+from fe.operations.replay import Preview, Run
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import replay_plans
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.replay_plans import Progress, ReplayPlan
 
 
 @click.command()
@@ -164,7 +164,9 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
         previews = [replays.preview(letter, system_clock()) for letter in letters]
         shown = [_preview(one) for one in previews]
         if ask:
-            from fe.cli.asking import ask_about  # brings the authority's client along, which nothing else here needs
+            from fe.cli.ask_authority import (
+                ask_about,  # brings the authority's client along, which nothing else here needs
+            )
 
             words = await ask_about(db, letters, settings, clock=system_clock)
             for preview, one in zip(previews, shown, strict=True):

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from fe.accounts import provision
+from fe.accounts import sequences as flow
 from fe.cli.failures import Failure
 from fe.cli.session import (
     environment_option,
@@ -17,10 +19,8 @@ from fe.cli.session import (
 )
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.flows import provision
-from fe.flows import sequences as flow
 from fe.store import sequences
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.sequences import Change, Sequence
 
 

@@ -27,7 +27,7 @@ def run(role: str, processes: int) -> None:
 @click.command()
 def migrate() -> None:
     """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
-    from fe.store.migrate import migrate as apply  # here, because this command has its name
+    from fe.store.postgres.migrate import migrate as apply  # here, because this command has its name
 
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None

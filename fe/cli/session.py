@@ -13,11 +13,11 @@ import trio
 from fe.cli.failures import Failure
 from fe.config import ConfigError, Settings, load_settings
 from fe.ecf.catalogue import Environment
-from fe.ecf.load import MalformedJson, parse_json
-from fe.store.db import Database, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import verify
-from fe.store.roles import OPERATOR
+from fe.ecf.parse import MalformedJson, parse_json
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import verify
+from fe.store.postgres.roles import OPERATOR
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])

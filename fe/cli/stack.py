@@ -19,7 +19,7 @@ import httpx
 import trio
 
 from fe.cli.failures import Failure
-from fe.store.migrate import migrate
+from fe.store.postgres.migrate import migrate
 
 #: How long a part may take to be ready.
 PATIENCE = 30.0

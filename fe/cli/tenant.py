@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
+from fe.accounts import provision
 from fe.cli.session import json_option, read_object, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.dates import local
-from fe.flows import provision
 from fe.store import tenants
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.store.tenants import Tenant
 
 

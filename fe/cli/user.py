@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from fe.accounts import provision
 from fe.cli.session import (
     json_option,
     read_object,
@@ -15,9 +16,8 @@ from fe.cli.session import (
     with_database,
 )
 from fe.clock import system_clock
-from fe.flows import provision
 from fe.store import tenants
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import User
 
 

@@ -7,10 +7,10 @@ import trio
 
 from fe.cli.failures import CONFIGURATION, Failure
 from fe.cli.session import json_option, settings_with_database, show
-from fe.flows.rewrap import Rewrapping
-from fe.flows.rewrap import rewrap as rewrap_all
-from fe.store.db import open_database
-from fe.store.migrate import verify
+from fe.operations.rewrap import Rewrapping
+from fe.operations.rewrap import rewrap as rewrap_all
+from fe.store.postgres.db import open_database
+from fe.store.postgres.migrate import verify
 from fe.vault import Vault
 
 

@@ -10,11 +10,11 @@ from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, shape_problem, unknown_problems
 from fe.ecf.formats import write_number
-from fe.ecf.load import MalformedXml, load_own, writable
+from fe.ecf.parse import MalformedXml, load_own, writable
 from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import DocumentKind, kind
+from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element, Simple
-from fe.ecf.schema.texts import problem
 
 DECLARATION = b'<?xml version="1.0" encoding="utf-8"?>'
 

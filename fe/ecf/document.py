@@ -12,12 +12,12 @@ from lxml import etree
 
 from fe.ecf.catalogue import NUMBERED, SUBMITTABLE, EcfType, Root
 from fe.ecf.formats import write_text
-from fe.ecf.load import excerpt
+from fe.ecf.parse import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, show
 from fe.ecf.schema import unknown_kind
 from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, names, type_of
+from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
-from fe.ecf.schema.texts import problem
 
 #: The classes of values a payload may have where the format has text; bool, a kind of int, is none of them.
 _LEAVES = frozenset({str, int, Decimal})

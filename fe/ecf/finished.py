@@ -14,12 +14,12 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.schema import DECLARABLE
-from fe.ecf.schema.judge import Spot, misfits
 from fe.ecf.schema.kinds import kind
-from fe.ecf.schema.texts import problem
+from fe.ecf.schema.messages import problem
+from fe.ecf.schema.validator import Spot, misfits
 
 
 def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fe.ecf.load import excerpt
+from fe.ecf.parse import excerpt
 
 FOUND_LIMIT = 64
 #: A megabyte of rubbish can break the format in 340,000 places. Nobody reads more than these.

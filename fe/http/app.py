@@ -12,31 +12,31 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 from fe.clock import Clock
 from fe.config import Settings, named_keys, require
 from fe.ecf.json_text import write_json
-from fe.http.addresses import Network, read_networks
 from fe.http.auth import Authenticator, KeyStates
 from fe.http.billing import BillingHandlers
-from fe.http.buckets import Buckets
+from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
 from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.express import FastPath
 from fe.http.health import Health
 from fe.http.invoices import Invoices
-from fe.http.load import Admission
 from fe.http.login import Login
+from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
-from fe.http.routes import Route
-from fe.http.table import every_route
+from fe.http.rate_limit import Buckets
+from fe.http.route_types import Route
+from fe.http.routes import every_route
+from fe.http.server.addresses import Network, read_networks
+from fe.http.server.admission import Admission
+from fe.http.server.fast_path import FastPath
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
-from fe.http.waiting import LongPolls
-from fe.http.wire import ApiReply, Call
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.store import throttle
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
-from fe.store.verdicts import VerdictNotices
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue.wakeups import Wakeups
+from fe.store.verdict_notices import VerdictNotices
 
 PREFIX = "/api/v1/fe"
 BODY_SECONDS = 10

@@ -6,15 +6,15 @@ from typing import TypeVar
 import structlog
 import trio
 
+from fe.accounts.keys import REVOKED_CHANNEL
 from fe.clock import Clock
-from fe.flows.keys import REVOKED_CHANNEL
+from fe.http.calls import Caller
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
 from fe.http.tokens import BadToken, Tokens
-from fe.http.wire import Caller
 from fe.store import keys
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
 from fe.store.keys import ApiKey
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
 
 #: How old an answer of the database about a key may be before it is asked again, and before we rather answer 503 than
 #: believe it: a revocation works within 30 s also when its notification is lost (interface.md#authentication).

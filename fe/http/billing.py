@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from fe.clock import Clock
+from fe.http.calls import ApiReply, Call
 from fe.http.parameters import iso
-from fe.http.wire import ApiReply, Call
 from fe.store import billing
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 
 
 class BillingHandlers:

@@ -7,10 +7,10 @@ import structlog
 import trio
 
 from fe.clock import Clock
-from fe.http.wire import Caller
+from fe.http.calls import Caller
 from fe.store import usage
-from fe.store.db import Conn, Database
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.usage import CountKey, RequestCount
 
 FLUSH_SECONDS = 5.0

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from fe.ecf.json_text import write_json
-from fe.http.wire import ApiReply, Call
+from fe.http.calls import ApiReply, Call
 
 #: Nothing but the page's own style may be loaded or run.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

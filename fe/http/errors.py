@@ -9,9 +9,9 @@ import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from fe.ecf.document import NotADocument
-from fe.ecf.load import Malformed, MalformedJson, excerpt
+from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
-from fe.store.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 
 _log = structlog.get_logger(__name__)
 

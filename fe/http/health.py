@@ -6,12 +6,12 @@ from collections.abc import Collection
 import trio
 
 from fe.http.auth import KeyStates
+from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN
-from fe.http.wire import ApiReply, Call
-from fe.store import readiness
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
-from fe.store.migrate import MigrationError, migrations
+from fe.store.postgres import readiness
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.migrate import MigrationError, migrations
 
 #: How long one look at the database may take.
 _PATIENCE = 3.0

@@ -9,23 +9,23 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem, serialize_problem
-from fe.http.envelopes import NewInvoice
+from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
+from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
-from fe.http.reading import read_body
-from fe.http.shown import serialize_event, serialize_record, show_item
-from fe.http.waiting import LongPolls
-from fe.http.wire import ApiReply, Call, Caller
+from fe.http.request_bodies import read_body
+from fe.http.request_models import NewInvoice
+from fe.http.serializers import serialize_event, serialize_record, show_item
 from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
-from fe.metrics import Metrics
-from fe.store import history, judging, submissions
-from fe.store.db import Database
+from fe.monitoring.metrics import Metrics
+from fe.store import history, submissions, tenant_context
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission, Record
-from fe.store.wakeups import Wakeups
 
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
 _LARGE = 64 * 1024
@@ -164,7 +164,7 @@ class Invoices:
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not judged again. Gives the remarks."""
         if draft.client_request_id is not None and await self._db.run_for(
-            caller.tenant_id, judging.is_known_request, caller.environment, draft.client_request_id
+            caller.tenant_id, tenant_context.is_known_request, caller.environment, draft.client_request_id
         ):
             return []
         problems = await self._validate(draft, caller, now)

@@ -9,18 +9,18 @@ from typing import Annotated
 import structlog
 from pydantic import Field, field_validator
 
+from fe.accounts.keys import SCOPES, hash_secret, scopes_at_login
 from fe.clock import Clock
-from fe.ecf.load import MalformedJson
-from fe.flows.keys import SCOPES, hash_secret, scopes_at_login
-from fe.http.addresses import Network, client_address
+from fe.ecf.parse import MalformedJson
+from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
-from fe.http.reading import RequestModel, read_body
+from fe.http.request_bodies import RequestModel, read_body
+from fe.http.server.addresses import Network, client_address
 from fe.http.tokens import LIFETIME, Tokens
-from fe.http.wire import ApiReply, Call, Caller
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.store import keys, throttle
-from fe.store.db import Conn, Database
 from fe.store.keys import ApiKey
+from fe.store.postgres.db import Conn, Database
 from fe.store.throttle import Lockout
 
 #: What an unknown key's secret is compared with, so that this case does the same work as the others.

@@ -5,18 +5,18 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from fe.accounts import sequences as flow
+from fe.accounts.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
 from fe.ecf.problems import serialize_problem
-from fe.flows import sequences as flow
-from fe.flows.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
+from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.parameters import parse_moment
-from fe.http.reading import RequestModel, read_body
-from fe.http.wire import ApiReply, Call
+from fe.http.request_bodies import RequestModel, read_body
 from fe.store import sequences
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.store.sequences import Change, Sequence
 
 _EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"

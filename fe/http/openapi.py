@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from fe import __version__
-from fe.flows.keys import SCOPES
-from fe.http.reading import RequestModel
-from fe.http.routes import About, Route
-from fe.http.shapes import Error, ResponseModel
+from fe.accounts.keys import SCOPES
+from fe.http.request_bodies import RequestModel
+from fe.http.response_models import Error, ResponseModel
+from fe.http.route_types import About, Route
 
 _REFERENCE = "#/components/schemas/{model}"
 

@@ -1,61 +1,216 @@
-"""Routes as values: what answers, who may call, and what the description says about it."""
+"""The table of routes: every path there is, who may call it, what answers, and how it is described."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from fe.http.reading import RequestModel
-from fe.http.shapes import ResponseModel
-from fe.http.wire import Handler
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.http import response_models
+from fe.http.billing import BillingHandlers
+from fe.http.docs import Docs
+from fe.http.health import Health
+from fe.http.invoices import Invoices
+from fe.http.login import Login, LoginRequest
+from fe.http.ncf import ChangedSequence, Ncf, NewSequence
+from fe.http.openapi import describe
+from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MOST, PAGE_DEFAULT, PAGE_MOST, STATES, WAIT_MOST
+from fe.http.request_models import NewInvoice
+from fe.http.route_types import About, Parameter, Route, RouteLink
+from fe.http.usage import DAYS_DEFAULT, DAYS_MOST, UsageHandlers
+
+_SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A path or query parameter as the description shows it."""
-
-    name: str
-    description: str
-    schema: dict[str, Any]
-    where: str = "query"
+def _whole(least: int, most: int, default: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "default": default}
 
 
-@dataclass(frozen=True, slots=True)
-class RouteLink:
-    """Where an answer leads: a field of it is a parameter of another route, named by its operation id."""
+_TRACK_OR_ID = Parameter(
+    "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
+)
+_PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
+_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", _whole(0, WAIT_MOST, 0))
+_A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
+_HISTORY = (
+    Parameter("page", "1 is the newest", _whole(1, PAGE_MOST, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", _whole(1, LIMIT_MOST, LIMIT_DEFAULT)),
+    Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", _A_MOMENT),
+    Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", _A_MOMENT),
+    Parameter("status", "reserved, no effect", {"type": "string"}),
+    Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
+    Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+)
+_TO_ONE = tuple(
+    RouteLink(status, "taxLogId", operation, "trackOrId")
+    for status in (200, 202)
+    for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
+)
+_DAYS = Parameter("days", "whole UTC days, ending yesterday", _whole(1, DAYS_MOST, DAYS_DEFAULT))
 
-    status: int
-    field: str
-    operation: str
-    parameter: str
 
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What the description says of a route. `answers`: shapes by status; errors are added by themselves."""
-
-    summary: str
-    group: str
-    answers: dict[int, tuple[type[ResponseModel], ...]]
-    takes: type[RequestModel] | None = None
-    parameters: tuple[Parameter, ...] = field(default=())
-    #: Statuses of errors beyond those that every route of its kind has.
-    errors: tuple[int, ...] = field(default=())
-    links: tuple[RouteLink, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """A method and path, who may call it (`scope` None: anybody), and what answers. Paths are whole.
-
-    `about` is None for what the description leaves out.
-    """
-
-    method: str
-    path: str
-    scope: str | None
-    handler: Handler
-    about: About | None = None
-
-    @property
-    def name(self) -> str:
-        """A name for metrics and the router."""
-        return f"{self.method} {self.path}"
+def every_route(
+    prefix: str,
+    docs: Docs,
+    health: Health,
+    login: Login,
+    invoices: Invoices,
+    ncf: Ncf,
+    usage: UsageHandlers,
+    billing: BillingHandlers,
+) -> tuple[Route, ...]:
+    """Make the table, and give `docs` its description."""
+    all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
+    found_or_not = (response_models.NotFound,)
+    routes = (
+        Route(
+            "POST",
+            f"{prefix}/login",
+            None,
+            login.login,
+            About(
+                "Exchange an API key for a token",
+                "Login",
+                {200: (response_models.Token,)},
+                LoginRequest,
+                errors=(401, 429),
+            ),
+        ),
+        Route(
+            "POST",
+            all_of_them,
+            "invoices:write",
+            invoices.create,
+            About(
+                "Submit a receipt",
+                _SUBMISSIONS,
+                {202: (response_models.AcceptedSubmission,), 200: (response_models.Deduped,)},
+                NewInvoice,
+                links=_TO_ONE,
+            ),
+        ),
+        Route(
+            "POST",
+            f"{all_of_them}/validate",
+            "invoices:write",
+            invoices.validate,
+            About(
+                "Judge a receipt without submitting it", _SUBMISSIONS, {200: (response_models.Validation,)}, NewInvoice
+            ),
+        ),
+        Route(
+            "GET",
+            all_of_them,
+            "invoices:read",
+            invoices.history,
+            About(
+                "List submissions",
+                _SUBMISSIONS,
+                {200: (response_models.Page, response_models.Stretch)},
+                parameters=_HISTORY,
+            ),
+        ),
+        Route(
+            "GET",
+            one,
+            "invoices:read",
+            invoices.show,
+            About(
+                "Ask after a submission",
+                _SUBMISSIONS,
+                {200: (response_models.Submission, *found_or_not)},
+                parameters=(_TRACK_OR_ID, _WAIT),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{one}/xml",
+            "invoices:read",
+            invoices.xml,
+            About(
+                "Fetch its XML", _SUBMISSIONS, {200: (response_models.Xml, *found_or_not)}, parameters=(_TRACK_OR_ID,)
+            ),
+        ),
+        Route(
+            "GET",
+            f"{one}/timeline",
+            "invoices:read",
+            invoices.timeline,
+            About(
+                "Read its events",
+                _SUBMISSIONS,
+                {200: (response_models.Timeline, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/ncf",
+            "ncf:read",
+            ncf.listed,
+            About("List number sequences", _SEQUENCES, {200: (response_models.Sequences,)}),
+        ),
+        Route(
+            "POST",
+            f"{prefix}/ncf",
+            "ncf:write",
+            ncf.put,
+            About(
+                "Create or change a sequence",
+                _SEQUENCES,
+                {200: (response_models.NumberSequence,)},
+                NewSequence,
+                links=(
+                    RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
+                ),
+            ),
+        ),
+        Route(
+            "PATCH",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.change,
+            About(
+                "Change of a sequence only what is named",
+                _SEQUENCES,
+                {200: (response_models.NumberSequence,)},
+                ChangedSequence,
+                parameters=(_PREFIX,),
+                errors=(404, 409),
+            ),
+        ),
+        Route(
+            "DELETE",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.delete,
+            About(
+                "Delete a sequence",
+                _SEQUENCES,
+                {200: (response_models.Deleted,)},
+                parameters=(_PREFIX,),
+                errors=(400, 404),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/usage",
+            "usage:read",
+            usage.days,
+            About("Read daily usage", _ACCOUNT, {200: (response_models.UsageReport,)}, parameters=(_DAYS,)),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/billing/current-period",
+            "billing:read",
+            billing.current_period,
+            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BillingPeriod,)}),
+        ),
+        Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
+        Route("GET", f"{prefix}/docs", None, docs.page),
+        Route("GET", "/healthz", None, health.live),
+        Route("GET", "/readyz", None, health.ready),
+    )
+    docs.show(describe(routes))
+    return routes

@@ -11,7 +11,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OctKey
 
-from fe.flows.keys import SCOPES
+from fe.accounts.keys import SCOPES
 
 LIFETIME = 3600
 _ISSUER = "fe"

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from fe.clock import Clock
+from fe.http.calls import ApiReply, Call
 from fe.http.parameters import read_number
-from fe.http.wire import ApiReply, Call
 from fe.store import usage
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.store.usage import UsageDay
 
 DAYS_DEFAULT, DAYS_MOST = 30, 180

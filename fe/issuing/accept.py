@@ -8,22 +8,22 @@ import hashlib
 import re
 from datetime import datetime
 
-from fe import kill_points
+from fe import failpoints
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import MalformedXml
+from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem
+from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
-from fe.issuing.texts import number_far_ahead
 from fe.lifecycle import Stage
 from fe.store import submissions
-from fe.store.db import Database
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission
-from fe.store.wakeups import Wakeups
 
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
@@ -67,9 +67,9 @@ async def accept(db: Database, wakeups: Wakeups, new: NewSubmission, now: dateti
     One statement, one round trip, one commit. A client that leaves cancels the caller: before the commit nothing has
     happened, after it the submission goes its way and a repeat with the same clientRequestId finds it.
     """
-    kill_points.reached("accepting")
+    failpoints.reached("accepting")
     accepted = await db.run(submissions.accept, new, now)
-    kill_points.reached("accepted")
+    failpoints.reached("accepted")
     if accepted.outcome == "accepted":
         wakeups.ring(Stage.SIGN)
     return accepted

@@ -17,11 +17,11 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
-from fe.ecf.load import parse_json
+from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Rates
-from fe.issuing.texts import number_taken
+from fe.issuing.messages import number_taken
 from fe.store.numbers import Holder
 
 

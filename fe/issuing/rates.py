@@ -6,7 +6,7 @@ import trio
 
 from fe.ecf.taxes import RATES, Period, Rates
 from fe.store import excise_rates
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 
 #: How long a process may go on with rates that it has read, in seconds.
 FRESH = 30.0

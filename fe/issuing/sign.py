@@ -13,7 +13,7 @@ from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.rules import ASSUMPTIONS
-from fe.ecf.seal import SignedXml, Signer
+from fe.ecf.signature import SignedXml, Signer
 from fe.ecf.summary import summarise, takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.issuing.prepare import Prepared, prepare, read

@@ -13,11 +13,11 @@ from fe.ecf.dates import last_day, local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.taxes import RATES, Rates
+from fe.issuing.messages import foreign_issuer, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
-from fe.issuing.texts import foreign_issuer, unknown_user
-from fe.store import judging
-from fe.store.db import Database
-from fe.store.judging import TenantContext
+from fe.store import tenant_context
+from fe.store.postgres.db import Database
+from fe.store.tenant_context import TenantContext
 
 #: The roots whose issuer is who signs; an approval names the issuer of what it approves.
 _ISSUER_PATH = {
@@ -46,7 +46,13 @@ async def validate(
     except NotADocument as error:
         return list(error.problems)
     known = await db.run_for(
-        tenant_id, judging.tenant_context, environment, draft.as_user_id, draft.as_user, document.issued_number, now
+        tenant_id,
+        tenant_context.tenant_context,
+        environment,
+        draft.as_user_id,
+        draft.as_user,
+        document.issued_number,
+        now,
     )
     return await trio.to_thread.run_sync(find_problems, draft, document, known, now, rates, limiter=threads)
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import trio
 
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 R = TypeVar("R")

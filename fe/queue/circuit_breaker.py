@@ -12,11 +12,11 @@ from typing import Protocol
 import structlog
 import trio
 
-from fe.metrics import Metrics
-from fe.store import circuits
-from fe.store.circuits import Circuit
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
+from fe.monitoring.metrics import Metrics
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import circuits
+from fe.store.queue.circuits import Circuit
 
 _log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Generic
 import trio
 
 from fe.queue.stage import Job, Lane, StageConfig, TenantShare, Tools, W
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64

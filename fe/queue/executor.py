@@ -15,15 +15,15 @@ import structlog
 import trio
 from prometheus_client import Counter
 
-from fe import kill_points
+from fe import failpoints
 from fe.queue.batcher import Batcher
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, Tools, W
 from fe.queue.trouble import Trouble
-from fe.store.db import Conn
-from fe.store.errors import DatabaseUnavailable, LeaseLost
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
@@ -85,7 +85,7 @@ class Executor(Generic[W]):
                     continue
                 found = await self._claim()
                 if found.works:
-                    kill_points.reached("claimed")
+                    failpoints.reached("claimed")
                 for work in found.works:
                     in_hand.take(work)
                     in_flight.start_soon(self._carry, work)
@@ -198,7 +198,7 @@ class Executor(Generic[W]):
             trouble.failed(work.subject, reason)
             return self._no_answer(work, reason, counts=not trouble.has_begun)
         trouble.worked_out()
-        kill_points.reached("worked")
+        failpoints.reached("worked")
         return outcome
 
     # --- Outcomes of tries that ended without one ---------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Executor(Generic[W]):
         match failure:
             case None:
                 booked = outcome.name
-                kill_points.reached("booked")
+                failpoints.reached("booked")
             case LeaseLost():
                 booked = "lease lost"
                 self._tools.metrics.leases_lost.labels(stage.name).inc()

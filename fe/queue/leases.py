@@ -5,12 +5,12 @@ from datetime import timedelta
 import structlog
 import trio
 
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse
-from fe.store import workers
-from fe.store.db import Database
-from fe.store.errors import DatabaseUnavailable
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import workers
+from fe.store.queue.wakeups import Wakeups
 
 _log = structlog.get_logger(__name__)
 

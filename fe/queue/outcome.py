@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 #: No time at all.
 AT_ONCE = timedelta(0)

@@ -8,11 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from fe.clock import Clock
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import BatchWriter, InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
-from fe.store.db import Conn, Database
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.wakeups import Wakeups
 
 #: What a lane set aside for later, and one tenant, leave to the others.
 _RESERVED_SHARE = 4
@@ -85,7 +85,7 @@ W_co = TypeVar("W_co", bound=Job, covariant=True)
 
 
 class Source(Protocol[W_co]):
-    """Where the rows of a kind of work are claimed: three questions, each one round trip (see fe/store/outbox.py)."""
+    """Where the rows of a kind of work are claimed: three questions, each one round trip (see fe/store/queue/outbox.py)."""
 
     def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
         """Tell, for each lane, a moment before which no row of it is due."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 import trio
 
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
 

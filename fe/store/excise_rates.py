@@ -7,7 +7,7 @@ from decimal import Decimal
 from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)

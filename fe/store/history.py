@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 
 from fe.ecf.ids import milliseconds
 from fe.lifecycle import Place, Status
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 from fe.store.submissions import Record
 
 _FIRST = UUID(int=0)

@@ -7,7 +7,7 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import Environment
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)

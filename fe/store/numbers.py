@@ -12,8 +12,8 @@ from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
 from fe.ecf.ids import milliseconds, moment_of
-from fe.store.db import Conn
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn
+from fe.store.queue.outbox import Work
 
 
 @dataclass(frozen=True, slots=True)

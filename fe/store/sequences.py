@@ -9,8 +9,8 @@ from psycopg.rows import class_row, scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import end_of_day, last_day
-from fe.store.db import Conn
-from fe.store.errors import DatabaseUnavailable, StoreError
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from psycopg.rows import class_row, dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.store import numbers
-from fe.store.db import Conn
-from fe.store.errors import LeaseLost, StoreError
 from fe.store.numbers import Holder
-from fe.store.outbox import Work, book
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import LeaseLost, StoreError
+from fe.store.queue.outbox import Work, book
 
 
 @dataclass(frozen=True, slots=True)

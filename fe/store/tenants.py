@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from psycopg.rows import class_row
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 ADDRESS_LIMIT = 30
 KEY_LIMIT = 5

@@ -10,7 +10,7 @@ from datetime import date, datetime
 
 from psycopg.rows import class_row
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)

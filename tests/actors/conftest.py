@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from fe.flows import provision
-from fe.store import certificates, pauses, sequences, submissions, tenants
-from fe.store.db import Database, open_database
-from fe.store.roles import WORKER
+from fe.accounts import provision
+from fe.store import certificates, sequences, submissions, tenants
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import WORKER
+from fe.store.queue import pauses
 from tests.lifecycle.histories import unlawful
 
 #: What prepares a test, and is not for actors to do.

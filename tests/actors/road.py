@@ -18,8 +18,8 @@ from fe.lifecycle import Stage
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from tests.actors.authority import ScriptedAuthority, as_authority
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import LEASE, make_submission, make_tenant, rows, submission, waiting

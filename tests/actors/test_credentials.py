@@ -7,7 +7,7 @@ import trio
 
 from fe.actors import credentials as module
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.vault import Belongs, Tampered, UnknownKek, Vault
 from tests.factories.companies import VAULT, company_credential, make_certificate
 from tests.factories.tenants import make_tenant, rows

@@ -6,12 +6,12 @@ import pytest
 import trio
 
 from fe.clock import boot_seconds
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.leases import watch_over
 from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse, Unsure
-from fe.store import workers
-from fe.store.db import Conn, Database
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import workers
+from fe.store.queue.wakeups import Wakeups
 from tests.factories.tenants import rows
 
 

@@ -8,7 +8,7 @@ import pytest
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.lifecycle import Stage
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,

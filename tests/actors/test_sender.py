@@ -11,8 +11,8 @@ from fe.authority.estado import Estado
 from fe.ecf.catalogue import Environment, Service
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
-from fe.store import outbox
-from fe.store.db import Database
+from fe.store.postgres.db import Database
+from fe.store.queue import outbox
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,

@@ -16,18 +16,18 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_day
 from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import verify
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.executor import Executor, run_stage
 from fe.queue.stage import StageConfig
 from fe.store import excise_rates, submissions, tenants
-from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.outbox import Work
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate

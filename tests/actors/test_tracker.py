@@ -8,7 +8,7 @@ import pytest
 from fe.authority.errors import ForeignAnswer, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.lifecycle import Stage
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road
 from tests.factories.tenants import rows, story, submission, waiting

@@ -19,10 +19,10 @@ from typing import Any
 import trio
 
 from fe.authority.client import Authority, Outgoing, Timeouts
+from fe.authority.gateway import Observe
 from fe.authority.hosts import Hosts
-from fe.authority.line import Observe
 from fe.ecf.catalogue import Environment, Service
-from fe.ecf.seal import Signer
+from fe.ecf.signature import Signer
 from tests.factories.certificates import default_credential
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)

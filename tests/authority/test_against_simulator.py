@@ -18,7 +18,7 @@ from fe.authority.estado import Estado
 from fe.authority.hosts import Hosts
 from fe.authority.simulator import Catalogue, FaultKind, Shapes
 from fe.ecf.catalogue import Environment, Service
-from fe.ecf.seal import verify
+from fe.ecf.signature import verify
 from tests.authority.scripted import PATIENT, Owner
 from tests.simulator.conftest import http, start
 from tests.simulator.support import BUYER, ISSUER, Running, Start, acecf, anecf, ecf, number, rfce, sign, signer

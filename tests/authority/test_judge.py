@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fe.authority.classify import classify_query, classify_submission, classify_token, read_retry_after
 from fe.authority.connection import HttpReply
 from fe.authority.errors import AuthorityError, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.authority.judge import classify_query, classify_submission, classify_token, read_retry_after
-from fe.authority.line import Unauthorised
+from fe.authority.gateway import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
 from fe.ecf.catalogue import Service
 from tests.authority.scripted import NOW, TRACK_ID

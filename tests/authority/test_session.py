@@ -12,7 +12,7 @@ from fe.authority.client import Authority
 from fe.authority.errors import NotDelegated, Refused, Unavailable
 from fe.authority.replies import Receipt
 from fe.ecf.catalogue import Environment
-from fe.ecf.seal import verify
+from fe.ecf.signature import verify
 from tests.authority.scripted import (
     NOW,
     PATIENT,

@@ -10,10 +10,10 @@ import trio
 from fe.authority.client import Authority, Outgoing
 from fe.authority.hosts import Hosts
 from fe.ecf.catalogue import Environment, Service
-from fe.ecf.seal import verify
+from fe.ecf.signature import verify
 from fe.lifecycle import Stage
-from fe.store import outbox
-from fe.store.db import Database
+from fe.store.postgres.db import Database
+from fe.store.queue import outbox
 from tests.authority.scripted import PATIENT, Owner
 from tests.cli.running import Ended, Fe
 from tests.factories.tenants import make_submission, row, rows, take

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from fe.lifecycle import Stage
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.cli.running import Fe
 from tests.factories.tenants import make_submission, make_tenant, row, rows
 

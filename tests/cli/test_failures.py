@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.cli.failures import guarded
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable
 from tests.cli.running import Fe, environment
 
 

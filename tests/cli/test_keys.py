@@ -2,7 +2,7 @@ import re
 
 import psycopg
 
-from fe.flows.keys import hash_secret
+from fe.accounts.keys import hash_secret
 from fe.store.throttle import bucket_of_key
 from tests.cli.running import SECRETS, Fe
 

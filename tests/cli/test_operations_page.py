@@ -28,19 +28,19 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from fe.accounts.provision import create_key, create_tenant
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.flows.provision import create_key, create_tenant
 from fe.http.app import PREFIX
 from fe.lifecycle import Stage
 from fe.queue.leases import APART
 from fe.queue.pulse import BEAT_SECONDS, SILENCE
 from fe.store import throttle
-from fe.store.db import open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import migrate
-from fe.store.session import SERVER_SETTINGS
+from fe.store.postgres.db import open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.session import SERVER_SETTINGS
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, make_submission

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import outbox
-from fe.store.db import Database
+from fe.store.postgres.db import Database
+from fe.store.queue import outbox
 from tests.cli.running import Fe, environment
 from tests.factories.tenants import make_submission, row, rows, take
 from tests.simulator.conftest import http, start

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import circuits, outbox
-from fe.store.db import Database
+from fe.store.postgres.db import Database
+from fe.store.queue import circuits, outbox
 from tests.cli.running import Fe, environment
 from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
 

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from fe.store.roles import FRONT, OPERATOR
-from fe.store.room import COMMAND_CONNECTIONS
+from fe.store.postgres.connection_limit import COMMAND_CONNECTIONS
+from fe.store.postgres.roles import FRONT, OPERATOR
 from tests.cli.running import Fe
 from tests.factories.logins import login
 from tests.store.race import plain

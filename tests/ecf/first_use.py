@@ -14,11 +14,11 @@ from lxml import etree
 
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.schema import validate, xsd
 from fe.ecf.schema.kinds import kind_of, kinds
-from fe.ecf.seal import Signer, verify
 from fe.ecf.selfmade import self_made
+from fe.ecf.signature import Signer, verify
 from tests.ecf.receipts import NOW, receipt
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
 

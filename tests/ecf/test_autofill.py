@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from fe.ecf.autofill import autofill
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_payload, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Period
 from tests.ecf.drafts import any_draft

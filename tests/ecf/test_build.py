@@ -14,9 +14,9 @@ from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.formats import write_number, write_text
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import MAX_PROBLEMS
-from fe.ecf.schema import companions, simple, validate
+from fe.ecf.schema import ancillary, simple, validate
 from fe.ecf.schema.kinds import DocumentKind
 from fe.ecf.schema.model import Simple
 from tests.ecf.strategies import DOCUMENT_KINDS, whole_document
@@ -138,9 +138,9 @@ def test_no_other_type_has_an_empty_buyer() -> None:
         (simple.WHOLE_2, Decimal("18.00"), "18"),
         (simple.WHOLE_2, Decimal("18.5"), "18.5"),
         (simple.TO_1000, 1, "1"),
-        (companions.AMOUNT, 12, "12.00"),
-        (companions.AMOUNT, Decimal("12.5"), "12.50"),
-        (companions.APPROVED_AMOUNT, 35400, "35400.00"),
+        (ancillary.AMOUNT, 12, "12.00"),
+        (ancillary.AMOUNT, Decimal("12.5"), "12.50"),
+        (ancillary.APPROVED_AMOUNT, 35400, "35400.00"),
         (simple.VERSION, 1, "1.0"),
         (simple.VERSION, Decimal("1.0"), "1.0"),
         (simple.INCOME_TYPE, 1, "01"),
@@ -181,12 +181,12 @@ def test_a_number_written_is_the_number_given(of: Simple, value: Decimal) -> Non
         (simple.DATE, "2026-2-5", "2026-2-5"),
         (simple.DATE, "2026-02-05T00:00:00", "2026-02-05T00:00:00"),
         (simple.DATE, "٢٠٢٦-٠٢-٠٥", "٢٠٢٦-٠٢-٠٥"),
-        (companions.DATE_FROM_2000, "2026-02-05", "05-02-2026"),
+        (ancillary.DATE_FROM_2000, "2026-02-05", "05-02-2026"),
         (simple.TIMESTAMP, "2026-02-05T14:03:09", "05-02-2026 14:03:09"),
         (simple.TIMESTAMP, "2026-02-05 14:03:09", "05-02-2026 14:03:09"),
         (simple.TIMESTAMP, "2026-02-05T14:03:09-04:00", "05-02-2026 14:03:09"),
         (simple.TIMESTAMP, "2026-02-05T02:03:09.123Z", "04-02-2026 22:03:09"),
-        (companions.TIMESTAMP, "2026-02-05T14:03:09+00:00", "05-02-2026 10:03:09"),
+        (ancillary.TIMESTAMP, "2026-02-05T14:03:09+00:00", "05-02-2026 10:03:09"),
         (simple.TIMESTAMP, "2026-02-30T14:03:09", "2026-02-30T14:03:09"),
         (simple.TIMESTAMP, "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
         (simple.TIMESTAMP, "05-02-2026 14:03:09", "05-02-2026 14:03:09"),

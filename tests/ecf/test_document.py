@@ -12,7 +12,7 @@ from lxml import etree
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
-from fe.ecf.load import parse_json, parse_xml
+from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import SIGNATURE, DocumentKind

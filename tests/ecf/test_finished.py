@@ -12,9 +12,9 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Problem
-from fe.ecf.seal import Signer, profile, verify
+from fe.ecf.signature import Signer, profile, verify
 from tests.ecf.receipts import EXPIRY, ISSUER, NOW
 from tests.factories.companies import company_credential
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.schema import prepare, validate
 from tests.ecf.receipts import receipt
 

@@ -13,7 +13,7 @@ from lxml import etree
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, read_payload, read_xml
-from fe.ecf.load import parse_json, parse_xml
+from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import SIGNATURE
 from tests.ecf import authority_xsd

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import ENcf, TaxId, TaxIdKind, e_ncf, referred, tax_id
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from tests.shared import needs_shared, shared
 
 

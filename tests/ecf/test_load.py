@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from fe.ecf.load import (
+from fe.ecf.parse import (
     MAX_BYTES,
     MAX_JSON_DEPTH,
     MAX_XML_DEPTH,

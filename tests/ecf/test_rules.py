@@ -14,10 +14,10 @@ from lxml import etree
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Severity
 from fe.ecf.rules import RULES, apply_rules, check
-from fe.ecf.schema.texts import TEXTS
+from fe.ecf.schema.messages import TEXTS
 from tests.ecf.breaking import (
     BEER,
     CONSUMER,

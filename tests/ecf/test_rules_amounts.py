@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.rules.amounts_texts import ROWS
+from fe.ecf.rules.amounts_messages import ROWS
 from tests.ecf.breaking import (
     ADJUSTMENT,
     BEER,

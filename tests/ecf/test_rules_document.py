@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.rules.document_texts import ROWS
+from fe.ecf.rules.document_messages import ROWS
 from tests.ecf.breaking import (
     CONSUMER,
     ID,

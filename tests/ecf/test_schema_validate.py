@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from fe.ecf.build import build, to_bytes
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import MAX_PROBLEMS, Problem, Severity
 from fe.ecf.schema import validate
-from fe.ecf.schema.judge import walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kinds
-from fe.ecf.schema.texts import TEXTS
+from fe.ecf.schema.messages import TEXTS
+from fe.ecf.schema.validator import walk
 from fe.ecf.schema.xsd import compiled
 from tests.ecf import authority_xsd
 from tests.ecf.authority_xsd import FILES

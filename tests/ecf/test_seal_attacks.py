@@ -11,8 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from lxml import etree
 
-from fe.ecf.load import MalformedXml, parse_xml
-from fe.ecf.seal import BadSignature, Reason, profile, verify
+from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.signature import BadSignature, Reason, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import (
     DSIG,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from fe.ecf.load import MalformedXml, parse_xml
-from fe.ecf.seal import BadSignature, Signer, verify
+from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.signature import BadSignature, Signer, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import ECF, SEED, sealed, verify_with_xmlsec
 

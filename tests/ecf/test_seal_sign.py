@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import NotSignable, Signer, profile, security_code, signature_time, verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import NotSignable, Signer, profile, security_code, signature_time, verify
 from tests.factories import certificates as made
 from tests.factories import signatures
 from tests.factories.signatures import DSIG, ECF, SEED

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 from signxml.algorithms import CanonicalizationMethod
 
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import Signer, profile, verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import Signer, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import (
     DSIG,

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from fe.ecf.certificate import Credential
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import Signer, verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import Signer, verify
 from tests.factories.signatures import compact, sign_with_xmlsec, verify_with_xmlsec
 
 VECTORS = Path(__file__).parent / "vectors"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from lxml import etree
 
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import Reason, Signer, profile, verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import Reason, Signer, profile, verify
 from tests.factories import certificates as made
 from tests.factories.signatures import ECF, SEED, reason_of, sealed, sign_with_xmlsec
 

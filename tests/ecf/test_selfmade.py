@@ -3,8 +3,8 @@
 from lxml import etree
 
 from fe.ecf.certificate import open_p12
-from fe.ecf.seal import Signer, verify
 from fe.ecf.selfmade import ORGANIZATION, self_made, to_p12
+from fe.ecf.signature import Signer, verify
 from fe.ecf.trust import check_certificate
 from tests.factories import certificates as made
 

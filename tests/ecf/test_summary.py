@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.rules import check
 from fe.ecf.summary import summarise, takes_summary
 from tests.ecf.drafts import drafts

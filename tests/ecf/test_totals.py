@@ -5,7 +5,7 @@ import pytest
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.schema.kinds import kind
 from fe.ecf.taxes import RATES
 from fe.ecf.totals import SHAPES, totals

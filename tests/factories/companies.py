@@ -7,7 +7,7 @@ from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made, to_p12
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
 

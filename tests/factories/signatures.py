@@ -14,8 +14,8 @@ from signxml.signer import XMLSigner
 from signxml.verifier import VerifyResult, XMLVerifier
 
 from fe.ecf.certificate import Credential
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import BadSignature, Reason, Signer, profile, verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import BadSignature, Reason, Signer, profile, verify
 from tests.factories.certificates import default_credential
 
 DSIG = profile.NAMESPACE

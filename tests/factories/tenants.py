@@ -13,9 +13,10 @@ from psycopg.rows import dict_row
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.ids import new_id
 from fe.lifecycle import Stage
-from fe.store import outbox, submissions, tenants
-from fe.store.db import Conn, Database
-from fe.store.outbox import OutboxLane, Work
+from fe.store import submissions, tenants
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
 ISSUER = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
-from fe.flows.evidence import link_hash
 from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
+from fe.operations.evidence import link_hash
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 
 #: How many times a document's bytes may be sent before it is an operator's matter.

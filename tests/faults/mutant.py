@@ -17,11 +17,12 @@ from fe.actors.reconciler import Reconciler
 from fe.http import auth
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
-from fe.store import outbox, submissions, workers
-from fe.store.db import Conn
-from fe.store.errors import DatabaseUnavailable
+from fe.store import submissions
 from fe.store.keys import ApiKey
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import outbox, workers
+from fe.store.queue.outbox import Work
 from fe.store.submissions import Accepted, NewSubmission, OutgoingDocument
 
 _accept = submissions.accept

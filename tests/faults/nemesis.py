@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import trio
 
-from fe.kill_points import POINTS
+from fe.failpoints import POINTS
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres
 from tests.faults.proxy import Cut, FaultProxy, When

@@ -16,8 +16,8 @@ import trio
 
 from fe.cli.failures import FAILED_AGAIN, OK
 from fe.store import keys
-from fe.store.db import open_database
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.db import open_database
+from fe.store.postgres.errors import DatabaseUnavailable
 from tests.cli.running import environment
 from tests.faults.blip import blip
 from tests.faults.checker import Violation, check

@@ -15,12 +15,12 @@ import httpx
 import psycopg
 import trio
 
+from fe.accounts.provision import add_certificate, create_key, create_tenant, put_sequence
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.flows.provision import add_certificate, create_key, create_tenant, put_sequence
-from fe.store.db import Database, open_database
-from fe.store.migrate import migrate
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.migrate import migrate
 from fe.vault import Vault
 from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today

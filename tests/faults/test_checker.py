@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from fe.flows.evidence import link_hash
+from fe.operations.evidence import link_hash
 from tests.faults.checker import check
 from tests.faults.history import (
     Arrival,

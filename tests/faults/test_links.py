@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 import trio
 
-from fe.store.db import Conn, Database, open_database
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.errors import DatabaseUnavailable
 from tests.faults.proxied import proxied, through
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from fe.kill_points import POINTS
+from fe.failpoints import POINTS
 from tests.faults.nemesis import ACTOR_POINTS, DECK, HTTP_POINTS, draw
 
 

@@ -11,14 +11,14 @@ from uuid import UUID
 import pytest
 
 from fe.ecf.ids import new_id
-from fe.ecf.load import parse_json
-from fe.flows.evidence import NotAnExport, export, faults, link_hash, read_export
+from fe.ecf.parse import parse_json
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import dead_letters, outbox
+from fe.operations.evidence import NotAnExport, export, faults, link_hash, read_export
 from fe.store import evidence as stored
-from fe.store.db import Database
 from fe.store.evidence import ChainLink, Evidence
-from fe.store.operators import OperatorAction
+from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters, outbox
+from fe.store.queue.audit import OperatorAction
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_tenant, rows, take
 
 NOW = ACCEPTED_AT + timedelta(minutes=1)

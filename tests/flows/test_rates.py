@@ -8,8 +8,8 @@ import trio
 from fe.ecf.taxes import RATES
 from fe.issuing.rates import FRESH, KnownRates
 from fe.store import excise_rates
-from fe.store.db import Conn, Database
 from fe.store.excise_rates import ExciseRate
+from fe.store.postgres.db import Conn, Database
 
 DAY = date(2026, 2, 1)
 

@@ -13,14 +13,14 @@ import trio
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.flows import replay as replays
-from fe.flows.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import dead_letters, operators, outbox, replay_plans
-from fe.store.db import Database, open_database
-from fe.store.dead_letters import DeadLetter, DeadLetterFilter
-from fe.store.operators import OperatorAction
-from fe.store.replay_plans import Progress, ReplayPlan
+from fe.operations import replay as replays
+from fe.operations.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
+from fe.store.postgres.db import Database, open_database
+from fe.store.queue import audit, dead_letters, outbox, replay_plans
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+from fe.store.queue.replay_plans import Progress, ReplayPlan
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -538,7 +538,7 @@ async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Databa
     letters = await make_dead(db, 2)
     await run(db, await make_plan(db, letters))
 
-    deeds = await db.run(operators.latest, 10)
+    deeds = await db.run(audit.latest, 10)
 
     assert [deed.action for deed in deeds].count("replay") == 2
     assert {deed.reason for deed in deeds} == {"the authority is back"}

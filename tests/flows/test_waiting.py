@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from fe.flows.waiting import Diagnosis, For, Limits, explain
-from fe.store.waiting import WaitingSubmission
+from fe.operations.why import Diagnosis, For, Limits, explain
+from fe.store.queue.diagnosis import WaitingSubmission
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 LIMITS = Limits(attempts=8, doubt=timedelta(minutes=15), follow=timedelta(hours=72), silence=timedelta(seconds=30))

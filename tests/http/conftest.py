@@ -4,7 +4,7 @@ import httpx
 import pytest
 import trio
 
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 
 

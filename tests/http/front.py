@@ -11,15 +11,15 @@ from typing import Any
 import httpx
 import trio
 
+from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
-from fe.flows.keys import SCOPES, hash_secret, new_api_key
 from fe.http.app import PREFIX, HttpDeps, create_app
-from fe.http.server import serve_http
-from fe.metrics import Metrics
+from fe.http.server.listener import serve_http
+from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
-from fe.store.db import Database
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
 
 PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}

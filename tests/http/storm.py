@@ -31,10 +31,10 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import Status
 from fe.store import sequences, throttle
-from fe.store.db import Conn, Database, open_database
-from fe.store.embedded import start_embedded
-from fe.store.migrate import migrate
-from fe.store.roles import FRONT
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 from tests.http.worker import carry_through
 

@@ -14,7 +14,7 @@ import trio
 
 from fe.lifecycle import Status
 from fe.store import history
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http import worker
 from tests.http.front import Key, Running
 

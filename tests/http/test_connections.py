@@ -8,9 +8,10 @@ import trio
 import trio.lowlevel
 
 from fe.config import load_settings
-from fe.http import app, connection, server
+from fe.http import app, server
 from fe.http.app import PREFIX
-from fe.store.db import Database
+from fe.http.server import connection
+from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, body_of, start_front
 
 HEAD = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n".encode()

@@ -8,9 +8,9 @@ import httpx
 import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
-from fe.http.routes import Route
+from fe.http.route_types import Route
 from fe.lifecycle import Status
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http import worker
 from tests.http.front import Key, Running, invoice_payload, structured
 

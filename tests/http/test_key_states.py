@@ -11,9 +11,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.http import auth
 from fe.http.auth import KeyStates
-from fe.store.db import Database, open_database
-from fe.store.errors import DatabaseUnavailable
-from fe.store.roles import FRONT
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.roles import FRONT
 from tests.http.front import Key, make_key, start_front
 from tests.store.race import plain
 

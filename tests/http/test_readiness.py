@@ -7,9 +7,9 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.http import health
-from fe.store import readiness
-from fe.store.db import Database, open_database
-from fe.store.roles import FRONT
+from fe.store.postgres import readiness
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import FRONT
 from tests.http.front import Running, start_front
 from tests.store.race import plain
 from tests.system.disk import small_disk

@@ -5,7 +5,7 @@ from uuid import UUID
 import httpx
 import trio
 
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, invoice_payload, structured
 
 XML = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http.storm import storm
 
 CALLS, SEED = 900, 1

@@ -9,8 +9,8 @@ import trio
 
 from fe.config import load_settings
 from fe.http.app import create_app
-from fe.http.server import BindError, open_sockets, serve_http
-from fe.store.db import Database
+from fe.http.server.listener import BindError, open_sockets, serve_http
+from fe.store.postgres.db import Database
 from tests.http.front import Running, start_front
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from fe.ecf.ids import new_id
 from fe.store import history
-from fe.store.db import Conn, Database
 from fe.store.history import HistoryFilter, Totals
+from fe.store.postgres.db import Conn, Database
 from tests.http.front import Key
 
 NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)

@@ -8,13 +8,13 @@ from uuid import UUID
 import httpx
 import pytest
 
-from fe.store import billing, history, judging, sequences, submissions, usage
-from fe.store.db import Database
+from fe.store import billing, history, sequences, submissions, tenant_context, usage
+from fe.store.postgres.db import Database
 from tests.http import worker
 from tests.http.front import Running, make_key, make_tenant, structured
 
 _OF_THE_TENANT = re.compile(r"(\b\w+\.)?tenant_id = %\(tenant\)s")
-MODULES = (billing, history, judging, sequences, submissions, usage)
+MODULES = (billing, history, tenant_context, sequences, submissions, usage)
 
 
 def forget_the_tenant(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> int:

@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 
 from fe.ecf.catalogue import Host
 from fe.lifecycle import NumberFate, Status
-from fe.store import outbox, submissions
-from fe.store.db import Database
+from fe.store import submissions
+from fe.store.postgres.db import Database
+from fe.store.queue import outbox
 from tests.factories.tenants import take
 
 SIGNED = b"<ECF><Encabezado/><Signature/></ECF>"

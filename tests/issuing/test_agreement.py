@@ -12,13 +12,13 @@ from fe.ecf.dates import read_day
 from fe.ecf.document import Document, read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.seal import Signer, verify
+from fe.ecf.signature import Signer, verify
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
-from fe.store.judging import TenantContext
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
+from fe.store.tenant_context import TenantContext
 from tests.factories.companies import company_credential
 from tests.issuing.cases import CASES, OTHER, Case
 

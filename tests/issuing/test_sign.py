@@ -14,9 +14,9 @@ import pytest
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document, read_payload, read_xml
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import parse_json, parse_xml
+from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.schema import validate
-from fe.ecf.seal import Signer, verify
+from fe.ecf.signature import Signer, verify
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload

@@ -21,18 +21,18 @@ from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import NotADocument
 from fe.ecf.json_text import write_canonical_json
-from fe.ecf.load import Malformed, parse_json, parse_xml
+from fe.ecf.parse import Malformed, parse_json, parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Base, Element
-from fe.ecf.seal import Signer, verify
+from fe.ecf.signature import Signer, verify
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
-from fe.store.judging import TenantContext
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
+from fe.store.tenant_context import TenantContext
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload, receipt
 from tests.ecf.strategies import DOCUMENT_KINDS, documents

@@ -15,10 +15,11 @@ from fe.authority.client import Verdict
 from fe.authority.estado import Estado
 from fe.ecf.ids import new_id
 from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Place, Stage, Status, StepOutcome
-from fe.store import dead_letters, outbox, submissions
-from fe.store.db import Database
-from fe.store.operators import OperatorAction
-from fe.store.outbox import Work
+from fe.store import submissions
+from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters, outbox
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.outbox import Work
 from fe.store.submissions import SignedDocument
 from tests.factories.tenants import (
     LEASE,

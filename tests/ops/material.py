@@ -8,7 +8,7 @@ import yaml  # type: ignore[import-untyped]  # ships no types
 from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from ops.grafana.build import DASHBOARDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent

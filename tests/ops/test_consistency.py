@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fe.actors.stock import CERTIFICATE_TIMES, NUMBERS_LEFT, SEQUENCE_TIMES
-from fe.authority.line import OUTCOMES
+from fe.authority.gateway import OUTCOMES
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import FINAL, Stage
+from fe.monitoring.collectors import CERTIFICATE_TIMES, NUMBERS_LEFT, SEQUENCE_TIMES
 from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (

@@ -7,18 +7,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trio
 
-from fe.actors import stock
-from fe.actors.observers import watch_outbox
 from fe.actors.outcomes import Judged
-from fe.actors.stock import Collectors
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.metrics import Metrics, show
+from fe.monitoring import collectors
+from fe.monitoring.collectors import Collectors
+from fe.monitoring.metrics import Metrics, show
+from fe.monitoring.observers import watch_outbox
 from fe.queue.outcome import Outcome
-from fe.store import outbox
-from fe.store.db import Conn, Database, DriverName, open_database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.queue import outbox
+from fe.store.queue.outbox import Work
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
 from tests.queue.stage import finish, make_stage, make_tools, running
@@ -127,16 +127,18 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
             )
 
     async with taking_stock(db, metrics):
-        certificates = {each: value(metrics, "fe_certificates", expires=each) for each in stock.CERTIFICATE_TIMES}
-        numbers = {each: value(metrics, "fe_sequences", environment="ecf", left=each) for each in stock.NUMBERS_LEFT}
+        certificates = {each: value(metrics, "fe_certificates", expires=each) for each in collectors.CERTIFICATE_TIMES}
+        numbers = {
+            each: value(metrics, "fe_sequences", environment="ecf", left=each) for each in collectors.NUMBERS_LEFT
+        }
         expiring = {
             each: value(metrics, "fe_sequences_expiring", environment="ecf", expires=each)
-            for each in stock.SEQUENCE_TIMES
+            for each in collectors.SEQUENCE_TIMES
         }
 
-    assert certificates == dict.fromkeys(stock.CERTIFICATE_TIMES, 1)
+    assert certificates == dict.fromkeys(collectors.CERTIFICATE_TIMES, 1)
     assert numbers == {"none": 1, "under_3_days": 1, "under_10_percent": 1, "enough": 2}
-    assert expiring == dict.fromkeys(stock.SEQUENCE_TIMES, 1)
+    assert expiring == dict.fromkeys(collectors.SEQUENCE_TIMES, 1)
 
 
 async def test_pauses_tables_the_server_and_the_clock_are_seen(db: Database) -> None:
@@ -162,7 +164,7 @@ async def test_pauses_tables_the_server_and_the_clock_are_seen(db: Database) -> 
 async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stock, "_PATIENCE", 0.3)
+    monkeypatch.setattr(collectors, "_PATIENCE", 0.3)
     metrics = Metrics()
     show(metrics.dead_letters, {("send", "ecf"): 3})
 

@@ -20,9 +20,9 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
 from fe.lifecycle import Stage
-from fe.store import pauses
-from fe.store.db import Database
-from fe.store.operators import OperatorAction
+from fe.store.postgres.db import Database
+from fe.store.queue import pauses
+from fe.store.queue.audit import OperatorAction
 from fe.vault import Vault
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE

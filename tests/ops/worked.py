@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import trio
 
+from fe.accounts.keys import SCOPES
+from fe.accounts.provision import add_certificate, create_key, put_sequence
 from fe.cli.stack import Stack, open_stack
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.flows.keys import SCOPES
-from fe.flows.provision import add_certificate, create_key, put_sequence
 from fe.http.tokens import Tokens
 from fe.store import tenants
-from fe.store.db import Conn, Database, open_database
+from fe.store.postgres.db import Conn, Database, open_database
 from fe.vault import Vault
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows

@@ -11,10 +11,10 @@ from psycopg.rows import scalar_row
 
 from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry
 from fe.queue.stage import WorkKind
-from fe.store import outbox
-from fe.store.db import Conn, Database
-from fe.store.errors import LeaseLost
-from fe.store.outbox import OutboxShare
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxShare
 from tests.factories.tenants import rows
 
 TABLES = """

@@ -14,15 +14,15 @@ from fe.actors.stages import lanes
 from fe.actors.writers import WRITERS, submission_kind
 from fe.clock import system_clock
 from fe.lifecycle import NumberFate, Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.claims import InFlight, find_and_claim
 from fe.queue.executor import Executor, run_stage
 from fe.queue.outcome import Advance, End, Outcome, Writer
 from fe.queue.stage import StageConfig, Tools, WorkKind
-from fe.store import outbox
-from fe.store.db import Conn, Database
-from fe.store.outbox import Work
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
+from fe.store.queue.outbox import Work
+from fe.store.queue.wakeups import Wakeups
 from tests.factories.tenants import take
 
 Handle = Callable[[Work], Awaitable[Outcome]]

@@ -7,8 +7,8 @@ import trio
 import trio.testing
 
 from fe.queue.batcher import Batcher
-from fe.store.db import Conn, Database
-from fe.store.errors import DatabaseUnavailable
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
 from tests.factories.tenants import rows
 
 Write = Callable[[Sequence[int]], Awaitable[list[int]]]

@@ -11,11 +11,11 @@ from fe.actors.maintenance import honour_maintenance
 from fe.authority.client import MaintenanceWindow
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
-from fe.store import circuits as stored
-from fe.store.db import Database
-from fe.store.outbox import OutboxLane
+from fe.store.postgres.db import Database
+from fe.store.queue import circuits as stored
+from fe.store.queue.outbox import OutboxLane
 
 #: Every wait of the breakers a hundredth of what it is.
 SCALE = 0.01

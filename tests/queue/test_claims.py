@@ -12,8 +12,8 @@ from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.queue.claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
-from fe.store.db import Database
-from fe.store.outbox import OutboxLane, OutboxShare, Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import OutboxLane, OutboxShare, Work
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.queue.stage import done, finish, make_stage, make_tools, running
 

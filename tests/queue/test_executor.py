@@ -15,9 +15,9 @@ from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.store import submissions
-from fe.store.db import Conn, Database
-from fe.store.errors import DatabaseUnavailable, LeaseLost
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
+from fe.store.queue.outbox import Work
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,

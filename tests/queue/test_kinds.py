@@ -13,8 +13,8 @@ from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import StageConfig, WorkKind
-from fe.store.db import Database
-from fe.store.errors import LeaseLost
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import LeaseLost
 from tests.factories.tenants import make_tenant, row, rows
 from tests.queue.kinds import JOBS, Delivered, Done, Item, Lane, Posted, delivery_kind, make_tables, post
 from tests.queue.stage import make_tools, running

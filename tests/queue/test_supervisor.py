@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.supervisor import MAX_RESTARTS, WITHIN_SECONDS, KeepsFailing, keep_running
 
 Run = Callable[[], Awaitable[None]]

@@ -8,13 +8,13 @@ import pytest
 import trio
 
 from fe.lifecycle import Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.stage import StageConfig
 from fe.queue.trouble import Trouble
 from fe.store import submissions
-from fe.store.db import Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from tests.factories.tenants import ACCEPTED_AT, LEASE, SIGNED, digest_of, make_submission, make_tenant, rows
 from tests.queue.stage import Handle, finish, make_stage, make_tools, raising, running, step
 

@@ -18,7 +18,7 @@ from fe.authority.bodies import Message
 from fe.authority.client import BeforeSend, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.authority.line import telling_the_outcome
+from fe.authority.gateway import telling_the_outcome
 from fe.ecf.catalogue import Environment, Host, Service
 
 T = TypeVar("T")

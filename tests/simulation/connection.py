@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from psycopg.pq import ExecStatus
 
-from fe.store.db import Conn
+from fe.store.postgres.db import Conn
 from tests.simulation.statements import Answer, Statements
 
 

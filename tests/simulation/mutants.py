@@ -11,7 +11,7 @@ from fe.authority.client import Verdict
 from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
-from fe.store.outbox import Work
+from fe.store.queue.outbox import Work
 from fe.store.submissions import ReconcileFacts
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer

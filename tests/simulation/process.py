@@ -24,7 +24,7 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Service
 from fe.lifecycle import NumberFate, Stage
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
@@ -32,10 +32,10 @@ from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig, Tools
-from fe.store.db import Conn, Database
-from fe.store.outbox import Work
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.outbox import Work
+from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import SignedDocument
-from fe.store.wakeups import Wakeups
 from tests.simulation.authority import Office, Wire
 from tests.simulation.connection import Connection
 from tests.simulation.statements import Answer, Statements
@@ -232,7 +232,7 @@ class Process:
             self._circuits.note(environment, host, outcome)
 
     async def borrow(self, work: Callable[[Conn], Awaitable[T]]) -> T:
-        """Lend a connection: the driver that fe.store.db.Database is made with."""
+        """Lend a connection: the driver that fe.store.postgres.db.Database is made with."""
         ground = self._ground
         await self.spend(self._spread.uniform(0.001, 0.02))
         cut = self._spread.random() if ground.cut else 1.0

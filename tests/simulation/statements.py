@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from hashlib import md5
 from typing import Any
 
-from fe.store import circuits, operators, outbox, pauses, submissions, workers
+from fe.store import submissions
+from fe.store.queue import audit, circuits, outbox, pauses, workers
 from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
@@ -46,7 +47,7 @@ class Statements:
             circuits._CLAIM_PROBE: self._claim_probe,
             circuits._CLOSE: self._close_circuit,
             circuits._PROBE_FAILED: self._probe_failed,
-            operators._RECORD: self._record,
+            audit._RECORD: self._record,
             pauses._PAUSE: self._pause,
             pauses._RESUME: self._resume,
         }
@@ -68,7 +69,7 @@ class Statements:
         """Answer a statement of the process `by`; for those who want to know who said what."""
         return self.answer(statement, values)
 
-    # --- fe/store/outbox.py -------------------------------------------------------------------------------------------
+    # --- fe/store/queue/outbox.py -------------------------------------------------------------------------------------------
 
     def _of_lane(self, stage: str, environment: str, host: str, floor: datetime) -> list[Due]:
         lane = (stage, environment, host)
@@ -194,7 +195,7 @@ class Statements:
             for event in self.tables.events[key]
         )
 
-    # --- fe/store/workers.py, circuits.py -----------------------------------------------------------------------------
+    # --- fe/store/queue/workers.py, circuits.py -----------------------------------------------------------------------------
 
     def _seen(self, values: Values) -> Answer:
         self.tables.workers[values["holder"]] = self.now()
@@ -273,7 +274,7 @@ class Statements:
         circuit.probe_at, circuit.reason = self.now() + values["after"], values["reason"]
         return Answer(touched=1)
 
-    # --- fe/store/operators.py, pauses.py -----------------------------------------------------------------------------
+    # --- fe/store/queue/audit.py, pauses.py -----------------------------------------------------------------------------
 
     def _record(self, values: Values) -> Answer:
         self.tables.deeds.append((values["action"], values["reason"], values["tenant"], values["subject"]))

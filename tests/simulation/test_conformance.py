@@ -30,12 +30,13 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import circuits, dead_letters, outbox, pauses, submissions, workers
-from fe.store.db import Conn
-from fe.store.errors import StoreError
-from fe.store.operators import OperatorAction
-from fe.store.outbox import OutboxLane, Work
-from fe.store.session import SERVER_SETTINGS
+from fe.store import submissions
+from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import StoreError
+from fe.store.postgres.session import SERVER_SETTINGS
+from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant

@@ -17,12 +17,13 @@ import structlog
 import trio
 import trio.testing
 
-from fe.flows.evidence import link_hash
 from fe.lifecycle import Stage
-from fe.metrics import Metrics
-from fe.store import dead_letters, pauses, submissions
-from fe.store.db import Database
-from fe.store.operators import OperatorAction
+from fe.monitoring.metrics import Metrics
+from fe.operations.evidence import link_hash
+from fe.store import submissions
+from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters, pauses
+from fe.store.queue.audit import OperatorAction
 from fe.store.submissions import NewSubmission
 from tests.faults import history as known
 from tests.faults.history import Arrival, Call, History, Outcome, Snapshot

@@ -8,13 +8,13 @@ from lxml import etree
 
 from fe.authority.estado import Estado
 from fe.authority.simulator.facts import Facts
-from fe.authority.simulator.judge import _CAUSES, ADVICE
 from fe.authority.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
 from fe.authority.simulator.operations import SimulatedOperation
+from fe.authority.simulator.validation import _CAUSES, ADVICE
 from fe.ecf.catalogue import EcfType, Environment
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.rules import RULES
-from fe.ecf.seal import signature_time
+from fe.ecf.signature import signature_time
 from tests.shared import needs_shared, shared
 from tests.simulator.support import ISSUER, Running, ecf, number, signer
 

@@ -7,8 +7,8 @@ import pytest
 from lxml import etree
 
 from fe.authority.simulator import Shapes
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import verify
 from tests.simulator.support import (
     BUYER,
     ISSUER,

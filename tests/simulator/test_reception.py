@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 
 from fe.authority.simulator import Catalogue, CheckLevel
-from fe.ecf.seal import profile
+from fe.ecf.signature import profile
 from tests.factories.certificates import default_root
 from tests.simulator.support import (
     ISSUER,

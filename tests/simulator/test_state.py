@@ -21,7 +21,7 @@ from fe.authority.simulator import (
 from fe.authority.simulator.journal import FileJournal
 from fe.authority.simulator.registry import Registry, load_world
 from fe.authority.simulator.settings import is_loopback
-from fe.ecf.load import MalformedJson
+from fe.ecf.parse import MalformedJson
 from tests.simulator.support import (
     APPROVAL,
     BUYER,

@@ -6,7 +6,7 @@ from typing import TypeVar
 import psycopg
 import trio
 
-from fe.store.db import Conn, open_database
+from fe.store.postgres.db import Conn, open_database
 
 T = TypeVar("T")
 

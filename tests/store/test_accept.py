@@ -9,8 +9,8 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.store import sequences, submissions
-from fe.store.db import Conn, Database
-from fe.store.errors import NoNumber
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import NoNumber
 from fe.store.submissions import Accepted
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story, submission, waiting
 from tests.store.race import race

@@ -11,8 +11,8 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
-from fe.store.db import Conn, Database, DriverName, open_database
-from fe.store.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from tests.store.race import plain
 
 SIZE = 3

@@ -8,12 +8,13 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import circuits, dead_letters, operators, outbox, pauses, submissions, waiting
-from fe.store.db import Database
-from fe.store.dead_letters import DeadLetter, DeadLetterFilter
-from fe.store.errors import LeaseLost
-from fe.store.operators import OperatorAction
-from fe.store.outbox import OutboxLane
+from fe.store import submissions
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import audit, circuits, dead_letters, diagnosis, outbox, pauses
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+from fe.store.queue.outbox import OutboxLane
 from tests.factories.tenants import (
     ACCEPTED_AT,
     claim_all,
@@ -324,7 +325,7 @@ async def test_the_client_of_a_discarded_one_reads_the_note_and_never_the_reason
     assert "owes us" not in str(record["response"])
     told = await row(db, "SELECT detail FROM submission_events WHERE kind = 'discarded'")
     assert (told["detail"]["reason"], told["detail"]["note"]) == (reason.reason, "issued again as E310000000007")
-    (deed,) = await db.run(operators.latest, 1)
+    (deed,) = await db.run(audit.latest, 1)
     assert deed.detail == {"numberFate": "reusable", "note": "issued again as E310000000007"}
 
 
@@ -346,7 +347,7 @@ async def test_every_act_is_on_record_with_its_reason_and_in_the_submission_s_st
     await db.transact(dead_letters.replay, act("the authority is back", by="eva"), tenant, one)
     await db.transact(dead_letters.discard, act("issued by hand", by="ana"), tenant, two)
 
-    deeds = await db.run(operators.latest, 10)
+    deeds = await db.run(audit.latest, 10)
     assert {(d.by_whom, d.action, d.reason, d.tenant_id, d.subject) for d in deeds} == {
         ("eva", "replay", "the authority is back", tenant, one),
         ("ana", "discard", "issued by hand", tenant, two),
@@ -365,7 +366,7 @@ async def test_what_is_no_dead_letter_is_left_alone_and_nothing_is_recorded(db: 
     assert await db.transact(dead_letters.discard, act(), tenant, living) is None
     assert await db.transact(dead_letters.replay, act(), tenant, uuid4()) is None
 
-    assert await db.run(operators.latest, 10) == []
+    assert await db.run(audit.latest, 10) == []
     assert (await submission(db, living))["status"] == "queued"
 
 
@@ -439,7 +440,7 @@ async def test_pausing_twice_and_resuming_what_runs_say_so_and_record_nothing(db
 
     (paused,) = await db.run(pauses.everything)
     assert (paused.tenant_id, paused.environment, paused.paused_by, paused.reason) == (tenant, "ecf", "eva", "rework")
-    assert [deed.action for deed in await db.run(operators.latest, 10)] == ["pause"]
+    assert [deed.action for deed in await db.run(audit.latest, 10)] == ["pause"]
 
 
 # --- What is waited for -----------------------------------------------------------------------------------------------
@@ -451,14 +452,14 @@ async def test_what_a_submission_waits_for_is_found_by_its_id_alone(db: Database
     work = await take(db, subject)
     await db.run(outbox.not_sent, work, at=ACCEPTED_AT, after=timedelta(minutes=1), error="status 503")
 
-    found = await db.run(waiting.why, subject)
+    found = await db.run(diagnosis.why, subject)
 
     assert found is not None
     assert (found.tenant_id, found.status, found.stage, found.host) == (tenant, "queued", "send", "ecf")
     assert (found.attempt, found.last_error, found.holder) == (1, "status 503", None)
     assert found.run_at is not None
     assert timedelta(seconds=50) < found.run_at - found.now < timedelta(seconds=61)
-    assert await db.run(waiting.why, uuid4()) is None
+    assert await db.run(diagnosis.why, uuid4()) is None
 
 
 async def test_workers_are_listed_with_what_they_have_in_hand(db: Database) -> None:
@@ -467,7 +468,7 @@ async def test_workers_are_listed_with_what_they_have_in_hand(db: Database) -> N
     await claim_all(db, Stage.SIGN, [tenant], holder="one")
     await rows(db, "INSERT INTO workers VALUES ('one', now(), now()), ('two', now(), now() - interval '40 s')")
 
-    assert [(w.holder, w.holds, w.silent_for >= 40) for w in await db.run(waiting.workers)] == [
+    assert [(w.holder, w.holds, w.silent_for >= 40) for w in await db.run(diagnosis.workers)] == [
         ("one", 1, False),
         ("two", 0, True),
     ]

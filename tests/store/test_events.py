@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import outbox, submissions
-from fe.store.db import Database
+from fe.store import submissions
+from fe.store.postgres.db import Database
+from fe.store.queue import outbox
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,

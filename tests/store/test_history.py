@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fe.ecf.ids import new_id
 from fe.store import history, submissions
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows
 from tests.store.race import race
 

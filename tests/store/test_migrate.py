@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from fe.store import migrate as module
-from fe.store import readiness
-from fe.store.db import open_database
-from fe.store.errors import DatabaseUnavailable
-from fe.store.migrate import MigrationError, migrate, migrations, month_starts, verify
+from fe.store.postgres import migrate as module
+from fe.store.postgres import readiness
+from fe.store.postgres.db import open_database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.migrate import MigrationError, migrate, migrations, month_starts, verify
 from tests.store.race import plain
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)

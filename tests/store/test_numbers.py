@@ -15,12 +15,13 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
 from fe.lifecycle import Stage, Status
-from fe.store import migrate as module
-from fe.store import numbers, outbox, sequences, submissions
-from fe.store.db import Conn, Database
-from fe.store.errors import LeaseLost
-from fe.store.migrate import migrate, migrations
-from fe.store.outbox import Work
+from fe.store import numbers, sequences, submissions
+from fe.store.postgres import migrate as module
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.postgres.migrate import migrate, migrations
+from fe.store.queue import outbox
+from fe.store.queue.outbox import Work
 from fe.store.sequences import Change, Sequence, Unchanged
 from fe.store.submissions import SignedDocument
 from tests.factories.tenants import (

@@ -10,10 +10,11 @@ import psycopg
 import pytest
 
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import outbox, submissions
-from fe.store.db import Conn, Database
-from fe.store.errors import LeaseLost
-from fe.store.outbox import Work
+from fe.store import submissions
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import outbox
+from fe.store.queue.outbox import Work
 from fe.store.submissions import SendInDoubt, SignedDocument
 from tests.factories.tenants import (
     ACCEPTED_AT,

@@ -7,9 +7,9 @@ import pytest
 
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import Stage
-from fe.store import outbox
-from fe.store.db import Conn, Database
-from fe.store.outbox import OutboxLane, OutboxShare
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxLane, OutboxShare
 from tests.factories.tenants import LEASE, claim_all, make_submission, make_tenant, row, rows, waiting
 from tests.store.race import race
 

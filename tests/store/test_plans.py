@@ -18,10 +18,11 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import history, outbox, submissions, waiting
-from fe.store.db import Conn, Database, open_database
-from fe.store.outbox import OutboxLane, Work
-from fe.store.roles import FRONT, OPERATOR, WORKER
+from fe.store import history, submissions
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
+from fe.store.queue import diagnosis, outbox
+from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission
 
 HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
@@ -224,7 +225,7 @@ async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown
 async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
     async with open_database(grown, role=WORKER) as workers, open_database(grown, role=OPERATOR) as db:
         work = await workers.run(some_work)
-        scanned, fetched = await rows_read(db, partial(waiting.why, subject=work.subject))
+        scanned, fetched = await rows_read(db, partial(diagnosis.why, subject=work.subject))
 
     assert scanned == 0
     assert fetched <= 10

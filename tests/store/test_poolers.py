@@ -11,12 +11,12 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import scalar_row
 
-from fe.store.db import Conn, Database, DriverName, open_database
-from fe.store.errors import DatabaseUnavailable, SessionRefused
-from fe.store.migrate import migrate, verify
-from fe.store.roles import FRONT, OPERATOR, WORKER
-from fe.store.session import settings_of
-from fe.store.wakeups import Wakeups
+from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
+from fe.store.postgres.migrate import migrate, verify
+from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
+from fe.store.postgres.session import settings_of
+from fe.store.queue.wakeups import Wakeups
 from tests.cli.running import Fe
 from tests.cli.test_run import running
 from tests.factories.tenants import make_submission, make_tenant

@@ -13,16 +13,17 @@ import pytest
 from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from fe.accounts.provision import create_key, create_tenant
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.flows.provision import create_key, create_tenant
 from fe.lifecycle import Stage
-from fe.store import keys, outbox, submissions
-from fe.store.db import Conn, open_database
-from fe.store.errors import RoleRefused
-from fe.store.migrate import MigrationError, migrate, migrations, verify
-from fe.store.outbox import OutboxLane
-from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store import keys, submissions
+from fe.store.postgres.db import Conn, open_database
+from fe.store.postgres.errors import RoleRefused
+from fe.store.postgres.migrate import MigrationError, migrate, migrations, verify
+from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store.queue import outbox
+from fe.store.queue.outbox import OutboxLane
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
@@ -299,7 +300,7 @@ async def test_everything_works_in_the_database_of_an_owner_that_is_no_superuser
 def test_the_owner_is_behind_the_wall_and_a_migration_that_would_pass_rows_over_fails(
     owned: str, postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from fe.store import migrate as module
+    from fe.store.postgres import migrate as module
 
     superuser = make_conninfo(owned, user=conninfo_to_dict(postgres)["user"])
     with plain(superuser) as conn:

@@ -6,7 +6,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.store import sequences
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.store.sequences import Sequence
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, rows
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fe.store import history
-from fe.store.migrate import migrations
+from fe.store.postgres.migrate import migrations
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = sorted((ROOT / "fe").rglob("*.py"))

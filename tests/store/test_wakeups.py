@@ -7,8 +7,8 @@ from datetime import timedelta
 import trio
 
 from fe.lifecycle import Stage
-from fe.store.db import Database, open_database
-from fe.store.wakeups import CHANNEL, THROTTLE, Wakeups
+from fe.store.postgres.db import Database, open_database
+from fe.store.queue.wakeups import CHANNEL, THROTTLE, Wakeups
 from tests.factories.tenants import rows
 from tests.store.race import plain
 

@@ -12,10 +12,11 @@ from psycopg import errors
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
-from fe.store import billing, history, keys, outbox, sequences, submissions, tenants, usage
-from fe.store.db import Conn, Database, DriverName, open_database
-from fe.store.errors import DatabaseUnavailable, NoNumber
-from fe.store.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store import billing, history, keys, sequences, submissions, tenants, usage
+from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store.queue import outbox
 from fe.store.usage import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
 

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from fe.lifecycle import Stage
-from fe.store import outbox, workers
-from fe.store.db import Conn, Database
-from fe.store.errors import LeaseLost
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import outbox, workers
 from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, rows, waiting
 from tests.store.race import race
 

@@ -24,7 +24,7 @@ from psycopg.conninfo import make_conninfo
 from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
-from fe.store.migrate import OLDEST_SCHEMA, RELEASE_BEFORE, migrate
+from fe.store.postgres.migrate import OLDEST_SCHEMA, RELEASE_BEFORE, migrate
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.faults.postgres import free_port

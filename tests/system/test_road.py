@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import verify
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import verify
 from tests.shared import SHARED, needs_shared
 from tests.system.stack import Stack, running_stack
 

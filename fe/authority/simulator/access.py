@@ -4,12 +4,12 @@ import trio
 
 from fe.authority.simulator.exchange import RawAnswer
 from fe.authority.simulator.multipart import Part
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
 from fe.authority.simulator.replies import JSON, TEXT, XML, AuthorityReply, to_json, utc_time
 from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.certificate import holder_id
-from fe.ecf.load import MalformedXml
-from fe.ecf.seal import BadSignature, verify
+from fe.ecf.parse import MalformedXml
+from fe.ecf.signature import BadSignature, verify
 from fe.ecf.trust import check_certificate
 
 

@@ -1,10 +1,10 @@
 """Commercial approvals (authority.md#approval)."""
 
 from fe.authority.simulator.examine import Examined
-from fe.authority.simulator.intake import Refusal, journal, receive_document
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.reception import Refusal, journal, receive_document
 from fe.authority.simulator.replies import AuthorityReply
 from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.certificate import holder_id
 from fe.ecf.identity import e_ncf

@@ -9,11 +9,11 @@ from lxml import etree
 from fe.authority.simulator.facts import Facts, read_facts, unverified_code
 from fe.authority.simulator.settings import CheckLevel
 from fe.ecf.document import NotADocument, read_xml
-from fe.ecf.load import parse_xml
+from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.rules import RULES, check
 from fe.ecf.schema import validate
-from fe.ecf.seal import BadSignature, verify
+from fe.ecf.signature import BadSignature, verify
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf import money
-from fe.ecf.seal import profile, security_code
+from fe.ecf.signature import profile, security_code
 
 
 @dataclass(frozen=True, slots=True)

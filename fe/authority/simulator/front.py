@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from fe.authority.simulator import access, approval, intake, queries, services, timbre, voiding
+from fe.authority.simulator import access, approval, qr_pages, queries, reception, services, voiding
 from fe.authority.simulator.connection import CONNECTION, CorruptedReply, FaultyConnection
 from fe.authority.simulator.exchange import (
     RawAnswer,
@@ -19,10 +19,10 @@ from fe.authority.simulator.exchange import (
 )
 from fe.authority.simulator.faults import FaultKind, Occasion
 from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
 from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, SimulatedHost, SimulatedOperation, find_route
 from fe.authority.simulator.replies import HTML, JSON, AuthorityReply, other_shape, page, render, to_json
 from fe.authority.simulator.sessions import Session
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import Environment
 
 Handler = Callable[[AuthorityState, AuthorityCall], Awaitable[AuthorityReply | RawAnswer]]
@@ -30,8 +30,8 @@ Handler = Callable[[AuthorityState, AuthorityCall], Awaitable[AuthorityReply | R
 _HANDLERS: dict[SimulatedOperation, Handler] = {
     SimulatedOperation.SEED: access.give_seed,
     SimulatedOperation.VALIDATE_SEED: access.validate_seed,
-    SimulatedOperation.RECEPTION: intake.receive_ecf,
-    SimulatedOperation.SUMMARY_RECEPTION: intake.receive_summary,
+    SimulatedOperation.RECEPTION: reception.receive_ecf,
+    SimulatedOperation.SUMMARY_RECEPTION: reception.receive_summary,
     SimulatedOperation.RESULT: queries.result,
     SimulatedOperation.STATE: queries.state,
     SimulatedOperation.TRACK_IDS: queries.track_ids,
@@ -43,8 +43,8 @@ _HANDLERS: dict[SimulatedOperation, Handler] = {
     SimulatedOperation.SERVICES: services.services,
     SimulatedOperation.WINDOWS: services.windows,
     SimulatedOperation.IS_UP: services.is_up,
-    SimulatedOperation.QR: timbre.qr,
-    SimulatedOperation.SUMMARY_QR: timbre.summary_qr,
+    SimulatedOperation.QR: qr_pages.qr,
+    SimulatedOperation.SUMMARY_QR: qr_pages.summary_qr,
 }
 
 _NOTHING_HERE = page(404, "<html><body><h1>404 - File or directory not found.</h1></body></html>")
@@ -102,7 +102,7 @@ class PublicPort:
 
     def _occasion(self, call: AuthorityCall, environment: Environment | None) -> Occasion:
         """What the call is about, by its file name or parameters, for faults to choose by."""
-        issuer, number = intake.named_by(call.part)
+        issuer, number = reception.named_by(call.part)
         if call.operation is SimulatedOperation.RESULT:
             filed = self._office.ledger.track(call.environment, call.query("trackid"))
             if filed is not None:
@@ -116,11 +116,11 @@ class PublicPort:
         call.session = self._session(call)
         if self._prevented(call):
             if call.operation in CARRIES_DOCUMENT:
-                intake.journal(self._office, call, status=0, verdict=None, effect=False)
+                reception.journal(self._office, call, status=0, verdict=None, effect=False)
             return await self._fault_instead(call, connection)
         if not self._admitted(call):
             if call.operation in CARRIES_DOCUMENT:
-                intake.journal(self._office, call, status=401, verdict=None, effect=False, refused="token")
+                reception.journal(self._office, call, status=401, verdict=None, effect=False, refused="token")
             answer = _UNAUTHORIZED
         else:
             handler = _HANDLERS[call.operation]

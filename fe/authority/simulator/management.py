@@ -16,13 +16,13 @@ from fe.authority.simulator.exchange import (
 )
 from fe.authority.simulator.faults import FaultWindow, Script
 from fe.authority.simulator.fields import BadRecord
-from fe.authority.simulator.office import AuthorityState
 from fe.authority.simulator.orders import read_order, show_plan, show_script, show_window
 from fe.authority.simulator.registry import KINDS
 from fe.authority.simulator.replies import JSON
+from fe.authority.simulator.state import AuthorityState
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
-from fe.ecf.load import MalformedJson, parse_json
+from fe.ecf.parse import MalformedJson, parse_json
 
 _MOST_RECORDS = 10_000
 

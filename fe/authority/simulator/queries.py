@@ -5,10 +5,10 @@ from typing import Any
 from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.authority.simulator.faults import FaultKind
 from fe.authority.simulator.ledger import Filed
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
 from fe.authority.simulator.operations import SimulatedOperation
 from fe.authority.simulator.replies import AuthorityReply, us_time
 from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf import money
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_moment

@@ -14,7 +14,7 @@ from cryptography import x509
 
 from fe.authority.simulator.fields import BadRecord, Fields
 from fe.ecf.catalogue import EcfType, Environment
-from fe.ecf.load import parse_json
+from fe.ecf.parse import parse_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import trio
 from fe.authority.simulator.connection import serving
 from fe.authority.simulator.front import PublicPort
 from fe.authority.simulator.management import Management
-from fe.authority.simulator.office import AuthorityState
 from fe.authority.simulator.operations import SimulatedHost
 from fe.authority.simulator.settings import Addresses, SimulatorSettings
+from fe.authority.simulator.state import AuthorityState
 
 App = Callable[..., Awaitable[Any]]
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fe.authority.simulator.faults import FaultWindow
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
 from fe.authority.simulator.registry import Taxpayer
 from fe.authority.simulator.replies import AuthorityReply
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local, show_day
 

@@ -3,10 +3,10 @@
 from lxml import etree
 
 from fe.authority.simulator.approval import check_signed
-from fe.authority.simulator.intake import Refusal, journal, receive_document
 from fe.authority.simulator.ledger import Voided
-from fe.authority.simulator.office import AuthorityCall, AuthorityState
+from fe.authority.simulator.reception import Refusal, journal, receive_document
 from fe.authority.simulator.replies import AuthorityReply
+from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import Root
 from fe.ecf.identity import ENcf, e_ncf
 

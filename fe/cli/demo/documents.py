@@ -12,8 +12,8 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_xml
-from fe.ecf.load import parse_xml
-from fe.ecf.seal import Signer
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import Signer
 
 ISSUER_RNC = "131880738"
 ISSUER = {

@@ -18,11 +18,11 @@ from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
 from fe.cli.stack import Stack, open_stack
 from fe.clock import system_clock
 from fe.ecf.certificate import Credential
-from fe.ecf.load import MalformedXml
-from fe.ecf.seal import BadSignature, Signer, verify
+from fe.ecf.parse import MalformedXml
+from fe.ecf.signature import BadSignature, Signer, verify
 from fe.store import submissions
-from fe.store.db import open_database
-from fe.store.roles import OPERATOR
+from fe.store.postgres.db import open_database
+from fe.store.postgres.roles import OPERATOR
 from fe.store.submissions import Event
 
 #: How long one receipt may take. They take about two seconds.

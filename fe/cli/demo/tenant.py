@@ -9,15 +9,15 @@ import trio
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from fe.accounts import provision
+from fe.accounts.provision import NewKey
 from fe.cli.demo.documents import GRANTED, ISSUER, ISSUER_RNC, PREFIXES, expiry_of
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
 from fe.ecf.selfmade import self_made, to_p12
-from fe.flows import provision
-from fe.flows.provision import NewKey
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import Tenant
 from fe.vault import Vault
 

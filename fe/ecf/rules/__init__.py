@@ -1,7 +1,7 @@
 """Everything the authority would object to that can be known before sending (authority.md#types to #arithmetic).
 
 `check` is the whole: the schema, then the rules the schema cannot say. Each rule's code, texts and ground stand in
-`texts.RULES`; those of the schema in `fe.ecf.schema.texts`.
+`texts.RULES`; those of the schema in `fe.ecf.schema.messages`.
 """
 
 from dataclasses import replace
@@ -16,16 +16,16 @@ from fe.ecf.money import exact
 from fe.ecf.problems import Problem
 from fe.ecf.rules.adjustments import check_adjustments
 from fe.ecf.rules.amounts import check_amount_indicator, check_amounts, rates_that_apply
+from fe.ecf.rules.ancillary import check_acknowledgement, check_approval, check_summary, check_voided
 from fe.ecf.rules.case import Examination
-from fe.ecf.rules.companions import check_acknowledgement, check_approval, check_summary, check_voided
 from fe.ecf.rules.currency import check_currency
 from fe.ecf.rules.header import check_dates, check_number, check_payment
 from fe.ecf.rules.lines import check_lines
+from fe.ecf.rules.messages import RULES
 from fe.ecf.rules.pages import check_pages
 from fe.ecf.rules.parties import check_parties
-from fe.ecf.rules.places import line_of
 from fe.ecf.rules.references import check_references
-from fe.ecf.rules.texts import RULES
+from fe.ecf.rules.xml_location import line_of
 from fe.ecf.schema import validate
 from fe.ecf.taxes import RATES, Rates
 from fe.ecf.totals import vat_included

@@ -7,9 +7,9 @@ code lists say what their text may be. A test walks them beside the authority's 
 from lxml import etree
 
 from fe.ecf.problems import Problem, show
-from fe.ecf.schema.judge import BLANKS, walk
 from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kind_of, probable_kind
-from fe.ecf.schema.texts import problem
+from fe.ecf.schema.messages import problem
+from fe.ecf.schema.validator import BLANKS, walk
 from fe.ecf.schema.xsd import compiled, prepare
 
 __all__ = ["DECLARABLE", "prepare", "unknown_kind", "validate"]

@@ -7,7 +7,7 @@ from functools import cache
 from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Root
-from fe.ecf.schema import companions, ecf
+from fe.ecf.schema import ancillary, ecf
 from fe.ecf.schema.model import Element, ElementRow, Simple, element
 
 SEED = "SemillaModel"
@@ -17,11 +17,11 @@ SIGNATURE = f"{{{DS}}}Signature"
 
 _ROOTS: dict[str, tuple[ElementRow, ...]] = {
     Root.ECF: ecf.ECF,
-    Root.RFCE: companions.RFCE,
-    Root.ACECF: companions.ACECF,
-    Root.ANECF: companions.ANECF,
-    Root.ARECF: companions.ARECF,
-    SEED: companions.SEMILLA,
+    Root.RFCE: ancillary.RFCE,
+    Root.ACECF: ancillary.ACECF,
+    Root.ANECF: ancillary.ANECF,
+    Root.ARECF: ancillary.ARECF,
+    SEED: ancillary.SEMILLA,
 }
 
 #: Required even where all their children are left out (authority.md#empty-buyer); every other empty tag is refused.

@@ -8,8 +8,8 @@ place, and a percentage of "3 + 2 digits" may be 12345. We judge as the authorit
 from functools import lru_cache
 
 from fe.ecf.schema import codes
+from fe.ecf.schema.geography import PLACES
 from fe.ecf.schema.model import Base, Code, Simple, ValueForm
-from fe.ecf.schema.places import PLACES
 from fe.ecf.schema.units import UNITS
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from fe.http import auth
 from fe.http.app import PREFIX, create_app
 from fe.http.parameters import parse_moment, read_track_or_id
-from fe.store.db import Conn, Database, open_database
-from fe.store.migrate import migrations
-from fe.store.roles import FRONT
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.migrate import migrations
+from fe.store.postgres.roles import FRONT
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, start_front, structured
 
@@ -352,7 +352,7 @@ def test_every_answer_of_the_router_is_ours() -> None:
 
     from fe.clock import system_clock
     from fe.http.app import HttpDeps
-    from fe.metrics import Metrics
+    from fe.monitoring.metrics import Metrics
 
     deps = HttpDeps(
         db=Nothing(),  # type: ignore[arg-type]  # nothing is asked of it here

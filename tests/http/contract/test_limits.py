@@ -11,9 +11,9 @@ import pytest
 import trio
 
 from fe.config import ConfigError
-from fe.http.addresses import client_address, read_networks
+from fe.http.server.addresses import client_address, read_networks
 from fe.store import throttle
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, make_key, start_front
 
@@ -144,8 +144,8 @@ async def test_old_attempts_are_pruned_and_lockouts_are_not(front: Running, db: 
 _PROCESS = """
 import sys, trio
 from tests.http.front import start_front
-from fe.store.db import open_database
-from fe.store.roles import FRONT
+from fe.store.postgres.db import open_database
+from fe.store.postgres.roles import FRONT
 
 async def main(dsn):
     async with open_database(dsn, role=FRONT) as db, trio.open_nursery() as nursery:

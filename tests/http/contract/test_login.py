@@ -6,12 +6,12 @@ import httpx
 import pytest
 import trio
 
+from fe.accounts.keys import SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
-from fe.flows.keys import SCOPES, new_api_key, revoke_key
 from fe.http import auth
-from fe.http.routes import Route
+from fe.http.route_types import Route
 from fe.store import keys
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 

@@ -14,16 +14,16 @@ from typing import Self
 
 import pytest
 
+from fe.accounts.keys import hash_secret, revoke_key
 from fe.clock import system_clock
-from fe.flows.keys import hash_secret, revoke_key
 from fe.http import login
+from fe.http.calls import Call
 from fe.http.errors import ApiError
 from fe.http.login import Login
 from fe.http.tokens import Tokens
-from fe.http.wire import Call
-from fe.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 from fe.store import throttle
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, PEPPER, Key, make_key
 

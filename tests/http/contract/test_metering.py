@@ -11,7 +11,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import Status
 from fe.store import billing, submissions
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.submissions import NewSubmission
 from tests.http import worker
 from tests.http.clauses import clause

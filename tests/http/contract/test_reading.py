@@ -10,10 +10,10 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
-from fe.store import dead_letters
-from fe.store.db import Database
-from fe.store.operators import OperatorAction
-from fe.store.verdicts import VerdictNotices
+from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters
+from fe.store.queue.audit import OperatorAction
+from fe.store.verdict_notices import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause

@@ -9,7 +9,7 @@ import httpx
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.store import submissions
-from fe.store.db import Database
+from fe.store.postgres.db import Database
 from fe.store.submissions import SignedDocument
 from tests.factories.tenants import ACCEPTED_AT, LEASE, take
 from tests.http.clauses import clause

@@ -10,7 +10,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.store import sequences, submissions, tenants
-from fe.store.db import Conn, Database
+from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, make_key, structured
 

@@ -1,0 +1,217 @@
+"""Setting a tenant up: its fiscal data, users, keys, certificates and number sequences.
+
+Each function is one transaction's work (`db.transact(create_tenant, ...)`): what is refused leaves nothing behind.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from fe.accounts import sequences
+from fe.accounts.keys import SCOPES, hash_secret, new_api_key
+from fe.ecf.build import build
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.certificate import Credential
+from fe.ecf.dates import ZONE, show_day
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.ids import new_id
+from fe.ecf.problems import Problem
+from fe.ecf.schema import validate
+from fe.store import certificates, keys, tenants
+from fe.store.certificates import CertificateRecord, EncryptedCertificate
+from fe.store.keys import ApiKey
+from fe.store.postgres.db import Conn
+from fe.store.sequences import Sequence as NumberSequence
+from fe.store.tenants import Tenant, User
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+
+_ISSUER = "Encabezado.Emisor"
+
+
+class ProvisioningRefused(Exception):
+    """What was asked for cannot be; nothing was written. The message says why and may be shown to anybody."""
+
+
+class NameTaken(ProvisioningRefused):
+    """There is one by that name already."""
+
+
+class Unknown(ProvisioningRefused):
+    """There is none by that name."""
+
+
+class BadIssuer(ProvisioningRefused):
+    """Fiscal data that no document could carry. `problems` has every reason."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(_say(problem) for problem in problems[:5]))
+        self.problems = tuple(problems)
+
+
+def _say(problem: Problem) -> str:
+    where = problem.path.removeprefix(f"{_ISSUER}.") or _ISSUER
+    text = problem.message if where in problem.message else f"{where}: {problem.message}"
+    return f"{text} ({problem.expected})" if problem.expected else text
+
+
+async def create_tenant(
+    conn: Conn, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic", *, today: date
+) -> Tenant:
+    """Create a tenant. `issuer` is what becomes `Encabezado.Emisor`. Raises BadIssuer or NameTaken."""
+    check_issuer(issuer, today)
+    tenant = await tenants.create(conn, name, issuer, consumer_summary)
+    if tenant is None:
+        raise NameTaken(f"there is a tenant {name!r} already")
+    return tenant
+
+
+async def find_tenant(conn: Conn, name: str) -> Tenant:
+    """Find a tenant by its exact name. Raises Unknown."""
+    tenant = await tenants.by_name(conn, name)
+    if tenant is None:
+        raise Unknown(f"there is no tenant {name!r}")
+    return tenant
+
+
+async def create_user(
+    conn: Conn, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None, *, now: datetime
+) -> User:
+    """Create a user; the override is laid over the tenant's fiscal data. Raises Refused, BadIssuer or NameTaken."""
+    name, at, domain = email.partition("@")
+    if not (name and at and domain) or len(email) > 254 or any(c.isspace() for c in email):
+        raise ProvisioningRefused(f"{email!r} is not an e-mail address")
+    if issuer_override is not None:
+        check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
+    user = await tenants.create_user(conn, tenant.tenant_id, new_id(now), email, issuer_override)
+    if user is None:
+        raise NameTaken(f"tenant {tenant.name!r} has a user {email!r} already")
+    return user
+
+
+async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
+    """Find a tenant's user by address, letter case apart. Raises Unknown."""
+    user = await tenants.user_by_email(conn, tenant.tenant_id, email)
+    if user is None:
+        raise Unknown(f"tenant {tenant.name!r} has no user {email!r}")
+    return user
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was just made. This is the only time its secret is there to be shown."""
+
+    record: ApiKey
+    secret: str
+
+    def __repr__(self) -> str:
+        """Leave the secret out: a representation ends up in logs."""
+        return f"NewKey({self.record.api_key_id})"
+
+
+async def create_key(
+    conn: Conn,
+    tenant: Tenant,
+    environment: Environment,
+    *,
+    pepper: bytes,
+    scopes: Iterable[str] = SCOPES,
+    name: str = "",
+    expires_at: datetime | None = None,
+) -> NewKey:
+    """Make an API key of one environment. Raises Refused for a scope that does not exist, or none at all."""
+    asked = set(scopes)
+    if unknown := asked.difference(SCOPES):
+        raise ProvisioningRefused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
+    if not asked:
+        raise ProvisioningRefused("a key without any scope is of no use")
+    api_key_id, secret = new_api_key()
+    granted = [scope for scope in SCOPES if scope in asked]
+    record = await keys.create(
+        conn, api_key_id, tenant.tenant_id, environment, hash_secret(pepper, secret), granted, name, expires_at
+    )
+    return NewKey(record, secret)
+
+
+async def add_certificate(
+    conn: Conn,
+    vault: Vault,
+    tenant: Tenant,
+    user: User | None,
+    *,
+    p12: bytes,
+    passphrase: str,
+    opened: Credential,
+    now: datetime,
+) -> CertificateRecord:
+    """Seal a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
+
+    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. One that is not valid
+    yet may be stored, one that has expired is refused. The one in use before is retired.
+    """
+    if opened.not_after <= now:
+        raise ProvisioningRefused(
+            f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one"
+        )
+    certificate_id = new_id(now)
+    record = CertificateRecord(
+        tenant_id=tenant.tenant_id,
+        certificate_id=certificate_id,
+        user_id=user.user_id if user else None,
+        holder=opened.holder,
+        holder_id=opened.holder_id,
+        serial_number=opened.serial,
+        not_before=opened.not_before,
+        not_after=opened.not_after,
+    )
+    sealed = EncryptedCertificate(
+        tenant_id=tenant.tenant_id,
+        certificate_id=certificate_id,
+        p12=vault.seal(p12, Belongs(tenant.tenant_id, str(certificate_id), P12_PURPOSE)),
+        passphrase=vault.seal(passphrase.encode(), Belongs(tenant.tenant_id, str(certificate_id), PASSPHRASE_PURPOSE)),
+    )
+    await certificates.put(conn, record, sealed, now)
+    return record
+
+
+async def put_sequence(
+    conn: Conn,
+    tenant: Tenant,
+    environment: Environment,
+    prefix: str,
+    *,
+    minimum: int = 1,
+    maximum: int = sequences.LARGEST,
+    expires: date | None = None,
+    is_active: bool = True,
+    now: datetime,
+) -> NumberSequence:
+    """Create or change the number sequence of a prefix; good to the end of `expires`. Raises sequences.BadSequence."""
+    return await sequences.put(
+        conn,
+        tenant.tenant_id,
+        environment,
+        prefix,
+        minimum=minimum,
+        maximum=maximum,
+        last_day=expires,
+        is_active=is_active,
+        now=now,
+    )
+
+
+def check_issuer(issuer: Mapping[str, Any], today: date) -> None:
+    """Judge fiscal data by the format of the documents that will carry it. Raises BadIssuer with every problem.
+
+    Type 31 is what it is tried in: its `Emisor` takes every field that any type has.
+    """
+    number = {"TipoeCF": "31", "eNCF": "E310000000001"}
+    full = {"FechaEmision": show_day(today), **issuer}
+    trial = Document(Root.ECF, EcfType.CREDIT_FISCAL, {"Encabezado": {"IdDoc": number, "Emisor": full}})
+    try:
+        problems: Sequence[Problem] = validate(build(trial))
+    except NotADocument as unbuildable:
+        problems = unbuildable.problems
+    about_issuer = [problem for problem in problems if problem.path.startswith(_ISSUER)]
+    if about_issuer:
+        raise BadIssuer(about_issuer)

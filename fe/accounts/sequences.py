@@ -1,0 +1,146 @@
+"""Number sequences: what they may be, how they are set, changed and shown. One rule for API and CLI."""
+
+from datetime import date, datetime
+from typing import Any
+
+from fe.ecf.catalogue import PREFIXES, Environment
+from fe.ecf.dates import end_of_day, local
+from fe.ecf.ids import new_id
+from fe.ecf.problems import Problem, Severity
+from fe.store import sequences
+from fe.store.postgres.db import Conn
+from fe.store.sequences import Change, Sequence, Unchanged
+
+LARGEST = 9_999_999_999
+
+PREFIX_WORDS = f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}"
+RANGE_WORDS = "maximum sequence must be greater or equal to the minimum"
+NUMBER_WORDS = f"must be a whole number from 1 to {LARGEST}"
+
+_SENT = "a number from there on was sent: what the authority may have cannot be drawn again"
+
+
+class BadSequence(Exception):
+    """A prefix, a range or a last day that cannot be; nothing was written. The message may be shown to anybody."""
+
+
+class NoSequence(Exception):
+    """There is no sequence of that prefix."""
+
+
+class NumberSent(Exception):
+    """A sequence cannot go back to where it is asked to: a number from there on was sent, and is not free again."""
+
+    def __init__(self) -> None:
+        super().__init__(_SENT)
+
+
+def check_prefix(prefix: str) -> None:
+    """Raise BadSequence unless `prefix` is in the catalogue."""
+    if prefix not in PREFIXES:
+        raise BadSequence(PREFIX_WORDS)
+
+
+def check_range(minimum: int | None, maximum: int | None) -> None:
+    """Raise BadSequence unless numbers may go from `minimum` to `maximum`; None is passed over."""
+    if any(number is not None and not 1 <= number <= LARGEST for number in (minimum, maximum)):
+        raise BadSequence(f"numbers go from 1 to {LARGEST}")
+    if minimum is not None and maximum is not None and minimum > maximum:
+        raise BadSequence(RANGE_WORDS)
+
+
+def end_of(last_day: date | None) -> datetime | None:
+    """The moment that is kept for a last day. Raises BadSequence where the calendar ends."""
+    try:
+        return end_of_day(last_day) if last_day is not None else None
+    except OverflowError:
+        raise BadSequence(f"a sequence cannot end on {last_day}") from None
+
+
+async def put(
+    conn: Conn,
+    tenant_id: int,
+    environment: Environment,
+    prefix: str,
+    *,
+    minimum: int = 1,
+    maximum: int = LARGEST,
+    last_day: date | None = None,
+    is_active: bool = True,
+    now: datetime,
+) -> Sequence:
+    """Create the sequence of a prefix or change it in place (interface.md#sequences): all of it is as given here.
+
+    It is good to the end of `last_day` in Santo Domingo. Raises BadSequence.
+    """
+    check_prefix(prefix)
+    check_range(minimum, maximum)
+    return await sequences.put(
+        conn,
+        tenant_id,
+        environment,
+        prefix,
+        new_id=new_id(now),
+        minimum=minimum,
+        maximum=maximum,
+        expire_at=end_of(last_day),
+        is_active=is_active,
+        at=now,
+    )
+
+
+async def change(
+    conn: Conn, tenant_id: int, environment: Environment, prefix: str, changes: Change, *, now: datetime
+) -> Sequence:
+    """Change of a sequence only what `changes` names. Raises BadSequence, NoSequence or NumberSent.
+
+    A next number may also be put back, as long as nothing from there on was sent, unless the authority gave it back.
+    """
+    check_prefix(prefix)
+    check_range(changes.minimum, changes.maximum)
+    try:
+        return await sequences.change(conn, tenant_id, environment, prefix, changes, at=now)
+    except Unchanged as refused:
+        match refused.reason:
+            case "none":
+                raise NoSequence(f"no NCF sequence exists for the prefix {prefix}") from None
+            case "sent":
+                raise NumberSent from None
+            case "outside":
+                raise BadSequence("the next number must be in the range, or one past its end") from None
+            case _:
+                raise BadSequence(RANGE_WORDS) from None
+
+
+def show(sequence: Sequence) -> dict[str, Any]:
+    """Show a sequence: numbers as strings, because a range reaches 9999999999; its end as a moment and as a day."""
+    ends_at, last_day = sequence.ends_at, sequence.last_day
+    return {
+        "id": str(sequence.sequence_id),
+        "type": sequence.prefix,
+        "prefix": sequence.prefix,
+        "description": PREFIXES[sequence.prefix].name,
+        "minSequence": str(sequence.min_number),
+        "maxSequence": str(sequence.max_number),
+        "currentSequence": str(sequence.current_number),
+        "isActive": sequence.is_active,
+        "expireAt": ends_at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if ends_at else None,
+        "expireOn": last_day.isoformat() if last_day else None,
+    }
+
+
+def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
+    """Say what who just set a sequence should know: that it is over already."""
+    last_day = sequence.last_day
+    if last_day is None or last_day >= local(now).date():
+        return []
+    return [
+        Problem(
+            code="sequence-expired",
+            path="expireAt",
+            message=f"the sequence ended on {last_day}: it gives no number, and receipts that name it are refused",
+            message_es=f"la secuencia venció el {last_day}: no da números, y sus comprobantes se rechazan",
+            found=last_day.isoformat(),
+            severity=Severity.CONDITIONAL,
+        )
+    ]

@@ -1,0 +1,98 @@
+"""Asking the authority about dead letters: the reconciler's own question and judgement, of which nothing is booked."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import trio
+
+from fe.actors.credentials import CannotOpen, SigningCredentials
+from fe.actors.outcomes import Adopted, Judged
+from fe.actors.reconciler import Reconciler
+from fe.authority.client import Authority, Timeouts
+from fe.authority.hosts import Hosts
+from fe.clock import Clock
+from fe.config import ConfigError, Settings
+from fe.ecf.catalogue import Environment
+from fe.lifecycle import Stage
+from fe.operations.replay import can_be_asked
+from fe.queue.outcome import TryLater
+from fe.store.postgres.db import Database
+from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.vault import Vault
+
+#: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What the authority says of a document; `known` is None when it did not say."""
+
+    known: bool | None
+    says: str
+
+
+async def ask_about(
+    db: Database, letters: Sequence[DeadLetter], settings: Settings, *, clock: Clock
+) -> dict[UUID, Word]:
+    """Ask the authority about each letter whether it knows the document. Nothing is written, here or there.
+
+    Raises ConfigError when the certificates cannot be unsealed for want of a key or the hosts are no addresses.
+    """
+    credentials = SigningCredentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
+    try:
+        hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
+    except ValueError as wrong:
+        raise ConfigError(f"FE_AUTHORITY_*_URL: {wrong}") from None
+    authority = Authority(
+        hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
+    )
+    reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
+    words: dict[UUID, Word] = {}
+    turns = trio.CapacityLimiter(_AT_ONCE)
+
+    async def ask(letter: DeadLetter) -> None:
+        async with turns:
+            words[letter.subject] = await _ask(reconciler, letter)
+
+    try:
+        async with trio.open_nursery() as asking:
+            for letter in letters:
+                asking.start_soon(ask, letter)
+    finally:
+        authority.close()
+    return words
+
+
+async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
+    if not can_be_asked(letter):
+        why = "it was never signed" if letter.certificate_id is None else "no service tells about such documents"
+        return Word(None, f"not asked: {why}")
+    work = Work(
+        stage=Stage.RECONCILE,
+        lane=OutboxLane(Environment(letter.environment), letter.host),
+        tenant_id=letter.tenant_id,
+        subject=letter.subject,
+        attempt=1,
+        epoch=0,  # no claim has it: should this ever be booked, it would be refused
+        deaths=0,
+        waited=timedelta(0),
+        last_error=letter.error,
+    )
+    try:
+        outcome = await reconciler.reconcile(work)
+    except CannotOpen as closed:
+        return Word(None, f"not asked: {closed}")
+    except TryLater as later:
+        return Word(None, f"no answer: {later.reason}")
+    match outcome:
+        case Judged(status=status):
+            return Word(True, f"knows it: {status}")
+        case Adopted():
+            return Word(True, "knows it, and has not judged it yet")
+        case _:
+            return Word(False, "does not know it")

@@ -1,0 +1,110 @@
+"""What the commands about dead letters share: which ones are meant, and who acts, why."""
+
+import getpass
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import click
+
+from fe.accounts import provision
+from fe.ecf.catalogue import Environment
+from fe.lifecycle import Stage
+from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters
+from fe.store.queue.audit import LONGEST_REASON
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+environment_choice = click.Choice([environment.value for environment in Environment])
+
+
+def filters(command: F) -> F:
+    """Add the options that say which dead letters are meant."""
+    for option in reversed(
+        (
+            click.option("--tenant", "tenant_name", metavar="NAME", help="Only of this tenant."),
+            click.option("--environment", type=environment_choice, help="Only of this environment."),
+            click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Only of this stage."),
+            click.option("--error", metavar="TEXT", help="Only with this in the error's text."),
+            click.option("--older-than", type=float, metavar="MINUTES", help="Only those that died so long ago."),
+            click.option("--encf", "e_ncf", metavar="NUMBER", help="Only of this e-NCF."),
+            click.option("--id", "ids", multiple=True, type=click.UUID, help="Only this submission; may be repeated."),
+            click.option(
+                "--limit",
+                type=click.IntRange(1, 100_000),
+                default=1000,
+                show_default=True,
+                help="At most so many, the longest dead first.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def audited(command: F) -> F:
+    """Add who and why: kept with every act."""
+    command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
+    return by_option(command)
+
+
+def by_option(command: F) -> F:
+    """Add who does it, as it is kept."""
+    return click.option("--by", "by_whom", default=_whoever, metavar="NAME", help="Who; you, by default.")(command)
+
+
+def words(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """What a person wrote: something, and no more than is kept."""
+    if value is not None and not 1 <= len(value.strip()) <= LONGEST_REASON:
+        raise click.BadParameter(f"should be 1 to {LONGEST_REASON} characters")
+    return value
+
+
+def _whoever() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user without a name
+        return f"uid {os.getuid()}"
+
+
+def given(reason: str | None) -> str:
+    """The reason, which whoever acts has to give."""
+    if reason is None:
+        raise click.UsageError("Missing option '--reason': it is kept on record.")
+    return reason
+
+
+async def chosen(
+    db: Database,
+    *,
+    tenant_name: str | None,
+    environment: str | None,
+    stage: str | None,
+    error: str | None,
+    older_than: float | None,
+    e_ncf: str | None,
+    ids: tuple[UUID, ...],
+) -> DeadLetterFilter:
+    """Tell what the options of `filters` choose."""
+    tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
+    return DeadLetterFilter(
+        tenant_id=tenant.tenant_id if tenant else None,
+        environment=environment,
+        stage=stage,
+        error=error,
+        older_than=timedelta(minutes=older_than) if older_than is not None else None,
+        e_ncf=e_ncf,
+        subjects=ids or None,
+    )
+
+
+async def find(db: Database, limit: int, **which: Any) -> list[DeadLetter]:
+    """Find the dead letters that are meant; says on stderr when there are more than `limit`."""
+    letters = await db.run(dead_letters.listed, await chosen(db, **which), limit + 1)
+    if len(letters) > limit:
+        click.echo(f"only the {limit} longest dead are taken: --limit raises that", err=True)
+    return letters[:limit]

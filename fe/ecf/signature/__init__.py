@@ -1,0 +1,20 @@
+"""The electronic signature of a document: written by `Signer`, judged by `verify`.
+
+See authority.md#signature and #security-code.
+"""
+
+from fe.ecf.signature.profile import security_code, signature_time
+from fe.ecf.signature.signer import NotSignable, SignedXml, Signer
+from fe.ecf.signature.verifier import BadSignature, Reason, Verified, verify
+
+__all__ = [
+    "BadSignature",
+    "NotSignable",
+    "Reason",
+    "SignedXml",
+    "Signer",
+    "Verified",
+    "security_code",
+    "signature_time",
+    "verify",
+]

@@ -1,0 +1,129 @@
+"""The bodies that clients send about submissions."""
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from fe.http.request_bodies import RequestModel
+from fe.issuing.prepare import Draft
+
+_FORMAT = "format must be one of: xml, structured"
+_UUID_LENGTH = 36
+
+#: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
+_EXAMPLE: dict[str, JsonValue] = {
+    "format": "structured",
+    "clientRequestId": "order-1001",
+    "payload": {
+        "Encabezado": {
+            "IdDoc": {
+                "eNCF": "E310000000001",
+                "IndicadorMontoGravado": "0",
+                "TipoIngresos": "01",
+                "TipoPago": "1",
+            },
+            "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NumeroLinea": 1,
+                    "IndicadorFacturacion": "1",
+                    "NombreItem": "Servicio de consultoría",
+                    "IndicadorBienoServicio": "2",
+                    "CantidadItem": 1,
+                    "PrecioUnitarioItem": 1000,
+                    "MontoItem": 1000,
+                }
+            ]
+        },
+    },
+}
+
+
+class NewInvoice(RequestModel):
+    """A receipt to submit."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [_EXAMPLE],
+            "oneOf": [
+                {
+                    "properties": {"format": {"const": "xml"}, "xml": {"type": "string", "minLength": 1}},
+                    "required": ["xml"],
+                },
+                {
+                    "properties": {"format": {"const": "structured"}, "payload": {"type": "object"}},
+                    "required": ["payload"],
+                },
+            ],
+        }
+    )
+
+    format: Annotated[Literal["xml", "structured"], Field(description="shape of the document")]
+    xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
+    payload: Annotated[
+        dict[str, Any] | None,
+        Field(description="the document as JSON, in the authority's element names; required when format is structured"),
+    ] = None
+    clientRequestId: Annotated[str | None, Field(min_length=1, max_length=120, description="idempotency key")] = None
+    asUser: Annotated[
+        str | None,
+        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
+    ] = None
+    asUserId: Annotated[
+        str | None,
+        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
+    ] = None
+
+    strict: Annotated[
+        bool | None,
+        Field(description="refuse at once, with every problem, a document that would not be sent"),
+    ] = None
+
+    @classmethod
+    def words(cls) -> dict[str, str]:
+        """The interface's own messages."""
+        return {"format": _FORMAT, "clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
+
+    @field_validator("asUser")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and "@" not in value[1:-1]:
+            raise ValueError("must be an e-mail address")
+        return value
+
+    @field_validator("asUserId")
+    @classmethod
+    def _is_a_uuid(cls, value: str | None) -> str | None:
+        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
+        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
+            raise ValueError("must be a UUID")
+        return value
+
+    @model_validator(mode="after")
+    def _has_its_document(self) -> Self:
+        if self.format == "xml" and not (self.xml or "").strip():
+            raise ValueError("xml is required when format is xml")
+        if self.format == "structured" and self.payload is None:
+            raise ValueError("payload is required when format is structured")
+        return self
+
+    def as_draft(self) -> Draft:
+        """What the accepting flow needs."""
+        return Draft(
+            format=self.format,
+            xml=self.xml,
+            payload=self.payload,
+            client_request_id=self.clientRequestId,
+            as_user=self.asUser,
+            as_user_id=UUID(self.asUserId) if self.asUserId is not None else None,
+        )
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,61 @@
+"""Routes as values: what answers, who may call, and what the description says about it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fe.http.calls import Handler
+from fe.http.request_bodies import RequestModel
+from fe.http.response_models import ResponseModel
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A path or query parameter as the description shows it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    where: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteLink:
+    """Where an answer leads: a field of it is a parameter of another route, named by its operation id."""
+
+    status: int
+    field: str
+    operation: str
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the description says of a route. `answers`: shapes by status; errors are added by themselves."""
+
+    summary: str
+    group: str
+    answers: dict[int, tuple[type[ResponseModel], ...]]
+    takes: type[RequestModel] | None = None
+    parameters: tuple[Parameter, ...] = field(default=())
+    #: Statuses of errors beyond those that every route of its kind has.
+    errors: tuple[int, ...] = field(default=())
+    links: tuple[RouteLink, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method and path, who may call it (`scope` None: anybody), and what answers. Paths are whole.
+
+    `about` is None for what the description leaves out.
+    """
+
+    method: str
+    path: str
+    scope: str | None
+    handler: Handler
+    about: About | None = None
+
+    @property
+    def name(self) -> str:
+        """A name for metrics and the router."""
+        return f"{self.method} {self.path}"

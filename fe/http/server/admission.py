@@ -1,0 +1,49 @@
+"""How much is in work, and when that is enough: an overloaded process turns requests away rather than queue them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fe.http.errors import RETRY_WHEN_SHED, ApiError
+from fe.monitoring.metrics import Metrics
+
+
+class Admission:
+    """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
+
+    def __init__(self, most: int, metrics: Metrics) -> None:
+        self._most = most
+        self._metrics = metrics
+        self._in_work = 0
+        metrics.http_in_flight.set_function(lambda: self._in_work)
+
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Count a request for as long as the block runs. Raises ApiError (503) when there are too many."""
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Take the request of this block out of the count. Raises ApiError (503) at its end if it cannot go on."""
+        self._leave()
+        try:
+            yield
+        except BaseException:
+            self._in_work += 1  # the block around us will take it off again
+            raise
+        self._enter(after_rest=True)
+
+    def _enter(self, *, after_rest: bool = False) -> None:
+        full = self._in_work >= self._most
+        if full:
+            self._metrics.http_shed.inc()
+            if after_rest:
+                self._in_work += 1  # likewise
+            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+        self._in_work += 1
+
+    def _leave(self) -> None:
+        self._in_work -= 1

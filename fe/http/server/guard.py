@@ -1,0 +1,189 @@
+"""Around the application: what no route ever sees. Request ids, refusals, shedding, metrics, sends that are finished.
+
+It is an ASGI application around another one, for http scopes only; the connection makes no others. Requests that may
+go the short way (express.py) it answers itself.
+"""
+
+import re
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import structlog
+import trio
+from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, HTTPScope
+from prometheus_client import Counter, Histogram
+
+from fe.http.errors import ApiError
+from fe.http.server.admission import Admission
+from fe.http.server.fast_path import FastPath, FastRoute
+from fe.http.server.plain_errors import RawHeaders, new_request_id, plain_error
+from fe.monitoring.metrics import Metrics
+
+#: Names and values of all headers together.
+MAX_HEADER_BYTES = 16 * 1024
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+_ALWAYS = frozenset({"/healthz", "/readyz"})
+#: Answers are about one tenant at one moment: nobody on the way may keep them, or take them for something else.
+_ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+
+_log = structlog.get_logger(__name__)
+
+
+class Whole(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    headers: RawHeaders
+    body: bytes
+
+
+class Guard:
+    """What the server runs."""
+
+    def __init__(self, app: ASGIFramework, express: FastPath, load: Admission, metrics: Metrics) -> None:
+        self._app = app
+        self._express = express
+        self._load = load
+        self._metrics = metrics
+        self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.takes = express.takes
+        self.max_body_bytes = express.max_body_bytes
+
+    async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Answer one request the long way, whatever happens."""
+        began = time.perf_counter()
+        request_id = self._begin(scope)
+        answer = _Answer(send, request_id)
+        try:
+            refuse_hostile(scope)
+            keep_escaped_slashes(scope)
+            if scope["path"] in _ALWAYS:
+                await self._app(scope, receive, answer.send)
+            else:
+                with self._load.admitted():
+                    await self._app(scope, receive, answer.send)
+        except Exception as error:  # nothing below the guard may take the connection down with it
+            await answer.give(_refusal(error, request_id))
+        finally:
+            self._observe(scope, answer.status, time.perf_counter() - began)
+
+    async def answer_whole(self, known: FastRoute, scope: HTTPScope, body: bytes) -> Whole:
+        """Answer one request the short way, whatever happens."""
+        began = time.perf_counter()
+        request_id = self._begin(scope)
+        scope["state"]["route"] = known.route.name
+        try:
+            refuse_hostile(scope)
+            with self._load.admitted():
+                reply = await self._express.serve(known, scope, body)
+            whole = Whole(
+                reply.status,
+                [
+                    (b"content-type", b"application/json"),
+                    (b"content-length", str(len(reply.body)).encode()),
+                    *((name.lower().encode(), value.encode()) for name, value in reply.headers),
+                    *_ALWAYS_SENT,
+                    (b"x-request-id", request_id.encode()),
+                ],
+                reply.body,
+            )
+        except Exception as error:  # likewise
+            whole = _refusal(error, request_id)
+        self._observe(scope, whole.status, time.perf_counter() - began)
+        return whole
+
+    def _begin(self, scope: HTTPScope) -> str:
+        request_id = _request_id(scope["headers"])
+        scope["state"]["request_id"] = request_id
+        structlog.contextvars.clear_contextvars()  # on the short way a connection's requests share their context
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        return request_id
+
+    def _observe(self, scope: HTTPScope, status: int, seconds: float) -> None:
+        route = scope["state"].get("route", "none")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        seen = self._series.get((route, method, status))
+        if seen is None:  # there are few of them, and looking a series up costs more than counting in it
+            requests = self._metrics.http_requests.labels(route, method, str(status))
+            seen = self._series[route, method, status] = (requests, self._metrics.http_seconds.labels(route))
+        seen[0].inc()
+        seen[1].observe(seconds)
+
+
+class _Answer:
+    """The answer on its way out, the long way."""
+
+    def __init__(self, send: ASGISendCallable, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        #: 0 until an answer has begun; 0 at the end says that the client left before there was one.
+        self.status = 0
+
+    async def send(self, event: ASGISendEvent) -> None:
+        """Pass an event on, shielded: the framework cancels itself as the answer ends, and in the middle of a send that
+        would leave the connection without the timer that closes it when it is idle."""
+        if event["type"] == "http.response.start":
+            self.status = event["status"]
+            event["headers"] = [*event["headers"], *_ALWAYS_SENT, (b"x-request-id", self._request_id.encode())]
+        with trio.CancelScope(shield=True):
+            await self._send(event)
+
+    async def give(self, whole: Whole) -> None:
+        """Give this answer, unless one has begun already."""
+        if self.status:
+            return
+        self.status = whole.status
+        with trio.CancelScope(shield=True):
+            await self._send({"type": "http.response.start", "status": whole.status, "headers": whole.headers})
+            await self._send({"type": "http.response.body", "body": whole.body, "more_body": False})
+
+
+def _refusal(error: Exception, request_id: str) -> Whole:
+    """The answer to a request that got no further than the guard; the connection ends with it."""
+    if isinstance(error, ApiError):
+        status, message, more = error.status, error.message, error.headers
+    else:
+        _log.error("the application failed to answer", error=error, exc_info=error)
+        status, message, more = 500, "Internal Server Error", ()
+    headers, body = plain_error(status, message, request_id)
+    headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
+    return Whole(status, headers, body)
+
+
+def refuse_hostile(scope: HTTPScope) -> None:
+    """Raise ApiError for requests that are ambiguous, or ask for another protocol than HTTP/1.1."""
+    names = set()
+    size = 0
+    for name, value in scope["headers"]:
+        names.add(bytes(name))
+        size += len(name) + len(value)
+    if size > MAX_HEADER_BYTES:
+        raise ApiError(431, f"the headers must not be larger than {MAX_HEADER_BYTES} bytes")
+    if b"transfer-encoding" in names and b"content-length" in names:
+        raise ApiError(400, "a request has either Content-Length or Transfer-Encoding")
+    if b"upgrade" in names:
+        raise ApiError(400, "no other protocol is spoken here: leave Upgrade out")
+    if scope["http_version"] not in ("1.0", "1.1"):
+        raise ApiError(505, "HTTP Version Not Supported")
+    if scope["method"] == "CONNECT":
+        raise ApiError(400, "this is not a proxy")
+    if not scope["path"].startswith(("/", "http://", "https://")) and scope["path"] != "*":
+        raise ApiError(400, "the request target must begin with /")
+
+
+def keep_escaped_slashes(scope: HTTPScope) -> None:
+    """Leave a slash that was escaped inside a path segment as it was sent, so that it does not begin a new segment."""
+    raw = scope["raw_path"]
+    if b"%2f" in raw.lower():
+        scope["path"] = unquote(re.sub(rb"%(2[fF])", rb"%25\1", raw).decode("ascii"))
+
+
+def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    for name, value in headers:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return value.decode("ascii")
+    return new_request_id()

@@ -1,0 +1,184 @@
+"""The listening side: sockets, how many connections, and an orderly end."""
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from email.utils import formatdate
+from functools import partial
+
+import structlog
+import trio
+from hypercorn.config import Config
+from hypercorn.trio.worker_context import WorkerContext
+from quart_trio import QuartTrio
+
+from fe.config import Settings
+from fe.http.server.connection import HardenedConnection
+from fe.http.server.guard import Guard
+from fe.http.server.plain_errors import plain_error
+
+BACKLOG = 1024
+#: An idle connection, or one whose request's head is still dripping in, is closed after this.
+KEEP_ALIVE_SECONDS = 5.0
+KEEP_ALIVE_REQUESTS = 100_000
+#: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
+_TCP_USER_TIMEOUT_MS = 30_000
+_TURNED_AWAY_SECONDS = 1.0
+_LAST_PORT = 65535
+
+_log = structlog.get_logger(__name__)
+
+
+class BindError(OSError):
+    """The address to listen on cannot be had; the message says why."""
+
+
+def open_sockets(bind: str) -> list[socket.socket]:
+    """Open what `bind` names: `host:port`, `[ipv6]:port`, or `fd://N` for a listening socket that was inherited.
+
+    Several processes may be given the same inherited socket: the kernel hands each connection to one of them. Raises
+    BindError.
+    """
+    try:
+        if bind.startswith("fd://"):
+            return [socket.socket(fileno=int(bind.removeprefix("fd://")))]
+        host, _, port = bind.rpartition(":")
+        host = host.strip("[]")
+        if not host or not 0 <= int(port) <= _LAST_PORT:
+            raise ValueError("not host:port")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, int(port)), family=family, backlog=BACKLOG)
+    except (OSError, ValueError, OverflowError) as error:
+        raise BindError(f"cannot listen on {bind}: {error}") from error
+    listener.set_inheritable(True)
+    return [listener]
+
+
+async def serve_http(
+    app: QuartTrio,
+    bind: str | Sequence[socket.socket],
+    *,
+    settings: Settings,
+    shutdown: trio.Event,
+    task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve `app` until `shutdown` is set; then finish the requests in hand, for at most `settings.grace_seconds`.
+
+    `started` gives the listening sockets. Also runs what the front does beside requests (`Front.run`). Raises BindError
+    before it has started, and whatever ends the front's own tasks.
+    """
+    sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
+    front = app.extensions["fe"]
+    async with trio.open_nursery() as beside:
+        await beside.start(front.run)
+        beside.start_soon(_when, shutdown, front.release_waiters)
+        guard = Guard(app, front.express, front.load, front.metrics)
+        server = HttpServer(guard, most=settings.max_connections, on_fault=front.on_connection_fault)
+        try:
+            await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
+        finally:
+            with trio.move_on_after(5, shield=True):
+                await front.finish()
+            beside.cancel_scope.cancel()
+
+
+async def _when(event: trio.Event, act: Callable[[], None]) -> None:
+    await event.wait()
+    act()
+
+
+class HttpServer:
+    """Accepts connections, not more than `most` at once."""
+
+    def __init__(self, guard: Guard, *, most: int, on_fault: Callable[[str], None]) -> None:
+        self._guard = guard
+        self._most = most
+        self._on_fault = on_fault
+        self._open: set[HardenedConnection] = set()
+        self._config = _configure()
+        self._context = WorkerContext(None)
+
+    async def serve(
+        self,
+        sockets: Sequence[socket.socket],
+        shutdown: trio.Event,
+        grace: float,
+        task_status: trio.TaskStatus[list[socket.socket]],
+    ) -> None:
+        """Serve until `shutdown`, then close idle connections at once and the others when they have answered."""
+        listeners = [trio.SocketListener(_listening(sock)) for sock in sockets]
+        async with trio.open_nursery() as connections:
+            async with trio.open_nursery() as accepting:
+                await accepting.start(
+                    partial(trio.serve_listeners, self._handle, listeners, handler_nursery=connections)
+                )
+                task_status.started(list(sockets))
+                await shutdown.wait()
+                accepting.cancel_scope.cancel()
+            for listener in listeners:
+                await listener.aclose()
+            await self._context.terminated.set()
+            for connection in self._open:
+                connection.close_when_idle()
+            connections.cancel_scope.deadline = trio.current_time() + grace
+
+    async def _handle(self, stream: trio.SocketStream) -> None:
+        if len(self._open) >= self._most:
+            await _turn_away(stream)
+            return
+        connection = HardenedConnection(self._guard, self._config, self._context, stream, self._on_fault)
+        self._open.add(connection)
+        try:
+            _prepare(stream)
+            await connection.run()
+        finally:
+            self._open.discard(connection)
+
+
+class _Config(Config):
+    """Hypercorn's settings; the Date header is written once a second instead of for every answer."""
+
+    _date: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
+
+    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
+        """Headers of every answer."""
+        now = int(time.time())
+        if self._date[0] != now:
+            self._date = (now, [(b"date", formatdate(now, usegmt=True).encode())])
+        return self._date[1]
+
+
+def _configure() -> Config:
+    config = _Config()
+    config.keep_alive_timeout = KEEP_ALIVE_SECONDS
+    config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
+    config.errorlog = None
+    config.accesslog = None
+    return config
+
+
+def _listening(sock: socket.socket) -> trio.socket.SocketType:
+    sock.setblocking(False)
+    return trio.socket.from_stdlib_socket(sock)
+
+
+def _prepare(stream: trio.SocketStream) -> None:
+    try:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _TCP_USER_TIMEOUT_MS)
+    except OSError as error:  # the peer may be gone already: the first read will tell
+        _log.debug("a connection took no TCP_USER_TIMEOUT", error=error)
+
+
+async def _turn_away(stream: trio.SocketStream) -> None:
+    """Say 503 to a connection too many, without reading what it wants."""
+    headers, body = plain_error(503)
+    head = b"".join(name + b": " + value + b"\r\n" for name, value in [*headers, (b"retry-after", b"1")])
+    with trio.move_on_after(_TURNED_AWAY_SECONDS):
+        async with stream:
+            try:
+                await stream.send_all(b"HTTP/1.1 503 Service Unavailable\r\n" + head + b"\r\n" + body)
+                await stream.send_eof()
+                while await stream.receive_some(65536):
+                    pass
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass

@@ -1,0 +1,111 @@
+"""The stock-taker: counts what gave up, what is in doubt and what runs out, for the gauges that operators watch."""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
+from fe.lifecycle import Stage
+from fe.monitoring.metrics import Labels, Metrics, show
+from fe.store import statistics
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
+
+_log = structlog.get_logger(__name__)
+
+_LOOK_SECONDS = 15.0
+#: What runs out does so over days, and counting it reads whole tables.
+_SLOW_EVERY = 4
+
+#: A statement that takes longer is cancelled: watching must not become a load.
+_PATIENCE = 5.0
+
+#: Every series of these gauges is there from the beginning: one that appears with its first event shows no growth then.
+EVERYWHERE: dict[Labels, float] = {
+    (stage.value, environment.value): 0.0 for stage in Stage for environment in Environment
+}
+CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
+SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
+NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
+
+
+class Collectors:
+    """Reads the database for the gauges of `Metrics._watched`. One per process with actors."""
+
+    def __init__(self, db: Database, clock: Clock, metrics: Metrics) -> None:
+        self._db = db
+        self._clock = clock
+        self._metrics = metrics
+
+    async def run(self) -> None:
+        """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
+        turn = 0
+        while True:
+            looks = [self._dead_letters, self._doubts, self._pauses, self._server]
+            if turn % _SLOW_EVERY == 0:
+                looks += [self._certificates, self._sequences, self._tables]
+            if all([await self._within_limits(look) for look in looks]):
+                self._metrics.turned("stock watch")
+                turn += 1
+            await trio.sleep(_LOOK_SECONDS)
+
+    async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:
+        try:
+            with trio.fail_after(_PATIENCE):
+                await self._db.run(look)
+        except (DatabaseUnavailable, trio.TooSlowError) as error:
+            _log.warning("stock could not be taken", of=look.__name__.lstrip("_"), error=error)
+            return False
+        return True
+
+    async def _dead_letters(self, conn: Conn) -> None:
+        counts, ages = dict(EVERYWHERE), dict(EVERYWHERE)
+        for stage, environment, count, oldest in await statistics.dead_letters(conn):
+            counts[stage, environment], ages[stage, environment] = count, oldest
+        show(self._metrics.dead_letters, counts)
+        show(self._metrics.dead_letters_age, ages)
+
+    async def _doubts(self, conn: Conn) -> None:
+        counts: dict[Labels, float] = {(environment.value,): 0.0 for environment in Environment}
+        ages = dict(counts)
+        for environment, count, oldest in await statistics.unknown_outcomes(conn):
+            counts[environment,], ages[environment,] = count, oldest
+        show(self._metrics.unknown, counts)
+        show(self._metrics.unknown_age, ages)
+
+    async def _pauses(self, conn: Conn) -> None:
+        count, oldest = await statistics.pauses(conn)
+        self._metrics.pauses.set(count)
+        self._metrics.pauses_age.set(oldest)
+
+    async def _server(self, conn: Conn) -> None:
+        before = self._clock()
+        found = await statistics.server(conn)
+        ahead = before + (self._clock() - before) / 2 - found.now
+        self._metrics.clock_ahead.set(ahead.total_seconds())
+        self._metrics.database_connections.set(found.connections)
+        self._metrics.database_connections_most.set(found.connections_most)
+        self._metrics.oldest_transaction.set(found.oldest_transaction)
+
+    async def _certificates(self, conn: Conn) -> None:
+        counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}
+        for expires, count in await statistics.certificates(conn):
+            counts[expires,] = count
+        show(self._metrics.certificates, counts)
+
+    async def _sequences(self, conn: Conn) -> None:
+        left: dict[Labels, float] = {(one.value, many): 0.0 for one in Environment for many in NUMBERS_LEFT}
+        expiring: dict[Labels, float] = {(one.value, time): 0.0 for one in Environment for time in SEQUENCE_TIMES}
+        for environment, many, expires, count in await statistics.sequences(conn):
+            left[environment, many] += count
+            expiring[environment, expires] += count
+        show(self._metrics.sequences_left, left)
+        show(self._metrics.sequences_expiring, expiring)
+
+    async def _tables(self, conn: Conn) -> None:
+        for table, size, live, dead in await statistics.tables(conn):
+            self._metrics.table_bytes.labels(table).set(size)
+            self._metrics.table_rows.labels(table, "live").set(live)
+            self._metrics.table_rows.labels(table, "dead").set(dead)

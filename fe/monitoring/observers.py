@@ -1,0 +1,63 @@
+"""What keeps watch: the loop's lag, the outbox's depth, and the small chores that keep the house in order."""
+
+from functools import partial
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.monitoring.collectors import EVERYWHERE
+from fe.monitoring.metrics import Metrics, show
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.migrate import month_starts
+from fe.store.queue import outbox
+
+_log = structlog.get_logger(__name__)
+
+_BEAT_SECONDS = 0.25
+_LOOK_SECONDS = 5.0
+_CHORES_EVERY = 3600.0
+
+
+async def heartbeat(metrics: Metrics) -> None:
+    """Measure how late the event loop runs a task that is due, until cancelled."""
+    due = trio.current_time()
+    while True:
+        due = max(due + _BEAT_SECONDS, trio.current_time())
+        await trio.sleep_until(due)
+        metrics.loop_lag.observe(max(0.0, trio.current_time() - due))
+
+
+async def watch_outbox(db: Database, metrics: Metrics) -> None:
+    """Export how much waits and how late it is, until cancelled."""
+    while True:
+        try:
+            rows = await db.run(outbox.depth)
+        except DatabaseUnavailable as error:
+            metrics.database_reachable.set(0)
+            _log.warning("the outbox could not be looked at", error=error)
+        else:
+            metrics.database_reachable.set(1)
+            metrics.turned("outbox watch")
+            counts, lateness = dict(EVERYWHERE), dict(EVERYWHERE)
+            for stage, environment, count, late in rows:
+                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late)
+            show(metrics.outbox_rows, counts)
+            show(metrics.outbox_late, lateness)
+        await trio.sleep(_LOOK_SECONDS)
+
+
+async def keep_house(db: Database, clock: Clock) -> None:
+    """Make the coming months' partitions in time, now and every hour, until cancelled."""
+    while True:
+        try:
+            for month in month_starts(clock()):
+                await db.run(partial(_ensure_month, moment=month))
+        except DatabaseUnavailable as error:
+            _log.warning("the coming months could not be made ready", error=error)
+        await trio.sleep(_CHORES_EVERY)
+
+
+async def _ensure_month(conn: Conn, moment: object) -> None:
+    await conn.execute("SELECT ensure_month(%s)", (moment,))

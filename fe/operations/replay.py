@@ -1,0 +1,252 @@
+"""Replaying dead letters: what would happen, what stands in the way, and doing it at a pace that can be stopped.
+
+The command line uses these functions; whatever else operators get will use the same.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import trio
+
+from fe.clock import Clock
+from fe.ecf.catalogue import Root
+from fe.ecf.ids import new_id
+from fe.lifecycle import Stage
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import replay_plans
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.replay_plans import Progress, ReplayPlan, ReplayTrouble
+
+#: How long the canaries may take to come to their verdicts before the plan stops.
+CANARY_PATIENCE = 120.0
+
+#: A row that failed is tried again by itself. Nothing more is released meanwhile, and if it has not got on after so
+#: many seconds, which is three tries, the plan stops: the last of its eight tries would be eight minutes away.
+TROUBLE_PATIENCE = 15.0
+
+#: How often a plan that runs is looked at as a whole: who follows it is told, and failures hold or stop it.
+LOOK_SECONDS = 0.5
+#: A look at a large plan costs something: at most this part of the time is spent looking.
+_LOOKING = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a replay of one row would do. `obstacles` are reasons why it would fail again."""
+
+    letter: DeadLetter
+    was_sent: str
+    would: str
+    obstacles: tuple[str, ...]
+
+
+def preview(letter: DeadLetter, now: datetime) -> Preview:
+    """Say what was sent of a dead letter, what a replay would send, and what stands in the way, from what we know."""
+    return Preview(letter, _was_sent(letter), _would(letter), tuple(_obstacles(letter, now)))
+
+
+def can_be_asked(letter: DeadLetter) -> bool:
+    """Whether the authority may know of it, and has a service that tells (none tells of approvals and voidings)."""
+    return letter.certificate_id is not None and letter.root in (Root.ECF, Root.RFCE)
+
+
+def _was_sent(letter: DeadLetter) -> str:
+    if letter.sends == 0:
+        return "nothing"
+    times = "once" if letter.sends == 1 else f"{letter.sends} times"
+    what = f"the bytes {_digest(letter)} may have reached the authority {times}, last at {_clock(letter.last_sent_at)}"
+    if letter.open_sends:
+        return f"{what}; what became of {'it' if letter.sends == 1 else f'{letter.open_sends} of these'} is not known"
+    return what
+
+
+def _would(letter: DeadLetter) -> str:
+    match Stage(letter.stage):
+        case Stage.SIGN:
+            return "sign it, and send it for the first time"
+        case Stage.TRACK:
+            return f"ask again for the verdict of trackId {letter.track_id}; send nothing"
+        case Stage.SEND if letter.sends == 0:
+            return f"send the signed bytes {_digest(letter)} for the first time"
+        case Stage.SEND | Stage.RECONCILE if not can_be_asked(letter):
+            return f"send the same bytes {_digest(letter)} again: nobody can be asked about a document of this kind"
+        case Stage.SEND | Stage.RECONCILE:
+            return f"ask the authority; if it does not know the document, send the same bytes {_digest(letter)} again"
+
+
+def _obstacles(letter: DeadLetter, now: datetime) -> Iterator[str]:
+    if letter.certificate_until is None:
+        yield "the tenant has no certificate: it cannot be signed"
+    elif letter.certificate_until <= now:
+        day = f"{letter.certificate_until:%Y-%m-%d}"
+        if letter.certificate_id is None:
+            yield f"the tenant's last certificate expired on {day}: it cannot be signed"
+        else:
+            yield f"its certificate expired on {day}: the authority opens no session for it"
+    if letter.sequence_until is not None and letter.sequence_until <= now:
+        yield f"the sequence of {(letter.e_ncf or '')[:3]} expired on {letter.sequence_until:%Y-%m-%d}"
+    if letter.accepted_instead is not None:
+        yield f"the number was accepted with another submission, {letter.accepted_instead}: this one will be rejected"
+    if letter.deaths:
+        yield f"{letter.deaths} processes died over it: it may end the next one too"
+    if letter.paused_by is not None:
+        yield f"its tenant or environment is paused by {letter.paused_by}: it would wait"
+    if letter.circuit_open:
+        yield f"the authority's host {letter.host} in {letter.environment} is left alone now: it would wait"
+
+
+def _digest(letter: DeadLetter) -> str:
+    return (letter.sent_sha256 or "?")[:12]
+
+
+def _clock(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}Z" if moment is not None else "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How far a run of a plan came. `stopped` says which failure ended it; None: it came to the plan's end."""
+
+    progress: Progress
+    stopped: str | None = None
+
+
+async def run_plan(
+    db: Database,
+    plan: ReplayPlan,
+    by_whom: str,
+    *,
+    clock: Clock,
+    go_on: bool = False,
+    wait: bool = True,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> Run:
+    """Release the rows of a plan that are not released yet, and wait for their ends; or stop when rows fail.
+
+    Each row is released in one transaction of its own, so a crash or a cancellation anywhere leaves a plan that the
+    same call takes up again: no row is released twice, none is forgotten, and the pace is kept, however many run it.
+    What stopped it stops it again, until `go_on` says that an operator has seen that: the rows that failed are passed
+    over, canaries go first again, and failures after that stop it as before. Without `wait` it returns when all are
+    released; with it, when none is under way any more, which may take as long as the authority does.
+    """
+    if go_on:
+        await db.transact(replay_plans.go_on, plan.plan_id)
+    watch = _Watch(db, plan, tell)
+    all_released = False
+    while True:
+        stopped = await watch.look()
+        if stopped is not None:
+            return Run(watch.progress, stopped)
+        if all_released and (not wait or watch.progress.open <= 0):
+            return Run(watch.progress)
+        if all_released or watch.holds:
+            await trio.sleep(LOOK_SECONDS)
+            continue
+        now = clock()
+        act = OperatorAction(new_id(now), now, by_whom, plan.reason)
+        step = await db.transact(replay_plans.release_next, act, plan.plan_id)
+        match step.what:
+            case "early":
+                await trio.sleep(min(step.wait, LOOK_SECONDS))
+            case "canaries":
+                watch.awaits_canaries()
+            case "done":
+                await db.run(replay_plans.finish, plan.plan_id, clock())
+                all_released = True
+                watch.look_anew()
+
+
+class _Watch:
+    """Looks at a plan now and then; `holds` while nothing more is to be released."""
+
+    def __init__(self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None]) -> None:
+        self._db = db
+        self._plan = plan
+        self._tell = tell
+        self._look_at = trio.current_time()
+        #: As it was at the last look.
+        self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
+        #: Since when rows fail, and since when canaries are waited for.
+        self._failing_since: float | None = None
+        self._canaries_since: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self._failing_since is not None or self._canaries_since is not None
+
+    def awaits_canaries(self) -> None:
+        """The canaries are out: nothing is released before they are through. They are looked at from now on."""
+        if self._canaries_since is None:
+            self._canaries_since = trio.current_time()
+            self.look_anew()
+
+    def look_anew(self) -> None:
+        """Something has changed: the next look is due now."""
+        self._look_at = trio.current_time()
+
+    async def look(self) -> str | None:
+        """Say why the plan has to stop; None when it has not, or when the last look was a moment ago."""
+        began = trio.current_time()
+        if began < self._look_at:
+            return None
+        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self._tell(self.progress)
+        why = await self._failures() or await self._canaries()
+        now = trio.current_time()
+        self._look_at = now + max(LOOK_SECONDS, (now - began) * (1 / _LOOKING - 1))
+        return why
+
+    async def _failures(self) -> str | None:
+        found = await self._db.run(replay_plans.troubles, self._plan.plan_id)
+        # A plan that failures do not stop has canaries all the same, unless it was made without.
+        counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
+        if not counted:
+            self._failing_since = None
+            return None
+        first = counted[0]
+        if first.gave_up:
+            return _said(counted, "failed again")
+        now = trio.current_time()
+        self._failing_since = self._failing_since or now
+        return _said(counted, "fails") if now - self._failing_since >= TROUBLE_PATIENCE else None
+
+    async def _canaries(self) -> str | None:
+        if self._canaries_since is None:
+            return None
+        still = await self._db.run(replay_plans.open_canaries, self._plan.plan_id)
+        if not still:
+            await self._db.run(replay_plans.pass_canaries, self._plan.plan_id)
+            self._canaries_since = None
+        elif trio.current_time() - self._canaries_since >= CANARY_PATIENCE:
+            waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
+            return f"a canary came to no end within {CANARY_PATIENCE:g} s: {still[0].subject} {waits}"
+        return None
+
+
+def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
+    first = troubles[0]
+    number = f" {first.e_ncf}" if first.e_ncf else ""
+    who = "a canary" if first.is_canary else "a released row"
+    more = f", and {len(troubles) - 1} more in trouble" if len(troubles) > 1 else ""
+    return f"{who} {what}: {first.subject}{number}: {first.error}{more}"
+
+
+async def act_on_each(
+    db: Database,
+    letters: Sequence[DeadLetter],
+    act: Callable[[Conn, OperatorAction, int, UUID], Awaitable[str | None]],
+    by_whom: str,
+    reason: str,
+    *,
+    clock: Clock,
+) -> dict[UUID, str | None]:
+    """Do one thing to every letter, each in its own transaction; None for those that were no dead letters any more."""
+    done: dict[UUID, str | None] = {}
+    for letter in letters:
+        now = clock()
+        deed = OperatorAction(new_id(now), now, by_whom, reason)
+        done[letter.subject] = await db.transact(act, deed, letter.tenant_id, letter.subject)
+    return done

@@ -1,0 +1,152 @@
+"""Saying what a submission waits for, and until when, in words that an operator can act on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from fe.lifecycle import Stage
+from fe.store.queue.diagnosis import WaitingSubmission
+
+
+class For(StrEnum):
+    """What can be waited for."""
+
+    NOTHING = "nothing"
+    OPERATOR = "operator"
+    RESUME = "resume"
+    AUTHORITY = "authority"
+    WORKER = "worker"
+    RESCUE = "rescue"
+    TIME = "time"
+    FREE_WORKER = "free worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a step becomes an operator's matter: the actors' own schedule, given by whoever knows it."""
+
+    attempts: int
+    #: How long an unknown outcome is asked about.
+    doubt: timedelta
+    #: How long En Proceso is followed.
+    follow: timedelta
+    #: After how long without a sign of life a process is taken for dead.
+    silence: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """`until` is when the next thing happens by itself; None where that is somebody's decision, or nothing is left."""
+
+    waits_for: For
+    since: datetime
+    until: datetime | None
+    sentences: tuple[str, ...]
+
+
+def explain(waiting: WaitingSubmission, limits: Limits) -> Diagnosis:
+    """Say what a submission waits for, since when, and until when."""
+    if waiting.dead_since is not None:
+        return Diagnosis(For.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
+    if waiting.stage is None:
+        why = f": {waiting.end_error}" if waiting.end_error else ""
+        ended = f"It waits for nothing. It ended as {waiting.status} at {_clock(waiting.updated_at)}{why}."
+        return Diagnosis(For.NOTHING, waiting.updated_at, None, (ended,))
+    assert waiting.entered_at is not None
+    stage = Stage(waiting.stage)
+    waits_for, until, sentence = _next(waiting, limits)
+    return Diagnosis(
+        waits_for,
+        waiting.entered_at,
+        until,
+        (
+            f"It waits for its {_STEP[stage]}, since {_clock(waiting.entered_at)}.",
+            sentence,
+            *_besides(waiting, waits_for),
+            _end(waiting, stage, limits),
+        ),
+    )
+
+
+_STEP = {
+    Stage.SIGN: "signature",
+    Stage.SEND: "sending",
+    Stage.TRACK: "verdict",
+    Stage.RECONCILE: "turn to ask the authority whether it has the document",
+}
+
+
+def _dead(waiting: WaitingSubmission) -> Iterator[str]:
+    assert waiting.dead_stage is not None
+    yield f"It gave up waiting for its {_STEP[Stage(waiting.dead_stage)]} at {_clock(waiting.dead_since)}."
+    yield f"The last error: {waiting.dead_error}."
+    yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
+
+
+def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[For, datetime | None, str]:
+    """What has to happen first."""
+    assert waiting.run_at is not None
+    if waiting.holder is not None:
+        return _held(waiting, limits, waiting.run_at)
+    if waiting.paused_by is not None:
+        return For.RESUME, None, f"{_paused(waiting)} Nothing happens before `fe outbox resume`."
+    if waiting.circuit_open:
+        assert waiting.probe_at is not None
+        said = f"The authority's host {waiting.host} in {waiting.environment} is left alone ({waiting.circuit_reason})"
+        return For.AUTHORITY, waiting.probe_at, f"{said}; it is probed next at {_clock(waiting.probe_at)}."
+    if waiting.run_at > waiting.now:
+        return For.TIME, waiting.run_at, f"It is due at {_clock(waiting.run_at)}, {_in(waiting, waiting.run_at)}."
+    late = f"It is due since {_clock(waiting.run_at)}"
+    if waiting.anybody_seen_at is None or waiting.now - waiting.anybody_seen_at > limits.silence:
+        seen = f"since {_clock(waiting.anybody_seen_at)}" if waiting.anybody_seen_at else "at all"
+        return For.FREE_WORKER, None, f"{late}, and no process has shown itself {seen}: is `fe run` running?"
+    return For.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
+
+
+def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tuple[For, datetime, str]:
+    if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
+        said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {_clock(lease_end)}."
+        return For.WORKER, lease_end, said
+    seen = f"has been silent since {_clock(waiting.holder_seen_at)}" if waiting.holder_seen_at else "is gone"
+    until = max(lease_end, waiting.now)
+    return (
+        For.RESCUE,
+        until,
+        f"{waiting.holder} had it and {seen}; somebody else takes it at {_clock(until)} or before.",
+    )
+
+
+def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
+    """What else an operator should know."""
+    if waiting.paused_by is not None and waits_for is not For.RESUME:
+        yield f"{_paused(waiting)} What is in hand is finished; nothing new begins before `fe outbox resume`."
+    if waiting.circuit_open and waits_for is not For.AUTHORITY:
+        yield f"The authority's host {waiting.host} in {waiting.environment} is left alone ({waiting.circuit_reason})."
+    if waiting.deaths:
+        yield f"{waiting.deaths} processes in a row died while they had it."
+    if waiting.last_error:
+        yield f"Last time: {waiting.last_error}."
+
+
+def _paused(waiting: WaitingSubmission) -> str:
+    return f"Paused by {waiting.paused_by}: {waiting.pause_reason}."
+
+
+def _end(waiting: WaitingSubmission, stage: Stage, limits: Limits) -> str:
+    """When it would become an operator's matter."""
+    assert waiting.entered_at is not None
+    if stage in (Stage.SIGN, Stage.SEND):
+        return f"{waiting.attempt} of {limits.attempts} attempts are used; after the last it is a dead letter."
+    patience = limits.follow if stage is Stage.TRACK else limits.doubt
+    last = _clock(waiting.entered_at + patience)
+    return f"If the authority has not said by {last} what it knows, it is a dead letter; until then it is asked again."
+
+
+def _in(waiting: WaitingSubmission, moment: datetime) -> str:
+    seconds = (moment - waiting.now).total_seconds()
+    return f"in {seconds:.0f} s" if seconds < 120 else f"in {seconds / 60:.0f} min"
+
+
+def _clock(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}Z" if moment is not None else "?"

@@ -1,0 +1,40 @@
+"""Whether the server has room for the connections of a service, and for those of whoever has to look after it."""
+
+import psycopg
+
+from fe.store.postgres.errors import StoreError
+
+#: What one command takes, at most: it has to get in when the service has all that it may have.
+COMMAND_CONNECTIONS = 2
+
+# Those that are reserved for certain logins came with Postgres 16.
+_ROOM = """
+    SELECT current_setting('max_connections')::int
+           - current_setting('superuser_reserved_connections')::int
+           - coalesce(current_setting('reserved_connections', true), '0')::int,
+           r.rolconnlimit,
+           r.rolname
+      FROM pg_roles AS r
+     WHERE r.rolname = session_user
+"""
+
+
+class TooFewConnections(StoreError):
+    """The service would take connections that the server does not have, or all; the message says how many there are."""
+
+
+def require_free_connections(conn: psycopg.Connection, connections: int) -> None:
+    """See that the server can give `connections` to the service and still lets a command in. Raises TooFewConnections."""
+    row = conn.execute(_ROOM).fetchone()
+    assert row is not None
+    there, of_login, login = row
+    if connections + COMMAND_CONNECTIONS > there:
+        raise TooFewConnections(
+            f"the service would take up to {connections} connections, and the server has {there} in all, of which "
+            f"commands need {COMMAND_CONNECTIONS}: fewer FE_DATABASE_CONNECTIONS or processes, or more max_connections"
+        )
+    if 0 <= of_login < connections:
+        raise TooFewConnections(
+            f"the service would take up to {connections} connections, and the login {login} may have {of_login}: fewer "
+            f"FE_DATABASE_CONNECTIONS or processes, or ALTER ROLE {login} CONNECTION LIMIT {connections}"
+        )

@@ -1,0 +1,206 @@
+"""Bringing a database to the shape this release needs: numbered files in `sql/`, applied once, forward only."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import sqlparse
+
+from fe.store.postgres import applied_migrations
+from fe.store.postgres.applied_migrations import Applied
+from fe.store.postgres.connection_limit import require_free_connections
+from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
+from fe.store.postgres.session import apply_settings_once, require_session_pooling
+
+#: In the repository this is a link to `sql/`, in a wheel a folder of its own.
+FOLDER = Path(__file__).resolve().parents[2] / "sql"
+
+#: One migration at a time, whoever starts it: "fe-mig" as a number.
+_ADVISORY_LOCK = 0x66652D6D6967
+
+#: The newest migration of the release before. It goes on running on what this release applies, which is written down
+#: beside each migration; one that cannot be made so has to wait for the release after.
+RELEASE_BEFORE = 8
+
+#: The oldest schema that this release's processes run on: that of the release before, so that they may be started
+#: before `fe migrate` as well as after it; or the newest migration that they cannot do without.
+OLDEST_SCHEMA = 8
+
+#: How many months ahead the partitions of the history stand ready.
+MONTHS_AHEAD = 3
+
+
+class MigrationError(StoreError):
+    """The database and the files disagree; the message says how, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the text: an applied file that was edited afterwards is noticed."""
+        return hashlib.sha256(self.text.encode()).digest()
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements one by one: several in one string are not accepted by every server we mean to run on."""
+        parts = (sqlparse.format(part, strip_comments=False).strip() for part in sqlparse.split(self.text))
+        return [part for part in parts if sqlparse.format(part, strip_comments=True).strip(" ;\n")]
+
+
+def migrations(folder: Path = FOLDER) -> list[Migration]:
+    """Read the numbered files in order. Raises MigrationError when a number is missing or twice there."""
+    found = [
+        Migration(int(path.name[:4]), path.stem, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    ]
+    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+        raise MigrationError(f"the files in {folder.name}/ are not numbered 0001, 0002, ... without gaps")
+    return found
+
+
+def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migration]:
+    """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say.
+
+    What a later release applied does not matter as long as the book says that it suits this one too.
+    """
+    by_number = {migration.number: migration for migration in files}
+    for line in applied:
+        known = by_number.get(line.number)
+        if known is None:
+            if line.works_from > len(files):
+                raise MigrationError(
+                    f"the database is at migration {line.number:04}, which suits releases from migration "
+                    f"{line.works_from:04} on, and this one ends at {len(files):04}: run a newer release"
+                )
+        elif known.digest != line.digest:
+            raise MigrationError(f"migration {known.name} was changed after it was applied: add a new one instead")
+    done = {line.number for line in applied}
+    return [migration for migration in files if migration.number not in done]
+
+
+def lacking(applied: Sequence[Applied], files: Sequence[Migration], *, oldest: int | None = None) -> list[Migration]:
+    """See that this release runs on what was applied; tell what of its own may still be missing.
+
+    `oldest` is the schema that is enough; without it, all of `files` are needed. Raises MigrationError as `pending`
+    does, and when something is missing that is needed.
+    """
+    todo = pending(applied, files)
+    if any(migration.number <= (len(files) if oldest is None else oldest) for migration in todo):
+        raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
+    return todo
+
+
+def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
+    """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
+
+    Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
+    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, or when the login lacks a
+    right.
+    """
+    files = migrations()
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            require_session_pooling(conn, dsn)  # the lock is the session's
+            conn.execute("RESET ROLE")
+            # The owner is behind the wall, too: a statement on rows it cannot see fails instead of passing them over.
+            conn.execute("SET row_security = off")
+            conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
+            applied_migrations.make(conn)
+            todo = pending(applied_migrations.read_blocking(conn), files)
+            for migration in todo:
+                with conn.transaction():
+                    for statement in migration.statements:
+                        conn.execute(statement.encode())
+                    suits = min(migration.number, RELEASE_BEFORE)
+                    applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
+            ensure_months(conn, now or datetime.now(UTC))
+            return [migration.name for migration in todo]
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        hint = f": {error.diag.message_hint}" if error.diag.message_hint else ""
+        raise MigrationError(f"{error.diag.message_primary}{hint}") from error
+
+
+def month_starts(now: datetime) -> list[datetime]:
+    """A moment in this month and in each of the coming ones whose partitions should stand ready."""
+    return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
+
+
+def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
+    """Make the partitions of this month and the next ones."""
+    for month in month_starts(now):
+        conn.execute("SELECT ensure_month(%s)", (month,))
+
+
+def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 0) -> list[str]:
+    """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
+
+    Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
+    line's. Returns the names of migrations that may still be missing: none, unless `oldest` says which schema is
+    enough. Raises MigrationError, RoleRefused, SessionRefused, NoRoom or DatabaseUnavailable with what to do.
+    """
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            require_session_pooling(conn, dsn)
+            if connections:
+                require_free_connections(conn, connections)
+            missing: list[Migration] = []
+            for role in roles or (None,):
+                with conn.transaction():
+                    if role is not None:
+                        _take(conn, role)
+                    missing = _see_that_it_fits(conn, oldest)
+                apply_settings_once(conn, role)
+            return [migration.name for migration in missing]
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+
+
+#: What a server says whose connections are all taken: it has no SQLSTATE for whom it does not let in.
+_NO_SLOT = ("too many clients already", "remaining connection slots are reserved", "too many connections for")
+
+_STANDS_ABOVE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+
+
+def _take(conn: psycopg.Connection, role: str) -> None:
+    """Take a role to the end of the transaction."""
+    login = conn.info.user
+    try:
+        conn.execute("SELECT set_config('role', %s, true)", (role,))
+    except psycopg.errors.InvalidParameterValue:
+        raise RoleRefused(f"the database has no role {role}: run `fe migrate`") from None
+    except psycopg.errors.InsufficientPrivilege:
+        raise RoleRefused(
+            f"the login {login} may not take the role {role}: let an administrator run GRANT {role} TO {login}"
+        ) from None
+    if conn.execute(_STANDS_ABOVE).fetchone() == (True,):
+        raise RoleRefused(
+            f"no row-level security holds the role {role}: let an administrator run "
+            f"ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS"
+        )
+
+
+def _see_that_it_fits(conn: psycopg.Connection, oldest: int | None) -> list[Migration]:
+    try:
+        applied = applied_migrations.read_blocking(conn)
+    except psycopg.errors.InsufficientPrivilege:
+        raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
+    return lacking(applied, migrations(), oldest=oldest)
+
+
+def _reason(error: psycopg.Error) -> str:
+    said = words(error)
+    if any(full in said for full in _NO_SLOT):
+        return f"{said} (all its connections are taken: docs/operations.md keeps some for commands)"
+    return said

@@ -1,0 +1,10 @@
+"""The roles of the database: what each kind of process may do there. Their rights are in sql/0008_roles.sql."""
+
+#: The HTTP front: sees one tenant at a time (fe/store/postgres/tenant_scope.py).
+FRONT = "fe_front"
+#: The actors, which serve all tenants.
+WORKER = "fe_worker"
+#: The command line.
+OPERATOR = "fe_operator"
+#: Reports, and people who look. None of our processes takes it.
+READONLY = "fe_readonly"

@@ -1,0 +1,125 @@
+"""What every session with the server has set, and the look whether it really has it.
+
+It is said by a statement after connecting, not by startup parameters, which poolers refuse or drop. Then it is looked
+at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is not behind the wall.
+"""
+
+import select
+import time
+from collections.abc import Mapping, Sequence
+
+import psycopg
+
+from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
+
+#: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
+#: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning.
+SERVER_SETTINGS = {
+    "statement_timeout": "8s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "10s",
+    "client_connection_check_interval": "5s",
+    "timezone": "UTC",
+    "plan_cache_mode": "force_generic_plan",
+}
+
+#: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.
+NO_ROLE = "none"
+
+#: How long each question to a pooler may wait for a server; see `require_session_pooling`.
+_POOLER_SECONDS = 5.0
+_ROUNDS = 3
+
+_SET = b"SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) AS wanted (name, value)"
+_LOOK = b"SELECT name, current_setting(name) FROM unnest(%s::text[]) AS wanted (name)"
+
+
+def settings_of(role: str | None) -> dict[str, str]:
+    """What a session has set that takes `role`; None for the login itself."""
+    return {**SERVER_SETTINGS, "role": role or NO_ROLE}
+
+
+async def apply_settings(conn: psycopg.AsyncConnection[object], settings: Mapping[str, str]) -> None:
+    """Set a new connection up, and see that it is. Raises psycopg.OperationalError saying what is not so."""
+    try:
+        await conn.execute(_SET, _columns(settings), prepare=False)
+        looked = await conn.execute(_LOOK, [list(settings)], prepare=False)
+        found: Sequence[tuple[str, str]] = await looked.fetchall()  # type: ignore[assignment]  # rows are tuples here
+    except psycopg.Error as error:
+        if error.sqlstate is None:
+            raise
+        raise psycopg.OperationalError(f"a session cannot be set up: {error.diag.message_primary}") from error
+    if wrong := _disagreement(settings, found):
+        raise psycopg.OperationalError(wrong)
+
+
+def apply_settings_once(conn: psycopg.Connection, role: str | None) -> None:
+    """Do the same at start, for a connection of the plain kind. Raises SessionRefused."""
+    settings = settings_of(role)
+    conn.execute(_SET, _columns(settings))
+    if wrong := _disagreement(settings, conn.execute(_LOOK, [list(settings)]).fetchall()):
+        raise SessionRefused(wrong)
+
+
+def _columns(settings: Mapping[str, str]) -> list[list[str]]:
+    return [list(settings), list(settings.values())]
+
+
+def _disagreement(wanted: Mapping[str, str], found: Sequence[tuple[str, str]]) -> str | None:
+    for name, value in found:
+        if value != wanted[name]:
+            return (
+                f"the setting {name} was set to {wanted[name]} and is {value or 'empty'}: what stands between "
+                "us and Postgres does not keep it. Let PgBouncer pool sessions (pool_mode = session), or do without"
+            )
+    return None
+
+
+def require_session_pooling(conn: psycopg.Connection, dsn: str) -> None:
+    """See that this connection keeps its server process, as it does unless a pooler hands it out by transaction.
+
+    Role, timeouts, prepared statements and notifications belong to that process. Raises SessionRefused, or
+    DatabaseUnavailable when the pooler has no second connection to find it out with.
+    """
+    ours = _server_process(conn, b"SELECT pg_backend_pid()")
+    if ours == conn.info.backend_pid:
+        return  # the process that greeted us is the one that works for us: there is nobody in between
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as other:
+        for _ in range(_ROUNDS):
+            # While ours is idle somebody else begins a transaction. Shared by transaction, the process that was used
+            # last is the one they get; if another client was quicker, we get a different one ourselves.
+            theirs = _server_process(other, b"BEGIN; SELECT pg_backend_pid()")
+            if theirs is None:
+                raise DatabaseUnavailable(
+                    "the pooler in front of it has no second connection free: raise its default_pool_size"
+                )
+            again = _server_process(conn, b"SELECT pg_backend_pid()")
+            if theirs == ours or again != ours:
+                raise SessionRefused(
+                    "the pooler in front of the database pools transactions: there our role, the timeouts and prepared "
+                    "statements would be anybody's. Let PgBouncer pool sessions (pool_mode = session) for this "
+                    "database, or name Postgres itself in FE_DATABASE_URL"
+                )
+            _server_process(other, b"ROLLBACK; SELECT pg_backend_pid()")
+
+
+def _server_process(conn: psycopg.Connection, statements: bytes) -> int | None:
+    """Ask which process of the server works for us; None when there was none within our patience.
+
+    Behind psycopg's back, which would wait for ever: a pooler lets a statement wait until a server is free.
+    """
+    link, until = conn.pgconn, time.monotonic() + _POOLER_SECONDS
+    link.send_query(statements)
+    process: int | None = None
+    while True:
+        while link.is_busy():
+            if not select.select([link.socket], [], [], max(0.0, until - time.monotonic()))[0]:
+                return None
+            link.consume_input()
+        result = link.get_result()
+        if result is None:
+            return process
+        if result.error_message:
+            raise psycopg.OperationalError(result.get_error_message())
+        if (value := result.get_value(0, 0)) is not None:
+            process = int(value)

@@ -1,0 +1,334 @@
+"""psycopg's own AsyncConnection, pumped by Trio instead of asyncio, and a pool of them.
+
+psycopg keeps its protocol in generators that say when they would block; all that is asyncio's in it is the waiting.
+Here Trio does that. Compared with carrying an asyncio loop inside Trio, the same transaction costs a fraction of the
+CPU (docs/decisions/trio-native-psycopg.md). It leans on private names of psycopg: its version is pinned,
+`check_psycopg` looks for them at start, and FE_DATABASE_DRIVER=trio-asyncio does without.
+"""
+
+import random
+import select
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+
+import psycopg
+import trio
+from psycopg import errors
+from psycopg.abc import PQGen, PQGenConn
+from psycopg.conninfo import conninfo_attempts, conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg.waiting import Ready, Wait
+
+from fe.store.postgres.errors import StoreError
+
+RV = TypeVar("RV")
+
+#: What is done to each new connection before anybody uses it.
+Prepare = Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]
+
+#: How long a query that was cancelled may take to end, on the server and back, before its connection is given up.
+_CANCEL_SECONDS = 2.0
+
+#: Connections are made anew after this, so that no server process grows old.
+_LIFETIME_SECONDS = 1800.0
+
+_PRIVATE_NAMES = ("_connect_gen", "_cancel_gen", "_should_cancel")
+
+
+class UnknownPsycopg(StoreError):
+    """The installed psycopg lacks what this module leans on; the message says what to do."""
+
+
+def check_psycopg() -> None:
+    """Look for the private names this module uses. Raises UnknownPsycopg."""
+    missing = [name for name in _PRIVATE_NAMES if not hasattr(psycopg.AsyncConnection, name)]
+    if missing:
+        raise UnknownPsycopg(
+            f"psycopg {psycopg.__version__} has no {', '.join(missing)}: install the version of requirements/run.lock, "
+            "or set FE_DATABASE_DRIVER=trio-asyncio"
+        )
+
+
+class _Lock:
+    """What psycopg locks a connection with. A connection belongs to one task, so taking it never waits or yields."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()
+
+    async def __aenter__(self) -> None:
+        try:
+            self._lock.acquire_nowait()
+        except trio.WouldBlock:
+            await self._lock.acquire()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+class TrioConnection(psycopg.AsyncConnection[Any]):
+    """A connection for Trio tasks. A cancelled statement is cancelled on the server too, within two seconds."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lock = _Lock()  # type: ignore[assignment]  # psycopg types it as asyncio's
+
+    @classmethod
+    async def open(cls, dsn: str, prepare: Prepare, **parameters: Any) -> Self:
+        """Connect, in autocommit mode, and have `prepare` set it up. Raises psycopg.OperationalError; cancellable."""
+        failure: psycopg.Error | None = None
+        for attempt in await _attempts(conninfo_to_dict(dsn, **parameters)):
+            try:
+                opened = await _pump_connecting(cls._connect_gen(make_conninfo("", **attempt)))
+            except psycopg.Error as error:
+                failure = error
+                continue
+            opened._autocommit = True
+            try:
+                await prepare(opened)
+            except BaseException:
+                opened.drop()
+                raise
+            return opened
+        raise failure or errors.OperationalError("no address to connect to")
+
+    async def wait(self, gen: PQGen[RV], interval: float = 0.0, timeout: float | None = None) -> RV:  # noqa: ASYNC109  (psycopg's signature)
+        """Run one of psycopg's generators to its end."""
+        try:
+            if timeout is None:
+                return await _pump(gen, self.pgconn.socket)
+            with trio.move_on_after(timeout):
+                return await _pump(gen, self.pgconn.socket)
+            raise errors._WaitTimeout("wait timeout expired")
+        except trio.Cancelled:
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                await self._cancel_running(gen)
+            raise
+        finally:
+            _let_go(gen)
+
+    async def _cancel_running(self, gen: PQGen[Any]) -> None:
+        """Have the server stop the statement and take its last words; give the connection up if it will not."""
+        with trio.move_on_after(_CANCEL_SECONDS, shield=True) as patience:
+            try:
+                await _pump_connecting(self._cancel_gen())
+                await _pump(gen, self.pgconn.socket)
+            except errors.QueryCanceled:
+                pass  # as was asked for
+            except psycopg.Error:
+                self.drop()
+        if patience.cancelled_caught:
+            self.drop()
+
+    async def cancel_safe(self, *, timeout: float = _CANCEL_SECONDS) -> None:  # noqa: ASYNC109  (psycopg's signature)
+        """Cancel the running statement, if any."""
+        if self._should_cancel():
+            with trio.move_on_after(timeout):
+                await _pump_connecting(self._cancel_gen())
+
+    def drop(self) -> None:
+        """Close it here and now, in whatever state it is."""
+        self._closed = True
+        self.pgconn.finish()
+
+    @property
+    def stale(self) -> bool:
+        """Whether an idle connection has something to say: the server's farewell, since nothing was asked."""
+        poller = select.poll()
+        poller.register(self.pgconn.socket, select.POLLIN)
+        return bool(poller.poll(0))
+
+
+def _let_go(gen: PQGen[Any]) -> None:
+    """End a generator that nobody will pump any more, instead of leaving its last words to the garbage collector.
+
+    The one that leaves a pipeline answers to being closed by asking to wait once more, or with an error of its own.
+    """
+    for _ in range(4):
+        with suppress(RuntimeError, psycopg.Error):
+            gen.close()
+            return
+
+
+async def _pump(gen: Generator[Wait, Ready, RV], fd: int) -> RV:
+    try:
+        wanted = next(gen)
+        while True:
+            wanted = gen.send(await _ready(fd, wanted))
+    except StopIteration as done:
+        return cast(RV, done.value)
+    except OSError as error:
+        raise errors.OperationalError("connection socket closed") from error
+
+
+async def _pump_connecting(gen: PQGenConn[RV]) -> RV:
+    try:
+        fd, wanted = next(gen)
+        while True:
+            fd, wanted = gen.send(await _ready(fd, wanted))
+    except StopIteration as done:
+        return cast(RV, done.value)
+    except OSError as error:
+        raise errors.OperationalError("connection socket closed") from error
+
+
+async def _ready(fd: int, wanted: int) -> Ready:
+    if wanted == Wait.R:
+        await trio.lowlevel.wait_readable(fd)
+        return Ready.R
+    if wanted == Wait.W:
+        await trio.lowlevel.wait_writable(fd)
+        return Ready.W
+    # A pipeline asks for both whenever it sends. There is nearly always room to, and two tasks to wait for it would
+    # cost several times the statement.
+    if found := _ready_now(fd):
+        return found
+    seen = 0
+    async with trio.open_nursery() as nursery:
+
+        async def watch(wait: Any, state: int) -> None:
+            nonlocal seen
+            await wait(fd)
+            seen |= state
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(watch, trio.lowlevel.wait_readable, Ready.R)
+        nursery.start_soon(watch, trio.lowlevel.wait_writable, Ready.W)
+    return Ready(seen)
+
+
+def _ready_now(fd: int) -> Ready | None:
+    poller = select.poll()
+    poller.register(fd, select.POLLIN | select.POLLOUT)
+    state = 0
+    for _, events in poller.poll(0):
+        if events & select.POLLOUT:
+            state |= Ready.W
+        if events & ~select.POLLOUT:  # an end or an error is read, too
+            state |= Ready.R
+    return Ready(state) if state else None
+
+
+async def _attempts(parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every address to try, in order. Names are resolved here, because libpq would block the event loop for it."""
+    found: list[dict[str, Any]] = []
+    for attempt in conninfo_attempts(parameters):
+        host = attempt.get("host")
+        if not host or attempt.get("hostaddr") or str(host).startswith(("/", "@")):
+            found.append(attempt)
+            continue
+        try:
+            infos = await trio.socket.getaddrinfo(str(host), attempt.get("port") or 5432, type=trio.socket.SOCK_STREAM)
+        except OSError as error:
+            raise errors.OperationalError(f"the host of the database cannot be resolved: {error}") from error
+        found += [{**attempt, "hostaddr": info[4][0]} for info in infos]
+    return found
+
+
+class TrioPool:
+    """At most `size` connections, opened when needed, the last used first."""
+
+    def __init__(self, dsn: str, size: int, patience: float, parameters: dict[str, Any], prepare: Prepare) -> None:
+        self._dsn = dsn
+        self._parameters = parameters
+        self._prepare = prepare
+        self._patience = patience
+        self._free = trio.CapacityLimiter(size)
+        self._idle: list[tuple[TrioConnection, float]] = []
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[TrioConnection]:
+        """Lend a connection. One that comes back in the middle of something is closed.
+
+        Raises psycopg.OperationalError when none can be opened, or none is free in time.
+        """
+        borrower = object()
+        with trio.move_on_after(self._patience) as patience:
+            await self._free.acquire_on_behalf_of(borrower)
+        if patience.cancelled_caught:
+            raise errors.OperationalError("all connections were in use for too long")
+        try:
+            lent, until = await self._take()
+            try:
+                yield lent
+            finally:
+                if lent.pgconn.transaction_status == TransactionStatus.IDLE:
+                    self._idle.append((lent, until))
+                else:
+                    lent.drop()
+        finally:
+            self._free.release_on_behalf_of(borrower)
+
+    def close(self) -> None:
+        """Close the idle connections; those in use are closed by whoever has them."""
+        while self._idle:
+            self._idle.pop()[0].drop()
+
+    async def _take(self) -> tuple[TrioConnection, float]:
+        now = trio.current_time()
+        while self._idle:
+            kept, until = self._idle.pop()
+            if now < until and not kept.closed and not kept.stale:
+                return kept, until
+            kept.drop()
+        with trio.move_on_after(self._patience):
+            opened = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
+            spread = random.uniform(0.8, 1.2)  # noqa: S311  (spreads the renewals; nothing secret hangs on it)
+            return opened, now + _LIFETIME_SECONDS * spread
+        raise errors.OperationalError("connecting took too long")
+
+
+class TrioDriver:
+    """Lends connections that Trio pumps."""
+
+    def __init__(
+        self,
+        dsn: str,
+        parameters: dict[str, Any],
+        prepare: Prepare,
+        pool: TrioPool,
+        observe_wait: Callable[[float], None],
+    ) -> None:
+        self._dsn = dsn
+        self._parameters = parameters
+        self._prepare = prepare
+        self._pool = pool
+        self._observe_wait = observe_wait
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls,
+        dsn: str,
+        size: int,
+        patience: float,
+        parameters: dict[str, Any],
+        prepare: Prepare,
+        observe_wait: Callable[[float], None],
+    ) -> AsyncIterator[Self]:
+        """Open the pool for as long as the block runs; `prepare` sets up each connection. Raises UnknownPsycopg."""
+        check_psycopg()
+        pool = TrioPool(dsn, size, patience, parameters, prepare)
+        driver = cls(dsn, parameters, prepare, pool, observe_wait)
+        try:
+            yield driver
+        finally:
+            driver._pool.close()
+
+    async def borrow(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
+        """Run `work` on a connection of the pool."""
+        asked_at = trio.current_time()
+        async with self._pool.connection() as conn:
+            self._observe_wait(trio.current_time() - asked_at)
+            return await work(conn)
+
+    async def apart(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
+        """Run `work` on a connection of its own."""
+        conn = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
+        try:
+            return await work(conn)
+        finally:
+            conn.drop()

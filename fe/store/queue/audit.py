@@ -1,0 +1,77 @@
+"""Acts of operators, kept for ever: who did what to what, when, and why."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from fe.store.postgres.db import Conn
+
+#: A reason may be this long; the table refuses more.
+LONGEST_REASON = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorAction:
+    """Who does something, why, and when; kept with it. `reason` has 1 to LONGEST_REASON characters."""
+
+    action_id: UUID
+    at: datetime
+    by_whom: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """An act on record."""
+
+    at: datetime
+    by_whom: str
+    action: str
+    reason: str
+    tenant_id: int | None
+    subject: UUID | None
+    detail: dict[str, Any]
+
+
+_RECORD = """
+    INSERT INTO operator_actions (action_id, at, by_whom, action, reason, tenant_id, subject, detail)
+    VALUES (%(id)s, %(at)s, %(by)s, %(action)s, %(reason)s, %(tenant)s, %(subject)s, %(detail)s)
+"""
+
+
+async def record(
+    conn: Conn, act: OperatorAction, action: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
+) -> None:
+    """Put an act on record; in the transaction of the act itself."""
+    await conn.execute(
+        _RECORD,
+        {
+            "id": act.action_id,
+            "at": act.at,
+            "by": act.by_whom,
+            "action": action,
+            "reason": act.reason,
+            "tenant": tenant_id,
+            "subject": subject,
+            "detail": Jsonb(detail),
+        },
+    )
+
+
+_LATEST = """
+    SELECT at, by_whom, action, reason, tenant_id, subject, detail
+      FROM operator_actions
+     ORDER BY at DESC, action_id DESC
+     LIMIT %(limit)s
+"""
+
+
+async def latest(conn: Conn, limit: int) -> list[AuditEntry]:
+    """List what operators did, the latest first."""
+    cursor = conn.cursor(row_factory=class_row(AuditEntry))
+    await cursor.execute(_LATEST, {"limit": limit})
+    return await cursor.fetchall()

@@ -1,0 +1,182 @@
+"""Dead letters and what operators do about them: reads across tenants (an operator's right), acts on one row each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import LiteralString
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+
+from fe.store.postgres.db import Conn
+from fe.store.queue.audit import OperatorAction, record
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterFilter:
+    """Which dead letters are meant; None means any."""
+
+    tenant_id: int | None = None
+    environment: str | None = None
+    stage: str | None = None
+    #: Part of the error's text, letter case apart.
+    error: str | None = None
+    #: Died at least so long ago.
+    older_than: timedelta | None = None
+    e_ncf: str | None = None
+    subjects: Sequence[UUID] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A row that gave up, with what an operator wants to see of its submission."""
+
+    tenant_id: int
+    tenant: str
+    subject: UUID
+    stage: str
+    environment: str
+    host: str
+    attempt: int
+    deaths: int
+    died_at: datetime
+    error: str
+    root: str
+    e_ncf: str | None
+    issuer_rnc: str | None
+    track_id: str | None
+    #: The bytes that are sent: of the summary where there is one, else of the signed document.
+    sent_sha256: str | None
+    certificate_id: UUID | None
+    #: Until when the certificate that signed it is good; before signing, the last of the tenant's certificates in use.
+    certificate_until: datetime | None
+    #: When the tenant's active sequence of this type expires.
+    sequence_until: datetime | None
+    #: Sends of its bytes that may have reached the authority, and of these the ones never resolved.
+    sends: int
+    open_sends: int
+    last_sent_at: datetime | None
+    #: Another submission whose document with this number was accepted.
+    accepted_instead: UUID | None
+    paused_by: str | None
+    circuit_open: bool
+
+
+_LIST = """
+    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths, d.died_at,
+           d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
+           (SELECT encode(sha256(b.content), 'hex')
+              FROM submission_documents AS b
+             WHERE b.tenant_id = d.tenant_id AND b.submission_id = d.subject AND b.kind IN ('sent', 'signed')
+             ORDER BY b.kind
+             LIMIT 1) AS sent_sha256,
+           (SELECT max(c.not_after)
+              FROM certificates AS c
+             WHERE c.tenant_id = d.tenant_id
+               AND CASE WHEN s.certificate_id IS NULL THEN c.retired_at IS NULL
+                        ELSE c.certificate_id = s.certificate_id END) AS certificate_until,
+           (SELECT q.expire_at
+              FROM sequences AS q
+             WHERE q.tenant_id = d.tenant_id AND q.environment = d.environment AND q.prefix = left(s.e_ncf, 3)
+               AND q.is_active) AS sequence_until,
+           sent.sends, sent.open_sends, sent.last_sent_at,
+           (SELECT other.submission_id
+              FROM submissions AS other
+             WHERE other.tenant_id = d.tenant_id AND other.e_ncf = s.e_ncf AND other.submission_id <> d.subject
+               AND other.environment = d.environment AND other.issuer_rnc = s.issuer_rnc
+               AND s.root IN ('ECF', 'RFCE') AND other.root IN ('ECF', 'RFCE')
+               AND other.status IN ('Aceptado', 'Aceptado Condicional')
+             LIMIT 1) AS accepted_instead,
+           (SELECT p.paused_by
+              FROM pauses AS p
+             WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)
+             ORDER BY p.paused_at
+             LIMIT 1) AS paused_by,
+           coalesce((SELECT c.is_open
+                       FROM circuits AS c
+                      WHERE c.environment = d.environment AND c.host = d.host), false) AS circuit_open
+      FROM dead_letters AS d
+      JOIN tenants AS t ON t.tenant_id = d.tenant_id
+      JOIN submissions AS s ON s.tenant_id = d.tenant_id AND s.submission_id = d.subject
+     CROSS JOIN LATERAL (
+           SELECT count(*) FILTER (WHERE x.outcome <> 'not_sent')::int AS sends,
+                  count(*) FILTER (WHERE x.outcome IN ('intended', 'unknown'))::int AS open_sends,
+                  max(x.intended_at) FILTER (WHERE x.outcome <> 'not_sent') AS last_sent_at
+             FROM sends AS x
+            WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.subject) AS sent
+     WHERE (%(tenant)s::bigint IS NULL OR d.tenant_id = %(tenant)s)
+       AND (%(environment)s::text IS NULL OR d.environment = %(environment)s)
+       AND (%(stage)s::text IS NULL OR d.stage = %(stage)s)
+       AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(d.error)) > 0)
+       AND (%(older)s::interval IS NULL OR d.died_at <= now() - %(older)s)
+       AND (%(e_ncf)s::text IS NULL OR s.e_ncf = %(e_ncf)s)
+       AND (%(subjects)s::uuid[] IS NULL OR d.subject = ANY (%(subjects)s))
+     ORDER BY d.died_at, d.tenant_id, d.subject
+     LIMIT %(limit)s
+"""
+
+
+async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLetter]:
+    """List dead letters, the longest dead first."""
+    cursor = conn.cursor(row_factory=class_row(DeadLetter))
+    await cursor.execute(
+        _LIST,
+        {
+            "tenant": which.tenant_id,
+            "environment": which.environment,
+            "stage": which.stage,
+            "error": which.error,
+            "older": which.older_than,
+            "e_ncf": which.e_ncf,
+            "subjects": list(which.subjects) if which.subjects is not None else None,
+            "limit": limit,
+        },
+    )
+    return await cursor.fetchall()
+
+
+async def counted(conn: Conn) -> list[tuple[str, str, int]]:
+    """Count dead letters by stage and environment."""
+    cursor = await conn.execute(
+        "SELECT stage, environment, count(*)::int FROM dead_letters GROUP BY stage, environment ORDER BY 1, 2"
+    )
+    return await cursor.fetchall()
+
+
+_REPLAY = "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s)"
+_DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s, %(note)s)"
+
+
+async def replay(conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID) -> str | None:
+    """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
+
+    Run it in a transaction: the act goes on record with what it did.
+    """
+    stage = await _act(conn, _REPLAY, act, tenant_id, subject)
+    if stage is not None:
+        await record(conn, act, "replay", tenant_id, subject, {"stage": stage})
+    return stage
+
+
+async def discard(
+    conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID, *, note: str | None = None
+) -> str | None:
+    """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
+
+    `note` is for the client, who is shown it with the error; the act's reason is not. Run it in a transaction: the act
+    goes on record with what it did.
+    """
+    fate = await _act(conn, _DISCARD, act, tenant_id, subject, note=note)
+    if fate is not None:
+        await record(conn, act, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
+    return fate
+
+
+async def _act(
+    conn: Conn, call: LiteralString, act: OperatorAction, tenant_id: int, subject: UUID, **more: str | None
+) -> str | None:
+    cursor = conn.cursor(row_factory=scalar_row)
+    values = {"tenant": tenant_id, "subject": subject, "at": act.at, "by": act.by_whom, "reason": act.reason}
+    await cursor.execute(call, values | more)
+    found: str | None = await cursor.fetchone()
+    return found

@@ -1,0 +1,100 @@
+"""Submissions of which nobody knows whether the authority has them: an operator sees them before they give up."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from fe.store.postgres.db import Conn
+from fe.store.queue.dead_letters import DeadLetterFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One that is in doubt. `gave_up`: it lies among the dead letters; else the authority is being asked about it."""
+
+    tenant: str
+    subject: UUID
+    environment: str
+    host: str
+    e_ncf: str | None
+    gave_up: bool
+    since: datetime
+    #: Sends whose outcome is not known, and when the last of them began.
+    open_sends: int
+    last_sent_at: datetime | None
+    error: str | None
+
+
+# Waiting to be asked about, or given up with a send whose outcome nobody learned. What is being sent at this moment is
+# in nobody's doubt yet.
+_IN_DOUBT = """
+    SELECT t.name AS tenant, x.subject, x.environment, x.host, s.e_ncf, x.gave_up, x.since, x.error,
+           sent.open_sends, sent.last_sent_at
+      FROM (SELECT o.tenant_id, o.subject, o.environment, o.host, false AS gave_up, o.entered_at AS since,
+                   o.last_error AS error
+              FROM outbox AS o
+             WHERE o.stage = 'reconcile'
+             UNION ALL
+            SELECT d.tenant_id, d.subject, d.environment, d.host, true AS gave_up, d.entered_at AS since, d.error
+              FROM dead_letters AS d) AS x
+      JOIN tenants AS t ON t.tenant_id = x.tenant_id
+      JOIN submissions AS s ON s.tenant_id = x.tenant_id AND s.submission_id = x.subject
+     CROSS JOIN LATERAL (
+           SELECT count(*)::int AS open_sends, max(y.intended_at) AS last_sent_at
+             FROM sends AS y
+            WHERE y.tenant_id = x.tenant_id AND y.submission_id = x.subject
+              AND y.outcome IN ('intended', 'unknown')) AS sent
+     WHERE (NOT x.gave_up OR sent.open_sends > 0)
+       AND (%(tenant)s::bigint IS NULL OR x.tenant_id = %(tenant)s)
+       AND (%(environment)s::text IS NULL OR x.environment = %(environment)s)
+       AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(x.error)) > 0)
+       AND (%(older)s::interval IS NULL OR x.since <= now() - %(older)s)
+       AND (%(e_ncf)s::text IS NULL OR s.e_ncf = %(e_ncf)s)
+       AND (%(subjects)s::uuid[] IS NULL OR x.subject = ANY (%(subjects)s))
+     ORDER BY x.since, x.tenant_id, x.subject
+     LIMIT %(limit)s
+"""
+
+
+async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[Doubt]:
+    """List what is in doubt, the longest first. Of the filter everything counts but the stage."""
+    cursor = conn.cursor(row_factory=class_row(Doubt))
+    await cursor.execute(
+        _IN_DOUBT,
+        {
+            "tenant": which.tenant_id,
+            "environment": which.environment,
+            "error": which.error,
+            "older": which.older_than,
+            "e_ncf": which.e_ncf,
+            "subjects": list(which.subjects) if which.subjects is not None else None,
+            "limit": limit,
+        },
+    )
+    return await cursor.fetchall()
+
+
+_COUNTED = """
+    SELECT x.environment, x.host, count(*) FILTER (WHERE NOT x.gave_up)::int,
+           count(*) FILTER (WHERE x.gave_up)::int, min(x.since)
+      FROM (SELECT o.environment, o.host, false AS gave_up, o.entered_at AS since
+              FROM outbox AS o
+             WHERE o.stage = 'reconcile'
+             UNION ALL
+            SELECT d.environment, d.host, true AS gave_up, d.entered_at AS since
+              FROM dead_letters AS d
+             WHERE EXISTS (SELECT 1
+                             FROM sends AS y
+                            WHERE y.tenant_id = d.tenant_id AND y.submission_id = d.subject
+                              AND y.outcome IN ('intended', 'unknown'))) AS x
+     GROUP BY x.environment, x.host
+     ORDER BY x.environment, x.host
+"""
+
+
+async def counted(conn: Conn) -> list[tuple[str, str, int, int, datetime]]:
+    """Count by environment and host what is asked about and what gave up, with since when the longest is in doubt."""
+    cursor = await conn.execute(_COUNTED)
+    return await cursor.fetchall()

@@ -1,0 +1,67 @@
+"""Pauses: what an operator has stopped. Claims look at them; what is in hand already is finished."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from fe.store.postgres.db import Conn
+from fe.store.queue.audit import OperatorAction, record
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """What is stopped. `tenant` and `tenant_id` are None for everybody, `environment` is None for everywhere."""
+
+    tenant_id: int | None
+    tenant: str | None
+    environment: str | None
+    paused_at: datetime
+    paused_by: str
+    reason: str
+
+
+_PAUSE = """
+    INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason)
+    VALUES (%(tenant)s, %(environment)s, %(at)s, %(by)s, %(reason)s)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def pause(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+    """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False when it was paused.
+
+    Run it in a transaction: the act goes on record with what it did.
+    """
+    values = {"tenant": tenant_id or 0, "environment": environment or ""}
+    cursor = await conn.execute(_PAUSE, {**values, "at": act.at, "by": act.by_whom, "reason": act.reason})
+    if cursor.rowcount == 1:
+        await record(conn, act, "pause", tenant_id, None, {"environment": environment})
+    return cursor.rowcount == 1
+
+
+_RESUME = "DELETE FROM pauses WHERE tenant_id = %(tenant)s AND environment = %(environment)s"
+
+
+async def resume(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+    """Undo a pause; False when there was none like this. Run it in a transaction, like `pause`."""
+    cursor = await conn.execute(_RESUME, {"tenant": tenant_id or 0, "environment": environment or ""})
+    if cursor.rowcount == 1:
+        await record(conn, act, "resume", tenant_id, None, {"environment": environment})
+    return cursor.rowcount == 1
+
+
+_ALL = """
+    SELECT nullif(p.tenant_id, 0) AS tenant_id, t.name AS tenant, nullif(p.environment, '') AS environment,
+           p.paused_at, p.paused_by, p.reason
+      FROM pauses AS p
+      LEFT JOIN tenants AS t ON t.tenant_id = p.tenant_id
+     ORDER BY p.paused_at, p.tenant_id, p.environment
+"""
+
+
+async def everything(conn: Conn) -> list[Pause]:
+    """List what is stopped, the longest first."""
+    cursor = conn.cursor(row_factory=class_row(Pause))
+    await cursor.execute(_ALL)
+    return await cursor.fetchall()

@@ -1,0 +1,335 @@
+"""Replay plans: many dead letters set going again at a pace, each exactly once, whoever crashes on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from fe.store.postgres.db import Conn
+from fe.store.queue import dead_letters
+from fe.store.queue.audit import OperatorAction, record
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """A replay of many rows, as it was written down."""
+
+    plan_id: str
+    created_by: str
+    reason: str
+    per_second: Decimal
+    stop_on_failure: bool
+    finished_at: datetime | None
+
+
+_MAKE = """
+    INSERT INTO replay_plans (plan_id, created_at, created_by, reason, canary, canary_of_lane, canaries_passed,
+                              per_second, stop_on_failure)
+    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, 0, %(canary)s, true, %(pace)s, %(stop)s)
+    ON CONFLICT DO NOTHING
+"""
+
+_ADD_ITEMS = """
+    INSERT INTO replay_items (tenant_id, plan_id, subject, turn)
+    SELECT i.tenant_id, %(plan)s, i.subject, i.turn
+      FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY AS i (tenant_id, subject, turn)
+"""
+
+# A lane is one of the authority's hosts in one environment: what gets through to one says nothing of another. A row
+# that is no dead letter any more proves nothing, and is no canary. A plan of the release before has one number for all.
+_CANARIES_FIRST = """
+    WITH waiting AS (
+        SELECT i.tenant_id, i.subject, i.turn,
+               d.subject IS NOT NULL
+               AND row_number() OVER (PARTITION BY d.environment, d.host, d.subject IS NULL ORDER BY i.turn)
+                   <= coalesce(p.canary_of_lane, p.canary) AS is_first
+          FROM replay_plans AS p
+          JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_at IS NULL
+          LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
+         WHERE p.plan_id = %(plan)s
+    ), placed AS (
+        SELECT w.tenant_id, w.subject, w.is_first,
+               (SELECT coalesce(max(r.turn), 0) FROM replay_items AS r
+                 WHERE r.plan_id = %(plan)s AND r.released_at IS NOT NULL)
+               + row_number() OVER (ORDER BY NOT w.is_first, w.turn) AS turn
+          FROM waiting AS w
+    ), turns AS (
+        UPDATE replay_items AS i
+           SET turn = placed.turn
+          FROM placed
+         WHERE i.plan_id = %(plan)s AND i.tenant_id = placed.tenant_id AND i.subject = placed.subject
+    )
+    UPDATE replay_plans AS p
+       SET canary = greatest(p.canary, coalesce(last.turn, 0)), canaries_passed = last.turn IS NULL
+      FROM (SELECT max(placed.turn) AS turn FROM placed WHERE placed.is_first) AS last
+     WHERE p.plan_id = %(plan)s
+"""
+
+
+async def make(
+    conn: Conn,
+    act: OperatorAction,
+    plan_id: str,
+    rows: Sequence[tuple[int, UUID]],
+    *,
+    canary: int,
+    per_second: Decimal,
+    stop_on_failure: bool,
+) -> bool:
+    """Write a plan down, rows and all, in the caller's transaction; False when there is one by that id already.
+
+    `canary` rows of each lane go first, the others in their order.
+    """
+    cursor = await conn.execute(
+        _MAKE,
+        {
+            "plan": plan_id,
+            "at": act.at,
+            "by": act.by_whom,
+            "reason": act.reason,
+            "canary": canary,
+            "pace": per_second,
+            "stop": stop_on_failure,
+        },
+    )
+    if cursor.rowcount == 0:
+        return False
+    tenants = [tenant for tenant, _ in rows]
+    await conn.execute(_ADD_ITEMS, {"plan": plan_id, "tenants": tenants, "subjects": [subject for _, subject in rows]})
+    await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
+    await record(conn, act, "plan", None, None, {"plan": plan_id, "rows": len(rows)})
+    return True
+
+
+_FIND = """
+    SELECT plan_id, created_by, reason, per_second, stop_on_failure, finished_at
+      FROM replay_plans
+     WHERE plan_id = %(plan)s
+"""
+
+
+async def find(conn: Conn, plan_id: str) -> ReplayPlan | None:
+    """Find a plan."""
+    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
+    await cursor.execute(_FIND, {"plan": plan_id})
+    return await cursor.fetchone()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a plan is. `skipped` rows were no dead letters any more; `failed` ones are dead again, or in error."""
+
+    total: int
+    released: int
+    skipped: int
+    ended: int
+    failed: list[UUID]
+
+    @property
+    def open(self) -> int:
+        """How many are under way: released, and neither at a verdict nor failed."""
+        return self.released - self.skipped - self.ended - len(self.failed)
+
+
+# A row counts by what it came to after its release: `ended` when its submission has reached a last state, `failed` when
+# it lies among the dead letters again or ended in an error.
+_PROGRESS = """
+    SELECT count(*)::int AS total,
+           count(i.released_at)::int AS released,
+           count(*) FILTER (WHERE i.released_at IS NOT NULL AND i.released_to IS NULL)::int AS skipped,
+           count(*) FILTER (WHERE i.released_to IS NOT NULL
+                              AND s.status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado'))::int AS ended,
+           coalesce(array_agg(i.subject ORDER BY i.turn)
+                    FILTER (WHERE i.released_to IS NOT NULL
+                              AND (s.status = 'error' OR d.subject IS NOT NULL)), '{}') AS failed
+      FROM replay_items AS i
+      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
+      LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
+     WHERE i.plan_id = %(plan)s
+"""
+
+
+async def progress(conn: Conn, plan_id: str) -> Progress:
+    """Tell how far a plan has come."""
+    cursor = conn.cursor(row_factory=class_row(Progress))
+    await cursor.execute(_PROGRESS, {"plan": plan_id})
+    found = await cursor.fetchone()
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What came of asking for the next release.
+
+    `released` one row; `skipped` one that was no dead letter any more; `early`: the pace asks for `wait` more seconds;
+    `canaries`: the first ones are out and nobody has said yet that they are well; `done`: there is no row left.
+    """
+
+    what: Literal["released", "skipped", "early", "canaries", "done"]
+    wait: float = 0.0
+    subject: UUID | None = None
+
+
+# To the end of the transaction: whoever runs the plan too waits here. A statement of its own, because one that waits
+# for a lock goes on seeing the rows of other tables as they were before it waited.
+_LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
+
+_GATE = """
+    SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM replay_items AS i
+                                  WHERE i.plan_id = p.plan_id AND i.released_at IS NULL) THEN 'done'
+                WHEN NOT p.canaries_passed
+                 AND (SELECT count(*) FROM replay_items AS i
+                       WHERE i.plan_id = p.plan_id AND i.turn <= p.canary AND i.released_at IS NULL) = 0 THEN 'canaries'
+                WHEN p.next_release_at > clock_timestamp() THEN 'early'
+                ELSE 'released' END,
+           -- Not simply the difference: before the first release that is infinite, which Postgres knows since 17.
+           greatest(0, extract(EPOCH FROM greatest(p.next_release_at, clock_timestamp()) - clock_timestamp()))::float8
+      FROM replay_plans AS p
+     WHERE p.plan_id = %(plan)s
+"""
+
+_TURN = """
+    UPDATE replay_plans
+       SET next_release_at = clock_timestamp() + make_interval(secs => (1 / per_second)::float8)
+     WHERE plan_id = %(plan)s
+"""
+
+_NEXT = """
+    UPDATE replay_items AS i
+       SET released_at = %(at)s
+      FROM (SELECT w.tenant_id, w.subject
+              FROM replay_items AS w
+             WHERE w.plan_id = %(plan)s AND w.released_at IS NULL
+             ORDER BY w.turn
+             LIMIT 1) AS up
+     WHERE i.plan_id = %(plan)s AND i.tenant_id = up.tenant_id AND i.subject = up.subject
+    RETURNING i.tenant_id, i.subject
+"""
+
+_RELEASED_TO = """
+    UPDATE replay_items SET released_to = %(stage)s
+     WHERE tenant_id = %(tenant)s AND plan_id = %(plan)s AND subject = %(subject)s
+"""
+
+
+async def release_next(conn: Conn, act: OperatorAction, plan_id: str) -> Step:
+    """Release the next row of a plan, if it is time; run it in a transaction, so that a row is released once or not."""
+    await conn.execute(_LOCK, {"plan": plan_id})
+    gate = await (await conn.execute(_GATE, {"plan": plan_id})).fetchone()
+    assert gate is not None, "a plan that was found before"
+    what, wait = gate
+    if what != "released":
+        return Step(what, wait)
+    cursor = await conn.execute(_NEXT, {"plan": plan_id, "at": act.at})
+    following = await cursor.fetchone()
+    assert following is not None, "the gate saw one, and holds the lock"
+    tenant_id, subject = following
+    stage = await dead_letters.replay(conn, act, tenant_id, subject)
+    if stage is None:
+        return Step("skipped", subject=subject)
+    await conn.execute(_RELEASED_TO, {"stage": stage, "tenant": tenant_id, "plan": plan_id, "subject": subject})
+    await conn.execute(_TURN, {"plan": plan_id})
+    return Step("released", subject=subject)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayTrouble:
+    """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
+
+    subject: UUID
+    e_ncf: str | None
+    gave_up: bool
+    is_canary: bool
+    error: str
+
+
+# What it failed with is left in its row until it gets on: the first failed try shows, not the last one minutes later.
+_TROUBLES = """
+    SELECT i.subject, s.e_ncf, s.status = 'error' OR d.subject IS NOT NULL AS gave_up,
+           i.turn <= p.canary AND NOT p.canaries_passed AS is_canary,
+           coalesce(d.error, o.last_error, s.response ->> 'error', 'processes died over it: ' || o.deaths, '') AS error
+      FROM replay_plans AS p
+      JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
+      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
+      LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
+      LEFT JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.subject = i.subject
+     WHERE p.plan_id = %(plan)s
+       AND (s.status = 'error' OR d.subject IS NOT NULL OR o.last_error IS NOT NULL OR o.deaths > 0)
+     ORDER BY gave_up DESC, i.turn
+     LIMIT 100
+"""
+
+
+async def troubles(conn: Conn, plan_id: str) -> list[ReplayTrouble]:
+    """Name rows of a plan that failed and that no operator has passed over, those first that gave up."""
+    cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
+    await cursor.execute(_TROUBLES, {"plan": plan_id})
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do."""
+
+    subject: UUID
+    stage: str | None
+
+
+_CANARIES = """
+    SELECT i.subject, o.stage
+      FROM replay_plans AS p
+      JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
+      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
+      LEFT JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.subject = i.subject
+     WHERE p.plan_id = %(plan)s AND i.released_to IS NOT NULL
+       AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
+     ORDER BY i.turn
+"""
+
+
+async def open_canaries(conn: Conn, plan_id: str) -> list[Canary]:
+    """Name the canaries that have no verdict yet; none of those is left out that failed."""
+    cursor = conn.cursor(row_factory=class_row(Canary))
+    await cursor.execute(_CANARIES, {"plan": plan_id})
+    return await cursor.fetchall()
+
+
+async def pass_canaries(conn: Conn, plan_id: str) -> None:
+    """Let the rest of the plan follow its canaries."""
+    await conn.execute("UPDATE replay_plans SET canaries_passed = true WHERE plan_id = %(plan)s", {"plan": plan_id})
+
+
+_SEEN = """
+    UPDATE replay_items AS i
+       SET passed_over = true
+      FROM replay_plans AS p, submissions AS s
+     WHERE p.plan_id = %(plan)s AND i.plan_id = p.plan_id AND i.released_to IS NOT NULL
+       AND s.tenant_id = i.tenant_id AND s.submission_id = i.subject
+       AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
+       AND ((i.turn <= p.canary AND NOT p.canaries_passed)
+            OR s.status = 'error'
+            OR EXISTS (SELECT 1 FROM dead_letters AS d WHERE d.tenant_id = i.tenant_id AND d.subject = i.subject)
+            OR EXISTS (SELECT 1 FROM outbox AS o
+                        WHERE o.tenant_id = i.tenant_id AND o.subject = i.subject
+                          AND (o.last_error IS NOT NULL OR o.deaths > 0)))
+"""
+
+
+async def go_on(conn: Conn, plan_id: str) -> None:
+    """Pass over what failed, or came to no end as a canary, and send new canaries first; run it in a transaction."""
+    await conn.execute(_LOCK, {"plan": plan_id})
+    await conn.execute(_SEEN, {"plan": plan_id})
+    await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
+
+
+async def finish(conn: Conn, plan_id: str, at: datetime) -> None:
+    """Close a plan."""
+    await conn.execute(
+        "UPDATE replay_plans SET finished_at = %(at)s WHERE plan_id = %(plan)s AND finished_at IS NULL",
+        {"plan": plan_id, "at": at},
+    )

@@ -1,0 +1,134 @@
+"""Wake-ups: a hint that a stage has work, so that nobody waits for the next poll.
+
+Ringing costs nothing in the transaction that made the work: within the process an event is set at once; to the other
+processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting one it
+would serialise commits). A hint may be lost; polling gives correctness.
+"""
+
+import heapq
+import math
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+import trio
+
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
+
+CHANNEL = "fe_due"
+THROTTLE = 0.02
+
+#: Rings for later are kept for moments this far apart, not one for each document that waits.
+_GRID = 0.05
+_PROBE_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
+
+
+class Wakeups:
+    """Rings and hears. One per process."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._events: defaultdict[str, trio.Event] = defaultdict(trio.Event)
+        self._to_tell: set[str] = set()
+        self._something_to_tell = trio.Event()
+        self._later: list[tuple[float, str]] = []
+        self._awaited: set[tuple[float, str]] = set()
+        self._sooner = trio.Event()
+        self._probe_word = ""
+        self._probe_heard = trio.Event()
+        #: Whether notifications arrive; None until that is known.
+        self.heard: bool | None = None
+
+    def ring(self, *stages: str) -> None:
+        """Say that these stages have due work. Call it after the commit."""
+        for stage in stages:
+            self._wake(stage)
+            self._to_tell.add(stage)
+        self._something_to_tell.set()
+
+    def ring_in(self, delay: timedelta, *stages: str) -> None:
+        """Ring here when `delay` has passed; at once, and everywhere, when there is none.
+
+        Rings of the same moment are one. Forgotten if we end before: the poll remembers.
+        """
+        if delay <= timedelta(0):
+            self.ring(*stages)
+            return
+        at = math.ceil((trio.current_time() + delay.total_seconds()) / _GRID) * _GRID
+        for awaited in ((at, stage) for stage in stages):
+            if awaited not in self._awaited:
+                self._awaited.add(awaited)
+                heapq.heappush(self._later, awaited)
+                if self._later[0] == awaited:
+                    self._sooner.set()
+
+    async def _keep_time(self) -> None:
+        while True:
+            with trio.move_on_at(self._later[0][0] if self._later else math.inf):
+                await self._sooner.wait()
+            self._sooner = trio.Event()
+            while self._later and self._later[0][0] <= trio.current_time():
+                passed = heapq.heappop(self._later)
+                self._awaited.discard(passed)
+                self._wake(passed[1])
+
+    def bell(self, stage: str) -> trio.Event:
+        """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
+        return self._events[stage]
+
+    async def run(self) -> None:
+        """Carry rings to the other processes and theirs to us, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+            nursery.start_soon(self._probe)
+            nursery.start_soon(self._keep_time)
+            await self._tell()
+
+    def _wake(self, stage: str) -> None:
+        event, self._events[stage] = self._events[stage], trio.Event()
+        event.set()
+
+    def _heard(self, payload: str) -> None:
+        # Called on this very thread by either driver, from a Trio task or from the asyncio loop that Trio carries: in
+        # both it is safe to set a Trio event.
+        if payload == self._probe_word:
+            self._probe_heard.set()
+            return
+        for name in payload.split(","):
+            if name in self._events:
+                self._wake(name)
+
+    async def _probe(self) -> None:
+        """Find out whether a notification sent over the pool reaches us: a pooler in between may swallow them all."""
+        word = f"probe:{secrets.token_hex(8)}"
+        self._probe_word, self._probe_heard = word, trio.Event()
+        with trio.move_on_after(_PROBE_SECONDS):
+            while not self._probe_heard.is_set():
+                with suppress(DatabaseUnavailable):  # said elsewhere; the probe goes on until its time is over
+                    await self._db.run(_notify, [word])
+                with trio.move_on_after(0.5):
+                    await self._probe_heard.wait()
+        self.heard = self._probe_heard.is_set()
+        if not self.heard:
+            _log.warning("notifications do not arrive (a pooler in between?): work is found by polling alone, later")
+
+    async def _tell(self) -> None:
+        while True:
+            await self._something_to_tell.wait()
+            self._something_to_tell = trio.Event()
+            stages, self._to_tell = self._to_tell, set()
+            try:
+                await self._db.run(_notify, stages)
+            except DatabaseUnavailable as error:
+                _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
+            await trio.sleep(THROTTLE)
+
+
+async def _notify(conn: Conn, words: Iterable[str]) -> None:
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(sorted(words))))

@@ -1,0 +1,159 @@
+"""What operators keep an eye on, counted over all tenants: one statement each, and never which tenant it is."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from fe.store.postgres.db import Conn
+
+_DEAD_LETTERS = """
+    SELECT d.stage, d.environment, count(*)::int, greatest(extract(EPOCH FROM now() - min(d.died_at)), 0)::float8
+      FROM dead_letters AS d
+     GROUP BY d.stage, d.environment
+"""
+
+
+async def dead_letters(conn: Conn) -> list[tuple[str, str, int, float]]:
+    """Tell per stage and environment how many rows gave up, and how many seconds ago the oldest did."""
+    cursor = await conn.execute(_DEAD_LETTERS)
+    return await cursor.fetchall()
+
+
+# A doubt that was given up is a doubt still: nobody knows whether the authority has the document.
+_UNKNOWN = """
+    SELECT u.environment, count(*)::int, greatest(extract(EPOCH FROM now() - min(u.since)), 0)::float8
+      FROM (SELECT o.environment, o.entered_at AS since
+              FROM outbox AS o
+             WHERE o.stage = 'reconcile'
+            UNION ALL
+            SELECT d.environment, d.entered_at
+              FROM dead_letters AS d
+             WHERE EXISTS (SELECT 1
+                             FROM sends AS x
+                            WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.subject
+                              AND x.outcome IN ('intended', 'unknown'))) AS u
+     GROUP BY u.environment
+"""
+
+
+async def unknown_outcomes(conn: Conn) -> list[tuple[str, int, float]]:
+    """Tell per environment of how many submissions nobody knows whether they arrived, and for how many seconds."""
+    cursor = await conn.execute(_UNKNOWN)
+    return await cursor.fetchall()
+
+
+_PAUSES = "SELECT count(*)::int, coalesce(extract(EPOCH FROM now() - min(paused_at)), 0)::float8 FROM pauses"
+
+
+async def pauses(conn: Conn) -> tuple[int, float]:
+    """Tell how many pauses are in force, and for how many seconds the oldest has been."""
+    cursor = await conn.execute(_PAUSES)
+    count, oldest = await cursor.fetchone() or (0, 0.0)
+    return count, oldest
+
+
+# A tenant that has not called for a month is no longer with us: what it leaves behind may expire in peace.
+_CALLING = """
+    calling AS (
+        SELECT DISTINCT k.tenant_id
+          FROM api_key_uses AS k
+         WHERE k.last_used_at > now() - interval '30 days'
+    )
+"""
+
+_CERTIFICATES = f"""
+    WITH {_CALLING}
+    SELECT CASE WHEN c.not_after <= now() THEN 'expired'
+                WHEN c.not_after <= now() + interval '7 days' THEN 'within_7_days'
+                WHEN c.not_after <= now() + interval '30 days' THEN 'within_30_days'
+                WHEN c.not_after <= now() + interval '60 days' THEN 'within_60_days'
+                ELSE 'later' END AS expires,
+           count(*)::int
+      FROM certificates AS c
+      JOIN calling ON calling.tenant_id = c.tenant_id
+     WHERE c.retired_at IS NULL
+     GROUP BY expires
+"""
+
+
+async def certificates(conn: Conn) -> list[tuple[str, int]]:
+    """Count the certificates in use of tenants that call, by the time they have left."""
+    cursor = await conn.execute(_CERTIFICATES)
+    return await cursor.fetchall()
+
+
+# How fast a sequence is used is known on the average of its life, and no better than that, but for at least a day.
+_SEQUENCES = f"""
+    WITH {_CALLING}, counted AS (
+        SELECT q.environment, q.expire_at, q.max_number - q.min_number + 1 AS size,
+               q.current_number - q.min_number AS used, q.max_number + 1 - q.current_number AS remaining,
+               greatest(extract(EPOCH FROM now() - q.created_at) / 86400, 1) AS days
+          FROM sequences AS q
+          JOIN calling ON calling.tenant_id = q.tenant_id
+         WHERE q.is_active
+    )
+    SELECT c.environment,
+           CASE WHEN c.remaining = 0 THEN 'none'
+                WHEN c.remaining * c.days < 3 * c.used THEN 'under_3_days'
+                WHEN c.remaining * 10 < c.size THEN 'under_10_percent'
+                ELSE 'enough' END AS numbers_left,
+           CASE WHEN c.expire_at IS NULL THEN 'never'
+                WHEN c.expire_at <= now() THEN 'expired'
+                WHEN c.expire_at <= now() + interval '15 days' THEN 'within_15_days'
+                WHEN c.expire_at <= now() + interval '60 days' THEN 'within_60_days'
+                ELSE 'later' END AS expires,
+           count(*)::int
+      FROM counted AS c
+     GROUP BY c.environment, numbers_left, expires
+"""
+
+
+async def sequences(conn: Conn) -> list[tuple[str, str, str, int]]:
+    """Count the active sequences of tenants that call: environment, numbers left, time left, how many."""
+    cursor = await conn.execute(_SEQUENCES)
+    return await cursor.fetchall()
+
+
+# Those that change all the time, where bloat would show first.
+_TABLES = """
+    SELECT t.relname, pg_total_relation_size(t.relid)::float8, t.n_live_tup::float8, t.n_dead_tup::float8
+      FROM pg_stat_user_tables AS t
+     WHERE t.schemaname = current_schema() AND t.relname IN ('outbox', 'dead_letters', 'sequences', 'workers')
+"""
+
+
+async def tables(conn: Conn) -> list[tuple[str, float, float, float]]:
+    """Tell of each hot table its bytes, and by the server's estimate its live and its dead rows."""
+    cursor = await conn.execute(_TABLES)
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresHealth:
+    """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks."""
+
+    connections: int
+    connections_most: int
+    oldest_transaction: float
+    now: datetime
+
+
+# Of other roles the server shows us when their transactions began only if we may see it.
+_SERVER = """
+    SELECT (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datid IS NOT NULL)::int AS connections,
+           current_setting('max_connections')::int AS connections_most,
+           (SELECT coalesce(max(extract(EPOCH FROM clock_timestamp() - a.xact_start)), 0)
+              FROM pg_stat_activity AS a
+             WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid())::float8 AS oldest_transaction,
+           clock_timestamp() AS now
+"""
+
+
+async def server(conn: Conn) -> PostgresHealth:
+    """Tell how the server is, and what its clock says."""
+    cursor = conn.cursor(row_factory=class_row(PostgresHealth))
+    await cursor.execute(_SERVER)
+    found = await cursor.fetchone()
+    assert found is not None
+    return found

@@ -1,0 +1,95 @@
+"""What judging a document before acceptance needs to know of its tenant."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from fe.store import numbers
+from fe.store.numbers import Holder
+from fe.store.postgres.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class TenantContext:
+    """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
+
+    issuer: dict[str, Any]
+    #: Whether the user that was asked for is the tenant's; True when none was.
+    user_is_known: bool
+    #: The tenant's tax id and those its users issue for.
+    own_rncs: frozenset[str]
+    #: When each sequence expires; without an expiry it has no entry.
+    expiries: dict[str, datetime]
+    #: The number each sequence would give next; one that is used up has no entry.
+    next_numbers: dict[str, int]
+    #: The submissions that have the document's number.
+    holders: tuple[Holder, ...]
+
+
+_TENANT = """
+    SELECT t.issuer, u.issuer_override, u.user_id IS NOT NULL AS found,
+           ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
+                   FROM users AS o
+                  WHERE o.tenant_id = %(tenant)s AND o.issuer_override ? 'RNCEmisor') AS rncs_of_users
+      FROM tenants AS t
+      LEFT JOIN users AS u
+        ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s
+       AND CASE WHEN %(user)s::uuid IS NOT NULL THEN u.user_id = %(user)s::uuid
+                ELSE lower(u.email) = lower(%(email)s::text) END
+     WHERE t.tenant_id = %(tenant)s
+"""
+
+_SEQUENCES = """
+    SELECT q.prefix, q.current_number, q.max_number, q.expire_at
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
+"""
+
+
+async def tenant_context(
+    conn: Conn,
+    tenant_id: int,
+    environment: str,
+    user_id: UUID | None,
+    email: str | None,
+    e_ncf: str | None,
+    now: datetime,
+) -> TenantContext:
+    """Read it; `user_id` wins over `email`. `e_ncf` is the number the document issues, if it has one yet."""
+    values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
+    tenant = conn.cursor(row_factory=dict_row)
+    await tenant.execute(_TENANT, values)
+    sequences = conn.cursor(row_factory=dict_row)
+    await sequences.execute(_SEQUENCES, values)
+    row = await tenant.fetchone()
+    assert row is not None
+    found = await sequences.fetchall()
+    own = {row["issuer"].get("RNCEmisor"), *row["rncs_of_users"]}
+    return TenantContext(
+        issuer={**row["issuer"], **(row["issuer_override"] or {})},
+        user_is_known=row["found"] or (user_id is None and email is None),
+        own_rncs=frozenset(str(rnc) for rnc in own if rnc),
+        expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
+        next_numbers={
+            each["prefix"]: each["current_number"] for each in found if each["current_number"] <= each["max_number"]
+        },
+        holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
+    )
+
+
+_KNOWN_REQUEST = """
+    SELECT EXISTS (
+        SELECT 1
+          FROM client_requests AS c
+         WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = %(request)s)
+"""
+
+
+async def is_known_request(conn: Conn, tenant_id: int, environment: str, client_request_id: str) -> bool:
+    """Tell whether a clientRequestId was used before. Only the accepting transaction decides who is first."""
+    values = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
+    cursor = await conn.execute(_KNOWN_REQUEST, values)
+    return await cursor.fetchone() == (True,)

@@ -1,0 +1,87 @@
+"""Word of verdicts: a hint that a submission has ended, for clients that wait for it in a long poll.
+
+Like the wake-ups it costs nothing in the transaction that books the verdict: within the process a waiting task is woken
+at once; to the other processes one NOTIFY goes out at most every `THROTTLE` seconds. A hint may be lost, and whoever
+waits looks again by itself now and then.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from uuid import UUID
+
+import structlog
+import trio
+
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
+
+CHANNEL = "fe_verdict"
+THROTTLE = 0.02
+#: Ids in one notification: its payload must stay below 8,000 bytes.
+_MOST_IDS = 200
+
+_log = structlog.get_logger(__name__)
+
+
+class VerdictNotices:
+    """Rings and hears. One per process."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: dict[UUID, tuple[trio.Event, int]] = {}
+        self._to_tell: dict[UUID, None] = {}
+        self._something_to_tell = trio.Event()
+
+    def ring(self, *submission_ids: UUID) -> None:
+        """Say that these submissions have ended. Call it after the commit."""
+        for submission_id in submission_ids:
+            self._wake(submission_id)
+            self._to_tell[submission_id] = None
+        self._something_to_tell.set()
+
+    @contextmanager
+    def bell(self, submission_id: UUID) -> Iterator[trio.Event]:
+        """Give an event that is set when word comes. Take it *before* looking at the submission: nothing is missed."""
+        event, takers = self._waiting.get(submission_id, (trio.Event(), 0))
+        self._waiting[submission_id] = (event, takers + 1)
+        try:
+            yield event
+        finally:
+            held, takers = self._waiting.get(submission_id, (event, 0))
+            if held is event and takers <= 1:
+                self._waiting.pop(submission_id, None)
+            elif held is event:
+                self._waiting[submission_id] = (event, takers - 1)
+
+    async def run(self) -> None:
+        """Carry word to the other processes and theirs to us, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._db.listen, CHANNEL, self._heard)
+            nursery.start_soon(self._tell)
+
+    def _wake(self, submission_id: UUID) -> None:
+        if waiting := self._waiting.pop(submission_id, None):
+            waiting[0].set()
+
+    def _heard(self, payload: str) -> None:
+        for text in payload.split(","):
+            try:
+                self._wake(UUID(text))
+            except ValueError:
+                _log.warning("a notification of verdicts could not be read")
+
+    async def _tell(self) -> None:
+        while True:
+            await self._something_to_tell.wait()
+            self._something_to_tell = trio.Event()
+            ids, self._to_tell = list(self._to_tell), {}
+            try:
+                for start in range(0, len(ids), _MOST_IDS):
+                    await self._db.run(_notify, ids[start : start + _MOST_IDS])
+            except DatabaseUnavailable as error:
+                _log.warning("word of verdicts was not sent", error=error)  # who waits looks again by itself
+            await trio.sleep(THROTTLE)
+
+
+async def _notify(conn: Conn, submission_ids: Sequence[UUID]) -> None:
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(map(str, submission_ids))))

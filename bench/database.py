@@ -1,7 +1,7 @@
 """What a transaction costs under Trio, and what the wall between tenants adds to a query.
 
 `python -m bench.database [--seconds 4]`: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop; then
-a query plain beside the same behind the wall, by either driver. In turn, in one process, on one embedded server, eight
+a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded server, eight
 tasks.
 """
 
@@ -87,7 +87,7 @@ async def wall(dsn: str, driver: DriverName, seconds: float) -> None:
     async with open_database(dsn, driver=driver) as above, open_database(dsn, driver=driver, role=FRONT) as front:
         acts = {
             "plain": partial(above.run, one_query, tenant.tenant_id),
-            "behind the wall": partial(front.run_for, tenant.tenant_id, one_query),
+            "within the tenant scope": partial(front.run_for, tenant.tenant_id, one_query),
         }
         for _ in range(ROUNDS):
             for name, act in acts.items():
@@ -95,8 +95,8 @@ async def wall(dsn: str, driver: DriverName, seconds: float) -> None:
     print(f"one query, {driver}")
     for name, (rate, cpu) in best.items():
         print(f"  {name:15} {rate:8.0f} tx/s   {cpu:7.0f} us of CPU each")
-    plain, walled = best["plain"], best["behind the wall"]
-    print(f"  behind the wall : plain   {walled[0] / plain[0]:.2f} in rate, {walled[1] / plain[1]:.2f} in CPU")
+    plain, walled = best["plain"], best["within the tenant scope"]
+    print(f"  within the tenant scope : plain   {walled[0] / plain[0]:.2f} in rate, {walled[1] / plain[1]:.2f} in CPU")
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ async def latency(dsn: str, jobs: int) -> list[float]:
             subject = new_id(datetime.now(UTC))
             put[subject] = time.perf_counter()
             await other.run(_put_one, subject)
-            far.ring(Stage.SIGN)
+            far.notify(Stage.SIGN)
             await trio.sleep(0.02)
         await done.wait()
         stopping.set()

@@ -1,6 +1,6 @@
-"""Named points at which a process can be told to die, for the fault suite. Unless FE_KILL_POINT says so, none is armed.
+"""Named points at which a process can be told to die, for the fault suite. Unless FE_FAILPOINT says so, none is armed.
 
-`FE_KILL_POINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing
+`FE_FAILPOINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing
 is flushed, as when the power goes. `intended:3:stop` stops it there with SIGSTOP, until somebody sends it SIGCONT.
 """
 
@@ -35,7 +35,7 @@ def arm(order: str) -> None:
     name, _, rest = order.partition(":")
     count, _, what = rest.partition(":")
     if name not in POINTS or (count and not count.isdigit()) or what not in _SIGNALS:
-        raise ValueError(f"a kill point is one of {', '.join(POINTS)}, with `:n` for the n-th arrival, and `:stop`")
+        raise ValueError(f"a failpoint is one of {', '.join(POINTS)}, with `:n` for the n-th arrival, and `:stop`")
     _armed[name] = (int(count or 1), _SIGNALS[what])
 
 

@@ -76,7 +76,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """
     libxml.require_one_libxml2()
     configure_logging(settings.log_level)
-    failpoints.arm(settings.kill_point)
+    failpoints.arm(settings.failpoint)
     dsn = database_dsn(settings)
     connections = processes * connections_of_process(settings, role)
     if missing := verify(dsn, *database_roles(role), oldest=OLDEST_SCHEMA, connections=connections):
@@ -205,7 +205,7 @@ async def run_actors(
                 honour = partial(honour_maintenance, db, authority, key, clock)
                 watch.start_soon(_supervised, "maintenance", honour, metrics, stopping)
             async with trio.open_nursery() as actors:
-                for stage in stages(settings, tools, authority, credentials, pulse, verdicts.ring):
+                for stage in stages(settings, tools, authority, credentials, pulse, verdicts.notify):
                     run = partial(run_stage, stage, tools, stopping)
                     actors.start_soon(_supervised, stage.name, run, metrics, stopping)
             watch.cancel_scope.cancel()

@@ -14,7 +14,7 @@ def obey(fd: int) -> None:
     A pipe and not PR_SET_PDEATHSIG: that one is sent when the *thread* that started us ends, and Trio starts processes
     from worker threads, which end when they are idle.
     """
-    threading.Thread(target=_watch, args=(fd,), name="leash", daemon=True).start()
+    threading.Thread(target=_watch, args=(fd,), name="parent watch", daemon=True).start()
 
 
 def _watch(fd: int) -> None:

@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 KILL_AFTER = 15.0
 
 #: So many deaths within so many seconds, and the whole ends non-zero.
-_MAX_DEATHS = 5
+_MAX_CRASHES = 5
 _WITHIN_SECONDS = 60.0
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -84,15 +84,15 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
     for number in _STOP_SIGNALS:
         signal.signal(number, stop.hear)
     # Nobody writes to it. When we end, however we end, the children read its end, and end too.
-    leash, held = os.pipe()
+    parent_pipe, held = os.pipe()
 
-    def leashed(index: int) -> None:
+    def watched(index: int) -> None:
         os.close(held)
-        obey(leash)
+        obey(parent_pipe)
         start(index)
 
-    children = {_fork(leashed, index): index for index in range(processes)}
-    deaths: list[float] = []
+    children = {_fork(watched, index): index for index in range(processes)}
+    crashes: list[float] = []
     failed = False
     while children:
         stop.act(children, grace)
@@ -105,16 +105,16 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
             failed = failed or code > 0
             continue
         now = time.monotonic()
-        deaths = [at for at in deaths if now - at < _WITHIN_SECONDS] + [now]
+        crashes = [at for at in crashes if now - at < _WITHIN_SECONDS] + [now]
         _log.error("a process died", index=index, status=code)
-        if len(deaths) >= _MAX_DEATHS:
+        if len(crashes) >= _MAX_CRASHES:
             failed = True
             stop.ask()
         else:
-            time.sleep(0.2 * len(deaths))
+            time.sleep(0.2 * len(crashes))
             if stop.asked_at is None:  # it may have come in the meantime
-                children[_fork(leashed, index)] = index
-    os.close(leash)
+                children[_fork(watched, index)] = index
+    os.close(parent_pipe)
     os.close(held)
     return 1 if failed or stop.killed else 0
 
@@ -124,7 +124,7 @@ class _StopState:
         self.asked_at: float | None = None
         self.killed = False
         self._hard = False
-        self._told = False
+        self._outputs = False
 
     def hear(self, _: int, __: FrameType | None) -> None:
         self._hard = self.asked_at is not None
@@ -137,8 +137,8 @@ class _StopState:
     def act(self, children: dict[int, int], grace: float) -> None:
         if self.asked_at is None:
             return
-        if not self._told:
-            self._told = True
+        if not self._outputs:
+            self._outputs = True
             _signal_all(children, signal.SIGTERM)
         if self._hard or time.monotonic() - self.asked_at > grace + KILL_AFTER:
             self.killed = True

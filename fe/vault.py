@@ -72,29 +72,29 @@ class Vault:
         """The id of the key-encryption key that seals."""
         return self._current
 
-    def seal(self, secret: bytes, belongs: Belongs) -> bytes:
+    def encrypt(self, secret: bytes, belongs: Belongs) -> bytes:
         """Encrypt `secret` for the row it belongs to."""
         data_key = AESGCM.generate_key(bit_length=256)
         return self._pack(self._current, data_key, self._encrypt(data_key, secret, belongs), belongs)
 
-    def open(self, sealed: bytes, belongs: Belongs) -> bytes:
+    def open(self, encrypted: bytes, belongs: Belongs) -> bytes:
         """Decrypt. Raises UnknownKek or Tampered."""
-        kek_id, wrapped, body = _unpack(sealed)
+        kek_id, wrapped, body = _unpack(encrypted)
         data_key = self._unwrap(kek_id, wrapped, belongs)
         try:
             return AESGCM(data_key).decrypt(body[:_NONCE], body[_NONCE:], belongs.associated_data)
         except InvalidTag:
             raise Tampered from None
 
-    def rewrap(self, sealed: bytes, belongs: Belongs) -> bytes:
+    def rewrap(self, encrypted: bytes, belongs: Belongs) -> bytes:
         """Wrap the data key under the current key-encryption key; the secret itself is not decrypted."""
-        kek_id, wrapped, body = _unpack(sealed)
+        kek_id, wrapped, body = _unpack(encrypted)
         return self._pack(self._current, self._unwrap(kek_id, wrapped, belongs), body, belongs)
 
     @staticmethod
-    def kek_of(sealed: bytes) -> str:
+    def kek_of(encrypted: bytes) -> str:
         """Name the key-encryption key that a value needs. Raises Tampered when it is no sealed value."""
-        return _unpack(sealed)[0]
+        return _unpack(encrypted)[0]
 
     @staticmethod
     def _encrypt(data_key: bytes, secret: bytes, belongs: Belongs) -> bytes:
@@ -117,16 +117,16 @@ class Vault:
             raise Tampered from None
 
 
-def _unpack(sealed: bytes) -> tuple[str, bytes, bytes]:
+def _unpack(encrypted: bytes) -> tuple[str, bytes, bytes]:
     """Split into key id, wrapped data key (with its nonce), and body (with its nonce)."""
-    if len(sealed) < 2 or sealed[0] != _FORMAT:
+    if len(encrypted) < 2 or encrypted[0] != _FORMAT:
         raise Tampered
-    start = 2 + sealed[1]
+    start = 2 + encrypted[1]
     end = start + _NONCE + _WRAPPED_KEY
-    if len(sealed) < end + _NONCE + 16:
+    if len(encrypted) < end + _NONCE + 16:
         raise Tampered
     try:
-        kek_id = sealed[2:start].decode()
+        kek_id = encrypted[2:start].decode()
     except UnicodeDecodeError:
         raise Tampered from None
-    return kek_id, sealed[start:end], sealed[end:]
+    return kek_id, encrypted[start:end], encrypted[end:]

@@ -44,7 +44,7 @@ LANGUAGE sql IMMUTABLE
 RETURN coalesce((p_at AT TIME ZONE interval '-04:00')::date > sequence_last_day(p_expire_at), false);
 
 -- What is kept becomes the last millisecond of its day, so that every reader of the column sees the same end. (The owner
--- is behind the wall itself; it steps out for the one statement.)
+-- is within the tenant scope itself; it steps out for the one statement.)
 ALTER TABLE sequences NO FORCE ROW LEVEL SECURITY;
 
 UPDATE sequences

@@ -49,5 +49,5 @@ def test_it_stands_still_until_it_is_woken_up_and_then_goes_on() -> None:
 
 @pytest.mark.parametrize("order", ["nowhere", "intended:x", "intended:1:sleep"])
 def test_what_it_does_not_know_is_refused(order: str) -> None:
-    with pytest.raises(ValueError, match="a kill point is one of"):
+    with pytest.raises(ValueError, match="a failpoint is one of"):
         failpoints.arm(order)

@@ -28,17 +28,17 @@ def test_a_purpose_is_written_down_once(purpose: str) -> None:
 def test_what_was_sealed_opens_and_shows_nothing(secret: bytes) -> None:
     vault = Vault(NEW)
 
-    sealed = vault.seal(secret, ROW)
+    encrypted = vault.encrypt(secret, ROW)
 
-    assert vault.open(sealed, ROW) == secret
-    assert len(secret) < 8 or secret not in sealed
-    assert Vault.kek_of(sealed) == "2026"
+    assert vault.open(encrypted, ROW) == secret
+    assert len(secret) < 8 or secret not in encrypted
+    assert Vault.kek_of(encrypted) == "2026"
 
 
 def test_sealing_twice_gives_two_values() -> None:
     vault = Vault(NEW)
 
-    assert vault.seal(SECRET, ROW) != vault.seal(SECRET, ROW)
+    assert vault.encrypt(SECRET, ROW) != vault.encrypt(SECRET, ROW)
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_sealing_twice_gives_two_values() -> None:
 )
 def test_a_value_moved_to_another_row_does_not_open(other: Belongs) -> None:
     vault = Vault(NEW)
-    sealed = vault.seal(SECRET, ROW)
+    encrypted = vault.encrypt(SECRET, ROW)
 
     with pytest.raises(Tampered):
-        vault.open(sealed, other)
+        vault.open(encrypted, other)
     with pytest.raises(Tampered):
-        vault.rewrap(sealed, other)
+        vault.rewrap(encrypted, other)
 
 
 def test_two_owners_never_look_the_same_to_the_lock() -> None:
@@ -67,29 +67,29 @@ def test_two_owners_never_look_the_same_to_the_lock() -> None:
     vault = Vault(NEW)
 
     with pytest.raises(Tampered):
-        vault.open(vault.seal(SECRET, one), other)
+        vault.open(vault.encrypt(SECRET, one), other)
 
 
 def test_a_changed_byte_anywhere_is_noticed() -> None:
     vault = Vault(NEW)
-    sealed = vault.seal(SECRET, ROW)
+    encrypted = vault.encrypt(SECRET, ROW)
 
-    for place in range(len(sealed)):
+    for place in range(len(encrypted)):
         for bit in (0x01, 0x80):
-            changed = sealed[:place] + bytes([sealed[place] ^ bit]) + sealed[place + 1 :]
+            changed = encrypted[:place] + bytes([encrypted[place] ^ bit]) + encrypted[place + 1 :]
             with pytest.raises(VaultError):
                 vault.open(changed, ROW)
 
 
 def test_a_cut_or_lengthened_value_is_noticed() -> None:
     vault = Vault(NEW)
-    sealed = vault.seal(SECRET, ROW)
+    encrypted = vault.encrypt(SECRET, ROW)
 
-    for length in range(len(sealed)):
+    for length in range(len(encrypted)):
         with pytest.raises(VaultError):
-            vault.open(sealed[:length], ROW)
+            vault.open(encrypted[:length], ROW)
     with pytest.raises(VaultError):
-        vault.open(sealed + b"\0", ROW)
+        vault.open(encrypted + b"\0", ROW)
 
 
 @given(st.binary(max_size=300))
@@ -101,7 +101,7 @@ def test_garbage_is_no_sealed_value(garbage: bytes) -> None:
 def test_parts_of_two_values_do_not_go_together() -> None:
     """The data key of one secret and the body of another of the same row."""
     vault = Vault(NEW)
-    one, other = vault.seal(SECRET, ROW), vault.seal(b"another secret!", ROW)
+    one, other = vault.encrypt(SECRET, ROW), vault.encrypt(b"another secret!", ROW)
     assert len(one) == len(other)
     body = 2 + 4 + 12 + 48
 
@@ -110,45 +110,45 @@ def test_parts_of_two_values_do_not_go_together() -> None:
 
 
 def test_values_of_an_older_key_open_while_it_is_configured() -> None:
-    sealed = Vault(OLD).seal(SECRET, ROW)
+    encrypted = Vault(OLD).encrypt(SECRET, ROW)
 
-    assert Vault(NEW | OLD).open(sealed, ROW) == SECRET
+    assert Vault(NEW | OLD).open(encrypted, ROW) == SECRET
     with pytest.raises(UnknownKek, match="'2025'") as unknown:
-        Vault(NEW).open(sealed, ROW)
+        Vault(NEW).open(encrypted, ROW)
     assert unknown.value.kek_id == "2025"
 
 
 def test_the_first_key_seals() -> None:
-    assert Vault.kek_of(Vault(NEW | OLD).seal(SECRET, ROW)) == "2026"
-    assert Vault.kek_of(Vault(OLD | NEW).seal(SECRET, ROW)) == "2025"
+    assert Vault.kek_of(Vault(NEW | OLD).encrypt(SECRET, ROW)) == "2026"
+    assert Vault.kek_of(Vault(OLD | NEW).encrypt(SECRET, ROW)) == "2025"
 
 
 def test_rewrapping_moves_a_value_to_the_current_key_without_touching_the_secret() -> None:
-    sealed = Vault(OLD).seal(SECRET, ROW)
+    encrypted = Vault(OLD).encrypt(SECRET, ROW)
 
-    rewrapped = Vault(NEW | OLD).rewrap(sealed, ROW)
+    rewrapped = Vault(NEW | OLD).rewrap(encrypted, ROW)
 
     assert Vault.kek_of(rewrapped) == "2026"
     assert Vault(NEW).open(rewrapped, ROW) == SECRET
-    assert rewrapped.endswith(sealed[-len(SECRET) - 16 - 12 :])
+    assert rewrapped.endswith(encrypted[-len(SECRET) - 16 - 12 :])
     with pytest.raises(UnknownKek):
         Vault(OLD).open(rewrapped, ROW)
 
 
 def test_rewrapping_needs_the_old_key_and_may_be_repeated() -> None:
-    sealed = Vault(OLD).seal(SECRET, ROW)
+    encrypted = Vault(OLD).encrypt(SECRET, ROW)
     both = Vault(NEW | OLD)
 
     with pytest.raises(UnknownKek):
-        Vault(NEW).rewrap(sealed, ROW)
-    assert both.open(both.rewrap(both.rewrap(sealed, ROW), ROW), ROW) == SECRET
+        Vault(NEW).rewrap(encrypted, ROW)
+    assert both.open(both.rewrap(both.rewrap(encrypted, ROW), ROW), ROW) == SECRET
 
 
 def test_a_wrong_key_under_the_right_name_does_not_open() -> None:
-    sealed = Vault(NEW).seal(SECRET, ROW)
+    encrypted = Vault(NEW).encrypt(SECRET, ROW)
 
     with pytest.raises(Tampered):
-        Vault({"2026": os.urandom(32)}).open(sealed, ROW)
+        Vault({"2026": os.urandom(32)}).open(encrypted, ROW)
 
 
 def test_a_vault_needs_a_key() -> None:
@@ -160,7 +160,7 @@ def test_a_vault_needs_a_key() -> None:
 def test_key_names_may_be_long_and_foreign(name: str) -> None:
     vault = Vault({name: b"k" * 32})
 
-    assert vault.open(vault.seal(SECRET, ROW), ROW) == SECRET
+    assert vault.open(vault.encrypt(SECRET, ROW), ROW) == SECRET
 
 
 def test_a_key_name_that_cannot_be_written_down_is_refused_before_anything_is_sealed() -> None:

@@ -164,13 +164,15 @@ async def add_certificate(
         not_before=opened.not_before,
         not_after=opened.not_after,
     )
-    sealed = EncryptedCertificate(
+    encrypted = EncryptedCertificate(
         tenant_id=tenant.tenant_id,
         certificate_id=certificate_id,
-        p12=vault.seal(p12, Belongs(tenant.tenant_id, str(certificate_id), P12_PURPOSE)),
-        passphrase=vault.seal(passphrase.encode(), Belongs(tenant.tenant_id, str(certificate_id), PASSPHRASE_PURPOSE)),
+        p12=vault.encrypt(p12, Belongs(tenant.tenant_id, str(certificate_id), P12_PURPOSE)),
+        passphrase=vault.encrypt(
+            passphrase.encode(), Belongs(tenant.tenant_id, str(certificate_id), PASSPHRASE_PURPOSE)
+        ),
     )
-    await certificates.put(conn, record, sealed, now)
+    await certificates.put(conn, record, encrypted, now)
     return record
 
 

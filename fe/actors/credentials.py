@@ -16,7 +16,7 @@ from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
 #: How long an opened key stays in memory. Opening a .p12 costs about 40 ms of CPU, signing a quarter of one.
 KEEP_SECONDS = 60.0
-_KEEP_AT_MOST = 512
+_MAX_KEPT = 512
 
 
 class CannotOpen(TryLater):
@@ -58,7 +58,7 @@ class SigningCredentials:
         """
         slot = self._slots.setdefault((tenant_id, certificate_id), _Slot())
         self._slots.move_to_end((tenant_id, certificate_id))
-        while len(self._slots) > _KEEP_AT_MOST:
+        while len(self._slots) > _MAX_KEPT:
             self._slots.popitem(last=False)
         async with slot.lock:
             if slot.opened is None or trio.current_time() >= slot.until:
@@ -80,18 +80,18 @@ class SigningCredentials:
                 del self._slots[key]
 
     async def _open(self, tenant_id: int, certificate_id: UUID) -> Opened:
-        sealed = await self._db.run(certificates.encrypted, tenant_id, certificate_id)
-        if sealed is None:
+        encrypted = await self._db.run(certificates.encrypted, tenant_id, certificate_id)
+        if encrypted is None:
             raise CannotOpen("no certificate available: it was removed")
-        if sealed.passphrase is None:
+        if encrypted.passphrase is None:
             raise CannotOpen("tenant is missing the certificate passphrase setting")
-        return await trio.to_thread.run_sync(self._unseal, sealed, limiter=self.threads)
+        return await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
 
-    def _unseal(self, sealed: EncryptedCertificate) -> Opened:
-        assert sealed.passphrase is not None
-        name = str(sealed.certificate_id)
-        p12 = self._vault.open(sealed.p12, Belongs(sealed.tenant_id, name, P12_PURPOSE))
-        passphrase = self._vault.open(sealed.passphrase, Belongs(sealed.tenant_id, name, PASSPHRASE_PURPOSE))
+    def _decrypt(self, encrypted: EncryptedCertificate) -> Opened:
+        assert encrypted.passphrase is not None
+        name = str(encrypted.certificate_id)
+        p12 = self._vault.open(encrypted.p12, Belongs(encrypted.tenant_id, name, P12_PURPOSE))
+        passphrase = self._vault.open(encrypted.passphrase, Belongs(encrypted.tenant_id, name, PASSPHRASE_PURPOSE))
         try:
             credential = open_p12(p12, passphrase.decode())
         except CertificateError as error:

@@ -42,79 +42,79 @@ class Reconciler:
 
     async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
-        question = await self.db.run(submissions.reconcile_facts, work)
-        opened = await self.credentials.get(work.tenant_id, question.certificate_id)
+        facts = await self.db.run(submissions.reconcile_facts, work)
+        opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
         try:
-            if question.is_summary:
-                outcome = await self._summary(work, question, opened)
-            elif Root(question.root) is Root.ECF:
-                outcome = await self._document(work, question, opened)
+            if facts.is_summary:
+                outcome = await self._summary(work, facts, opened)
+            elif Root(facts.root) is Root.ECF:
+                outcome = await self._document(work, facts, opened)
             else:
                 # Approvals and voidings cannot be asked for, and saying the same twice changes nothing
                 # (authority.md#approval).
                 outcome = None
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
-        return outcome or self._resend(question)
+        return outcome or self._resend(facts)
 
-    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+    async def resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         """Decide what "number already used" means: that our own first send was accepted, or that it is somebody else's.
 
         Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
         be asked, has not judged another send of this number yet, or does not show yet what holds it.
         """
-        question = await self.db.run(submissions.reconcile_facts, work)
-        if not question.is_summary and Root(question.root) is not Root.ECF:
+        facts = await self.db.run(submissions.reconcile_facts, work)
+        if not facts.is_summary and Root(facts.root) is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:
-            known = await self._known(work, question, opened)
-            ours = _if_ours(known, question)
+            known = await self._known(work, facts, opened)
+            ours = _if_ours(known, facts)
             if ours is not None and ours.estado in _ACCEPTED:
-                return outcomes.final(ours, track_id=question.track_id)
-            if await self._is_somebody_elses(work, question, opened, known):
+                return outcomes.final(ours, track_id=facts.track_id)
+            if await self._is_somebody_elses(work, facts, opened, known):
                 return otherwise
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         raise TryLater(_WHOSE)
 
-    async def judge_adopted(
-        self, work: Work, question: ReconcileFacts, opened: Opened, verdict: Verdict, otherwise: Outcome
+    async def classify_adopted(
+        self, work: Work, facts: ReconcileFacts, opened: Opened, verdict: Verdict, otherwise: Outcome
     ) -> Outcome:
         """Return `otherwise`, the verdict under a trackId that was found by number, if it is about our document.
 
         Raises TryLater while that does not show, and when it is about somebody else's.
         """
         try:
-            ours = _if_ours(await self._known(work, question, opened), question)
+            ours = _if_ours(await self._known(work, facts, opened), facts)
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         if ours is None or (ours.estado in _ACCEPTED) is not (verdict.estado in _ACCEPTED):
             raise TryLater(_WHOSE)
         return otherwise
 
-    async def _summary(self, work: Work, question: ReconcileFacts, opened: Opened) -> Outcome | None:
-        verdict = await self._known(work, question, opened)
+    async def _summary(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
+        verdict = await self._known(work, facts, opened)
         if verdict is None or verdict.try_again:
             return None
         if verdict.estado is Estado.PROCESSING:
             raise TryLater("the authority is still at it", timedelta(seconds=2))
-        if verdict.duplicate and not await self._is_somebody_elses(work, question, opened, None):
+        if verdict.duplicate and not await self._is_somebody_elses(work, facts, opened, None):
             raise TryLater(_WHOSE)
         return outcomes.final(verdict)
 
-    async def _document(self, work: Work, question: ReconcileFacts, opened: Opened) -> Outcome | None:
-        assert question.issuer_rnc is not None
-        assert question.e_ncf is not None
-        known = await self._known(work, question, opened)
-        ours = _if_ours(known, question)
+    async def _document(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
+        assert facts.issuer_rnc is not None
+        assert facts.e_ncf is not None
+        known = await self._known(work, facts, opened)
+        ours = _if_ours(known, facts)
         if ours is not None and ours.estado in _ACCEPTED:
-            return outcomes.final(ours, track_id=question.track_id)
-        tracks = await self.authority.track_ids(work.environment, question.issuer_rnc, question.e_ncf, opened)
-        candidates = [track.track_id for track in tracks if track.track_id not in question.foreign_track_ids]
+            return outcomes.final(ours, track_id=facts.track_id)
+        tracks = await self.authority.track_ids(work.environment, facts.issuer_rnc, facts.e_ncf, opened)
+        candidates = [track.track_id for track in tracks if track.track_id not in facts.foreign_track_ids]
         rejected: Verdict | None = None
         is_used = False
         for track_id in reversed(candidates):
-            verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=question.e_ncf)
+            verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=facts.e_ncf)
             if verdict.estado is Estado.PROCESSING:
                 return Adopted(track_id=track_id)
             if verdict.estado in _ACCEPTED or verdict.duplicate:
@@ -124,24 +124,24 @@ class Reconciler:
                 rejected = verdict if rejected is None or verdict.number_used else rejected
         if rejected is not None and ours is not None and (rejected.number_used or not is_used):
             return outcomes.final(rejected, track_id=rejected.track_id)
-        if is_used and not await self._is_somebody_elses(work, question, opened, known):
+        if is_used and not await self._is_somebody_elses(work, facts, opened, known):
             # Sending again what may be accepted is the last thing to do.
             raise TryLater(_WHOSE)
         return None
 
-    async def _known(self, work: Work, question: ReconcileFacts, opened: Opened) -> Verdict | None:
+    async def _known(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Verdict | None:
         """What the authority knows of our document; of an invoice perhaps what it knows of its number."""
-        assert question.issuer_rnc is not None
-        assert question.e_ncf is not None
-        if not question.is_summary:
-            return await self._state(work, question, opened, question.security_code)
-        assert question.security_code is not None
+        assert facts.issuer_rnc is not None
+        assert facts.e_ncf is not None
+        if not facts.is_summary:
+            return await self._state(work, facts, opened, facts.security_code)
+        assert facts.security_code is not None
         return await self.authority.summary_state(
-            work.environment, question.issuer_rnc, question.e_ncf, question.security_code, opened
+            work.environment, facts.issuer_rnc, facts.e_ncf, facts.security_code, opened
         )
 
     async def _is_somebody_elses(
-        self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None
+        self, work: Work, facts: ReconcileFacts, opened: Opened, known: Verdict | None
     ) -> bool:
         """Whether the accepted document of our number is certainly not ours.
 
@@ -152,34 +152,34 @@ class Reconciler:
         """
         whoever = known
         if whoever is None or whoever.estado not in _ACCEPTED:
-            whoever = await self._state(work, question, opened, None)
-        return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, question) is None
+            whoever = await self._state(work, facts, opened, None)
+        return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, facts) is None
 
-    async def _state(self, work: Work, question: ReconcileFacts, opened: Opened, code: str | None) -> Verdict | None:
-        assert question.issuer_rnc is not None
-        assert question.e_ncf is not None
+    async def _state(self, work: Work, facts: ReconcileFacts, opened: Opened, code: str | None) -> Verdict | None:
+        assert facts.issuer_rnc is not None
+        assert facts.e_ncf is not None
         return await self.authority.state(
             work.environment,
-            question.issuer_rnc,
-            question.e_ncf,
+            facts.issuer_rnc,
+            facts.e_ncf,
             opened,
-            buyer_rnc=question.buyer_rnc,
+            buyer_rnc=facts.buyer_rnc,
             security_code=code,
         )
 
-    def _resend(self, question: ReconcileFacts) -> Outcome:
-        if question.sends >= MAX_ATTEMPTS:
-            reason = f"sent {question.sends} times, and the authority still does not know it"
+    def _resend(self, facts: ReconcileFacts) -> Outcome:
+        if facts.sends >= MAX_ATTEMPTS:
+            reason = f"sent {facts.sends} times, and the authority still does not know it"
             return Park(reason)
         reason = "the authority does not know it"
-        after = self.gap(question.sends, self.spread) if question.sends else AT_ONCE
+        after = self.gap(facts.sends, self.spread) if facts.sends else AT_ONCE
         return NotKnownThere(reason=reason, after=after)
 
 
-def _if_ours(known: Verdict | None, question: ReconcileFacts) -> Verdict | None:
+def _if_ours(known: Verdict | None, facts: ReconcileFacts) -> Verdict | None:
     """The verdict, unless it is about somebody else's document.
 
     The question names our code, so an answer that does not say one is about ours; one that says another is not.
     """
     code = text(member(known.raw, "codigoseguridad")) if known is not None else None
-    return known if code is None or code == question.security_code else None
+    return known if code is None or code == facts.security_code else None

@@ -21,15 +21,15 @@ from fe.store.queue.outbox import Work
 from fe.store.submissions import OutgoingDocument, SendInDoubt
 
 
-def file_name(departure: OutgoingDocument) -> str:
+def file_name(outgoing_document: OutgoingDocument) -> str:
     """Name the file by authority.md#file-names; an ANECF, for which no rule is documented, by its issuer alone."""
-    match Root(departure.root):
+    match Root(outgoing_document.root):
         case Root.ACECF:
-            return f"{departure.buyer_rnc}{departure.e_ncf}.xml"
+            return f"{outgoing_document.buyer_rnc}{outgoing_document.e_ncf}.xml"
         case Root.ANECF:
-            return f"{departure.issuer_rnc}.xml"
+            return f"{outgoing_document.issuer_rnc}.xml"
         case _:
-            return f"{departure.issuer_rnc}{departure.e_ncf}.xml"
+            return f"{outgoing_document.issuer_rnc}{outgoing_document.e_ncf}.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,12 @@ class Sender:
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
         """
-        departure = await self.db.run(submissions.outgoing_document, work)
-        opened = await self.credentials.get(work.tenant_id, departure.certificate_id)
-        outgoing = Outgoing(work.environment, self._service(departure), file_name(departure), departure.content)
-        digest = hashlib.sha256(departure.content).digest()
+        outgoing_document = await self.db.run(submissions.outgoing_document, work)
+        opened = await self.credentials.get(work.tenant_id, outgoing_document.certificate_id)
+        outgoing = Outgoing(
+            work.environment, self._service(outgoing_document), file_name(outgoing_document), outgoing_document.content
+        )
+        digest = hashlib.sha256(outgoing_document.content).digest()
 
         announced = False
 
@@ -86,9 +88,9 @@ class Sender:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
 
-    def _service(self, departure: OutgoingDocument) -> Service:
-        root = Root(departure.root)
-        if departure.is_summary:
+    def _service(self, outgoing_document: OutgoingDocument) -> Service:
+        root = Root(outgoing_document.root)
+        if outgoing_document.is_summary:
             return Service.SUMMARY_RECEPTION
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
 
@@ -96,7 +98,7 @@ class Sender:
         if isinstance(answer, Receipt):
             return outcomes.received(answer)
         if answer.duplicate:
-            return await self._judge_duplicate(work, opened, outcomes.final(answer))
+            return await self._resolve_duplicate(work, opened, outcomes.final(answer))
         if answer.try_again:
             reason = "the authority could not validate and asks to try again"
             return outcomes.in_doubt(reason, after=_ASK_AFTER)
@@ -107,16 +109,16 @@ class Sender:
     async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Outcome:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
-            return await self._judge_duplicate(work, opened, outcome)
-        question = await self.db.run(submissions.reconcile_facts, work)
-        if question.sends > 1:
+            return await self._resolve_duplicate(work, opened, outcome)
+        facts = await self.db.run(submissions.reconcile_facts, work)
+        if facts.sends > 1:
             # It was this request that was refused; what was sent before may have been accepted all the same.
             return outcomes.in_doubt(refusal.reason, after=_ASK_AFTER)
         return outcome
 
-    async def _judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+    async def _resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         try:
-            return await self.reconciler.judge_duplicate(work, opened, otherwise)
+            return await self.reconciler.resolve_duplicate(work, opened, otherwise)
         except TryLater as later:
             return outcomes.in_doubt(later.reason, after=later.after or _ASK_AFTER)
 

@@ -38,14 +38,23 @@ class SignerPool:
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
-        sheet = await self.db.run(submissions.signing_input, work)
+        signing_input = await self.db.run(submissions.signing_input, work)
         rates = await self.rates()
         now = self.clock()
         try:
-            chosen = choose_certificate(sheet.candidates, as_user=sheet.as_user, as_user_id=sheet.as_user_id, now=now)
+            chosen = choose_certificate(
+                signing_input.candidates, as_user=signing_input.as_user, as_user_id=signing_input.as_user_id, now=now
+            )
             opened = await self.credentials.get(work.tenant_id, chosen.certificate_id)
             make = partial(
-                make_signed, sheet, work.environment, chosen, opened.signer, now=now, hosts=self.hosts, rates=rates
+                make_signed,
+                signing_input,
+                work.environment,
+                chosen,
+                opened.signer,
+                now=now,
+                hosts=self.hosts,
+                rates=rates,
             )
             with self.metrics.sign_seconds.time():
                 document = await trio.to_thread.run_sync(make, limiter=self.limiter)

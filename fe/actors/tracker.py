@@ -37,11 +37,11 @@ class Tracker:
 
     async def track(self, work: Work) -> Outcome:
         """Ask once about one document."""
-        question = await self.db.run(submissions.reconcile_facts, work)
-        assert question.track_id is not None, "a document is followed by its trackId"
-        opened = await self.credentials.get(work.tenant_id, question.certificate_id)
+        facts = await self.db.run(submissions.reconcile_facts, work)
+        assert facts.track_id is not None, "a document is followed by its trackId"
+        opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
         try:
-            verdict = await self.authority.result(work.environment, question.track_id, opened, e_ncf=question.e_ncf)
+            verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
         except ForeignAnswer as foreign:
             if work.attempt >= _FOREIGN_ANSWERS:
                 # The trackId that reception gave us is somebody else's: find ours by number.
@@ -63,12 +63,12 @@ class Tracker:
                 # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
                 reason = "the authority could not validate and asks to try again"
                 return outcomes.in_doubt(reason, after=self.gap(1, self.spread))
-        outcome = outcomes.final(verdict, track_id=question.track_id)
+        outcome = outcomes.final(verdict, track_id=facts.track_id)
         try:
             if verdict.duplicate:
-                return await self.reconciler.judge_duplicate(work, opened, outcome)
-            if question.is_adopted:
-                return await self.reconciler.judge_adopted(work, question, opened, verdict, outcome)
+                return await self.reconciler.resolve_duplicate(work, opened, outcome)
+            if facts.is_adopted:
+                return await self.reconciler.classify_adopted(work, facts, opened, verdict, outcome)
         except TryLater as later:
             # This verdict is out: what is left to find out is what became of our document.
             after = later.after or self.gap(1, self.spread)

@@ -100,11 +100,11 @@ class GrantedToken:
     lifetime: timedelta
 
 
-def _letters(words: str) -> str:
+def _letters_only(words: str) -> str:
     return re.sub("[^a-z]", "", fold(words))
 
 
-_ESTADOS = {_letters(estado.value): estado for estado in Estado}
+_ESTADOS = {_letters_only(estado.value): estado for estado in Estado}
 
 # --- Words --------------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ def says_not_found(body: Body) -> bool:
 
 def _estado(value: dict[str, Any], body: Body) -> Estado:
     word, code = text(member(value, "estado")), number(member(value, "codigo"))
-    by_word = _ESTADOS.get(_letters(word)) if word else None
+    by_word = _ESTADOS.get(_letters_only(word)) if word else None
     by_code = ESTADO_BY_CODE.get(code) if code is not None else None
     if by_word and by_code and by_word is not by_code:
         raise Contradiction(f"estado and codigo disagree: {by_word} and {code}", body.raw)
@@ -236,7 +236,7 @@ def read_trackings(body: Body) -> list[Tracking]:
         track_id = _track_id(entry)
         if track_id is None:
             raise Unreadable("an entry has no trackId", body.raw)
-        estado = _ESTADOS.get(_letters(text(member(entry, "estado")) or ""))
+        estado = _ESTADOS.get(_letters_only(text(member(entry, "estado")) or ""))
         found.append(Tracking(track_id, estado, text(member(entry, "fecharecepcion"))))
     return found
 

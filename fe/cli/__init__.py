@@ -68,18 +68,18 @@ class Lazy(click.Group):
 @click.group(cls=Lazy, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="fe", prog_name="fe")
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what is logged at level debug.")
-@click.option("--leash", type=int, hidden=True, help="Stop when this file descriptor reaches its end.")
-def cli(debug: bool, leash: int | None) -> None:
+@click.option("--parent-pipe", type=int, hidden=True, help="Stop when this file descriptor reaches its end.")
+def cli(debug: bool, parent_pipe: int | None) -> None:
     """Issue electronic fiscal receipts (e-CF, Dominican Republic).
 
     Settings come from the environment: every FE_* variable is in docs/configuration.md. Without FE_DATABASE_URL the
     embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
     """
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, format="fe: %(message)s")
-    if leash is not None:
+    if parent_pipe is not None:
         from fe.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
 
-        obey(leash)
+        obey(parent_pipe)
 
 
 def _one_line(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:

@@ -36,9 +36,7 @@ class Word:
     says: str
 
 
-async def ask_about(
-    db: Database, letters: Sequence[DeadLetter], settings: Settings, *, clock: Clock
-) -> dict[UUID, Word]:
+async def ask_about(db: Database, found: Sequence[DeadLetter], settings: Settings, *, clock: Clock) -> dict[UUID, Word]:
     """Ask the authority about each letter whether it knows the document. Nothing is written, here or there.
 
     Raises ConfigError when the certificates cannot be unsealed for want of a key or the hosts are no addresses.
@@ -55,33 +53,33 @@ async def ask_about(
     words: dict[UUID, Word] = {}
     turns = trio.CapacityLimiter(_AT_ONCE)
 
-    async def ask(letter: DeadLetter) -> None:
+    async def ask(dead_letter: DeadLetter) -> None:
         async with turns:
-            words[letter.subject] = await _ask(reconciler, letter)
+            words[dead_letter.subject] = await _ask(reconciler, dead_letter)
 
     try:
         async with trio.open_nursery() as asking:
-            for letter in letters:
-                asking.start_soon(ask, letter)
+            for dead_letter in found:
+                asking.start_soon(ask, dead_letter)
     finally:
         authority.close()
     return words
 
 
-async def _ask(reconciler: Reconciler, letter: DeadLetter) -> Word:
-    if not can_be_asked(letter):
-        why = "it was never signed" if letter.certificate_id is None else "no service tells about such documents"
+async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Word:
+    if not can_be_asked(dead_letter):
+        why = "it was never signed" if dead_letter.certificate_id is None else "no service tells about such documents"
         return Word(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,
-        lane=OutboxLane(Environment(letter.environment), letter.host),
-        tenant_id=letter.tenant_id,
-        subject=letter.subject,
+        lane=OutboxLane(Environment(dead_letter.environment), dead_letter.host),
+        tenant_id=dead_letter.tenant_id,
+        subject=dead_letter.subject,
         attempt=1,
         epoch=0,  # no claim has it: should this ever be booked, it would be refused
-        deaths=0,
+        crash_count=0,
         waited=timedelta(0),
-        last_error=letter.error,
+        last_error=dead_letter.error,
     )
     try:
         outcome = await reconciler.reconcile(work)

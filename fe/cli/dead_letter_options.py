@@ -104,7 +104,7 @@ async def chosen(
 
 async def find(db: Database, limit: int, **which: Any) -> list[DeadLetter]:
     """Find the dead letters that are meant; says on stderr when there are more than `limit`."""
-    letters = await db.run(dead_letters.listed, await chosen(db, **which), limit + 1)
-    if len(letters) > limit:
+    found = await db.run(dead_letters.listed, await chosen(db, **which), limit + 1)
+    if len(found) > limit:
         click.echo(f"only the {limit} longest dead are taken: --limit raises that", err=True)
-    return letters[:limit]
+    return found[:limit]

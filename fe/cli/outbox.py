@@ -122,8 +122,10 @@ def list_(in_doubt: bool, as_json: bool, limit: int, **which: Any) -> None:
         found = with_database(settings_with_database(), lambda db: _doubts(db, limit, which))
         show_all([_doubt(one) for one in found], as_json=as_json, none="nothing of that is in doubt")
         return
-    letters = with_database(settings_with_database(), lambda db: find(db, limit, **which))
-    show_all([_row(letter) for letter in letters], as_json=as_json, none="there are no such dead letters")
+    dead_letters = with_database(settings_with_database(), lambda db: find(db, limit, **which))
+    show_all(
+        [_row(dead_letter) for dead_letter in dead_letters], as_json=as_json, none="there are no such dead letters"
+    )
 
 
 async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt]:
@@ -205,11 +207,11 @@ def discard(
     because = None if dry_run else given(reason)
 
     async def work(db: Database) -> list[dict[str, Any]]:
-        letters = await find(db, limit, **which)
+        found = await find(db, limit, **which)
         if because is None:
-            return [_row(letter) for letter in letters]
+            return [_row(dead_letter) for dead_letter in found]
         give_up = partial(dead_letters.discard, note=note)
-        done = await act_on_each(db, letters, give_up, by_whom, because, clock=system_clock)
+        done = await act_on_each(db, found, give_up, by_whom, because, clock=system_clock)
         return [{"taxLogId": str(subject), "numberFate": fate} for subject, fate in done.items() if fate]
 
     show_all(with_database(settings_with_database(), work), as_json=as_json, none="there are no such dead letters")
@@ -259,7 +261,7 @@ def _pause_or_resume(
 @json_option
 def log(limit: int, as_json: bool) -> None:
     """List what operators did, and why."""
-    deeds = with_database(settings_with_database(), lambda db: db.run(audit.latest, limit))
+    entries = with_database(settings_with_database(), lambda db: db.run(audit.latest, limit))
     show_all(
         [
             {
@@ -271,23 +273,23 @@ def log(limit: int, as_json: bool) -> None:
                 "reason": one.reason,
                 "detail": one.detail,
             }
-            for one in deeds
+            for one in entries
         ],
         as_json=as_json,
         none="operators did nothing yet",
     )
 
 
-def _row(letter: DeadLetter) -> dict[str, Any]:
+def _row(dead_letter: DeadLetter) -> dict[str, Any]:
     return {
-        "taxLogId": str(letter.subject),
-        "tenant": letter.tenant,
-        "environment": letter.environment,
-        "stage": letter.stage,
-        "eNCF": letter.e_ncf,
-        "diedAt": moment(letter.died_at),
-        "sends": letter.sends,
-        "error": letter.error,
+        "taxLogId": str(dead_letter.subject),
+        "tenant": dead_letter.tenant,
+        "environment": dead_letter.environment,
+        "stage": dead_letter.stage,
+        "eNCF": dead_letter.e_ncf,
+        "diedAt": moment(dead_letter.died_at),
+        "sends": dead_letter.sends,
+        "error": dead_letter.error,
     }
 
 

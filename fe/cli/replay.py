@@ -84,10 +84,10 @@ def replay(
         if plan is None:
             if go_on:
                 raise Failure(f"there is no plan {name} yet: --go-on is for one that stopped")
-            letters = await find(db, limit, **which)
+            found = await find(db, limit, **which)
             plan = await _write_down(
                 db,
-                letters,
+                found,
                 name,
                 by_whom,
                 given(reason),
@@ -126,12 +126,12 @@ def replay(
 
 
 async def _write_down(
-    db: Database, letters: list[DeadLetter], name: str, by_whom: str, reason: str, **pace: Any
+    db: Database, found: list[DeadLetter], name: str, by_whom: str, reason: str, **pace: Any
 ) -> ReplayPlan:
-    if not letters:
+    if not found:
         raise Failure("there are no such dead letters")
     now = system_clock()
-    rows = [(letter.tenant_id, letter.subject) for letter in letters]
+    rows = [(dead_letter.tenant_id, dead_letter.subject) for dead_letter in found]
 
     async def write(conn: Conn) -> None:
         # When two do this at once, the second finds the first one's plan, and both run that.
@@ -160,17 +160,17 @@ class _Teller:
 
 def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, as_json: bool) -> None:
     async def work(db: Database) -> list[dict[str, Any]]:
-        letters = await find(db, limit, **which)
-        previews = [replays.preview(letter, system_clock()) for letter in letters]
+        found = await find(db, limit, **which)
+        previews = [replays.preview(dead_letter, system_clock()) for dead_letter in found]
         shown = [_preview(one) for one in previews]
         if ask:
             from fe.cli.ask_authority import (
                 ask_about,  # brings the authority's client along, which nothing else here needs
             )
 
-            words = await ask_about(db, letters, settings, clock=system_clock)
+            words = await ask_about(db, found, settings, clock=system_clock)
             for preview, one in zip(previews, shown, strict=True):
-                word = words[preview.letter.subject]
+                word = words[preview.dead_letter.subject]
                 one["authority"] = {"known": word.known, "says": word.says}
         return shown
 
@@ -183,15 +183,15 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
 
 
 def _preview(one: Preview) -> dict[str, Any]:
-    letter = one.letter
+    dead_letter = one.dead_letter
     return {
-        "taxLogId": str(letter.subject),
-        "eNCF": letter.e_ncf,
-        "tenant": letter.tenant,
-        "environment": letter.environment,
-        "stage": letter.stage,
-        "diedAt": moment(letter.died_at),
-        "error": letter.error,
+        "taxLogId": str(dead_letter.subject),
+        "eNCF": dead_letter.e_ncf,
+        "tenant": dead_letter.tenant,
+        "environment": dead_letter.environment,
+        "stage": dead_letter.stage,
+        "diedAt": moment(dead_letter.died_at),
+        "error": dead_letter.error,
         "sent": one.was_sent,
         "would": one.would,
         "obstacles": list(one.obstacles),

@@ -74,11 +74,11 @@ def _kind(annotation: Any) -> str:
 def _bounds(field: FieldInfo) -> str:
     low = high = ""
     for rule in field.metadata:
-        if (least := getattr(rule, "ge", None)) is not None:
-            low = f"from {least}"
+        if (minimum := getattr(rule, "ge", None)) is not None:
+            low = f"from {minimum}"
         elif (limit := getattr(rule, "gt", None)) is not None:
             low = f"above {limit}"
-        elif (most := getattr(rule, "le", None)) is not None:
-            high = f"to {most}"
+        elif (maximum := getattr(rule, "le", None)) is not None:
+            high = f"to {maximum}"
     told = " ".join(part for part in (low, high) if part)
     return f" {told}" if told else ""

@@ -142,22 +142,22 @@ def _free_port() -> int:
 class _Parts:
     """The processes of a stack, in the order in which they were started."""
 
-    def __init__(self, folder: Path, leash: int) -> None:
+    def __init__(self, folder: Path, parent_pipe: int) -> None:
         self.folder = folder
         self.processes: dict[str, trio.Process] = {}
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
-        self._leash = leash
+        self._parent_pipe = parent_pipe
 
     async def start(self, name: str, args: Sequence[str]) -> trio.Process:
         """Start `fe ARGS`; what it says goes to a file, its standard output to a pipe."""
         with open(self.folder / f"{name}.log", "wb") as log:  # noqa: ASYNC230  (a local file, opened in no time)
             process = await trio.lowlevel.open_process(
-                [sys.executable, "-m", "fe", "--leash", str(self._leash), *args],
+                [sys.executable, "-m", "fe", "--parent-pipe", str(self._parent_pipe), *args],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=self.environment,
-                pass_fds=(self._leash,),
+                pass_fds=(self._parent_pipe,),
                 # A Ctrl-C at the terminal is ours to hear: we stop the parts, in order.
                 start_new_session=True,
             )

@@ -57,7 +57,7 @@ def autofill(
     elif document.root is Root.RFCE:
         content = _fill_summary(document.content, issuer, here)
     else:
-        content = _fill_companion(document, here)
+        content = _fill_ancillary(document, here)
     return replace(document, content=content)
 
 
@@ -221,7 +221,7 @@ def _fill_summary(content: Fields, issuer: Mapping[str, Any] | None, now: dateti
     return {**content, "Encabezado": header}
 
 
-def _fill_companion(document: Document, now: datetime) -> Made:
+def _fill_ancillary(document: Document, now: datetime) -> Made:
     if document.root not in _STAMPS:
         return dict(document.content)
     place, stamp = _STAMPS[document.root]

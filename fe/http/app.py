@@ -119,7 +119,7 @@ class Api:
             BillingHandlers(db, clock),
         )
         by_name = {route.name: route for route in self.routes}
-        self.express = FastPath(
+        self.fast_path = FastPath(
             self.answer,
             deps.max_body_bytes,
             by_name[f"POST {PREFIX}/invoices"],

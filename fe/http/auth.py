@@ -27,7 +27,7 @@ ASKED_FOR = 5.0
 #: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
 RETRY_SECONDS = 1.0
 
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 _BEARER = "bearer "
 
@@ -104,7 +104,7 @@ class KeyStates:
 
 def _keep(kept: dict[str, T], api_key_id: str, value: T) -> None:
     """Note something about a key; the oldest is forgotten when there are very many."""
-    if len(kept) >= _MOST_KEYS:
+    if len(kept) >= _MAX_KEYS:
         kept.pop(next(iter(kept)))
     kept[api_key_id] = value
 

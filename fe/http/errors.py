@@ -20,7 +20,7 @@ RETRY_WHEN_SHED = 1
 RETRY_WHEN_DOWN = 5
 
 #: As many problems of a document as fit a message that a person reads.
-_MOST_PROBLEMS = 5
+_MAX_PROBLEMS = 5
 
 _NO_NUMBER = {
     "none": "no active NCF sequence for {prefix}: configure one with POST /ncf, or send eNCF",
@@ -103,7 +103,7 @@ def refusal(error: Exception) -> str | None:
 
 
 def _name_problems(error: NotADocument) -> str:
-    named = [_name(problem) for problem in error.problems[:_MOST_PROBLEMS]]
+    named = [_name(problem) for problem in error.problems[:_MAX_PROBLEMS]]
     more = len(error.problems) - len(named)
     return "; ".join(named) + (f"; and {more} more" if more else "")
 

@@ -12,7 +12,7 @@ from fe.ecf.problems import Problem, serialize_problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.long_polls import LongPolls
-from fe.http.parameters import WAIT_MOST, read_history_query, read_number, read_track_or_id
+from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
 from fe.http.serializers import serialize_event, serialize_record, show_item
@@ -83,7 +83,7 @@ class Invoices:
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
-        seconds = read_number(call.query(), "wait", default=0, least=0, most=WAIT_MOST)
+        seconds = read_number(call.query(), "wait", default=0, minimum=0, maximum=WAIT_MAX)
         record = await self._find(call)
         if record is None:
             return ApiReply(200, _NOT_FOUND)
@@ -184,10 +184,10 @@ def _read_draft(raw: bytes) -> Draft:
 
 def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Draft | None]:
     """The submission to store and, when it is to be judged first, what it was made of."""
-    envelope = read_body(NewInvoice, raw)
-    draft = envelope.as_draft()
+    body = read_body(NewInvoice, raw)
+    draft = body.as_draft()
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
-    return new, draft if envelope.strict else None
+    return new, draft if body.strict else None
 
 
 def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from fe.store.submissions import Record
 from fe.store.verdict_notices import VerdictNotices
 
 #: More than this many waiting, and further ones are answered at once with what there is.
-MOST_WAITING = 1000
+MAX_WAITING = 1000
 #: How often a waiting query looks by itself, in case word was lost: first, and at most.
 _FIRST_LOOK, _LONGEST_LOOK = 0.5, 5.0
 
@@ -29,7 +29,7 @@ class LongPolls:
 
     async def for_the_end(self, tenant_id: int, record: Record, seconds: float) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down."""
-        if record.status in FINAL or self._ending or len(self._scopes) >= MOST_WAITING:
+        if record.status in FINAL or self._ending or len(self._scopes) >= MAX_WAITING:
             return record
         with self.load.resting(), trio.move_on_after(seconds) as scope:
             self._scopes.add(scope)
@@ -37,12 +37,12 @@ class LongPolls:
                 look = _FIRST_LOOK
                 while record.status not in FINAL:
                     # The bell is taken before the look, so that word which comes in between is not missed.
-                    with self.verdicts.bell(record.submission_id) as bell:
+                    with self.verdicts.event(record.submission_id) as event:
                         found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
                         record = record if found is None else found
                         if record.status not in FINAL:
                             with trio.move_on_after(look):
-                                await bell.wait()
+                                await event.wait()
                     look = min(look * 2, _LONGEST_LOOK)
             finally:
                 self._scopes.discard(scope)

@@ -23,9 +23,9 @@ _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
 )
 
-PAGE_DEFAULT, PAGE_MOST = 1, 999_999_999
-LIMIT_DEFAULT, LIMIT_MOST = 50, 200
-WAIT_MOST = 30
+PAGE_DEFAULT, PAGE_MAX = 1, 999_999_999
+LIMIT_DEFAULT, LIMIT_MAX = 50, 200
+WAIT_MAX = 30
 
 #: What `state` filters by.
 STATES = (*Status, Place.DEAD_LETTER)
@@ -39,13 +39,13 @@ def read_track_or_id(text: str) -> UUID | str | None:
     return UUID(text) if _UUID.fullmatch(text) else text
 
 
-def read_number(query: Mapping[str, str], name: str, *, default: int, least: int, most: int) -> int:
+def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: int, maximum: int) -> int:
     """Read a whole number. Raises ApiError (400) when it is none, or out of range."""
     text = query.get(name)
     if text is None:
         return default
-    if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
-        raise ApiError(400, f"{name} must be a whole number from {least} to {most}")
+    if not _NUMBER.fullmatch(text) or not minimum <= int(text) <= maximum:
+        raise ApiError(400, f"{name} must be a whole number from {minimum} to {maximum}")
     return int(text)
 
 
@@ -96,8 +96,8 @@ def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
     if since is not None and until is not None and since > until:
         raise ApiError(400, "from must not be later than to")
     return HistoryQuery(
-        page=read_number(query, "page", default=PAGE_DEFAULT, least=1, most=PAGE_MOST),
-        limit=read_number(query, "limit", default=LIMIT_DEFAULT, least=1, most=LIMIT_MOST),
+        page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
+        limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
         chosen=HistoryFilter(
             since=since,
             until=until,

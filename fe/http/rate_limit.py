@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 from fe.http.errors import ApiError
 
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 
 class Buckets:
@@ -25,7 +25,7 @@ class Buckets:
         level = min(level + (now - at) * self._rate, self._burst)
         allowed = level >= 1
         self._buckets[api_key_id] = (level - 1 if allowed else level, now)
-        if len(self._buckets) > _MOST_KEYS:
+        if len(self._buckets) > _MAX_KEYS:
             self._buckets.popitem(last=False)
         if not allowed:
             wait = max(math.ceil((1 - level) / self._rate), 1)

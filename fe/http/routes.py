@@ -12,27 +12,27 @@ from fe.http.invoices import Invoices
 from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
-from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MOST, PAGE_DEFAULT, PAGE_MOST, STATES, WAIT_MOST
+from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.request_models import NewInvoice
 from fe.http.route_types import About, Parameter, Route, RouteLink
-from fe.http.usage import DAYS_DEFAULT, DAYS_MOST, UsageHandlers
+from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 
 _SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
 
 
-def _whole(least: int, most: int, default: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most, "default": default}
+def _whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}
 
 
 _TRACK_OR_ID = Parameter(
     "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
-_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", _whole(0, WAIT_MOST, 0))
+_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", _whole(0, WAIT_MAX, 0))
 _A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
 _HISTORY = (
-    Parameter("page", "1 is the newest", _whole(1, PAGE_MOST, PAGE_DEFAULT)),
-    Parameter("limit", "items on a page", _whole(1, LIMIT_MOST, LIMIT_DEFAULT)),
+    Parameter("page", "1 is the newest", _whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", _whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
     Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", _A_MOMENT),
     Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", _A_MOMENT),
     Parameter("status", "reserved, no effect", {"type": "string"}),
@@ -46,7 +46,7 @@ _TO_ONE = tuple(
     for status in (200, 202)
     for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
 )
-_DAYS = Parameter("days", "whole UTC days, ending yesterday", _whole(1, DAYS_MOST, DAYS_DEFAULT))
+_DAYS = Parameter("days", "whole UTC days, ending yesterday", _whole(1, DAYS_MAX, DAYS_DEFAULT))
 
 
 def every_route(

@@ -10,7 +10,7 @@ from fe.store import usage
 from fe.store.postgres.db import Database
 from fe.store.usage import UsageDay
 
-DAYS_DEFAULT, DAYS_MOST = 30, 180
+DAYS_DEFAULT, DAYS_MAX = 30, 180
 
 
 class UsageHandlers:
@@ -22,7 +22,7 @@ class UsageHandlers:
 
     async def days(self, call: Call) -> ApiReply:
         """List the tenant's days: `days` whole UTC days that end yesterday."""
-        count = read_number(call.query(), "days", default=DAYS_DEFAULT, least=1, most=DAYS_MOST)
+        count = read_number(call.query(), "days", default=DAYS_DEFAULT, minimum=1, maximum=DAYS_MAX)
         today = datetime.combine(self._clock().astimezone(UTC).date(), time.min, UTC)
         since = today - timedelta(days=count)
         found = await self._db.run_for(call.identity.tenant_id, usage.days, since, today)

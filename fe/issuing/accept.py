@@ -71,7 +71,7 @@ async def accept(db: Database, wakeups: Wakeups, new: NewSubmission, now: dateti
     accepted = await db.run(submissions.accept, new, now)
     failpoints.reached("accepted")
     if accepted.outcome == "accepted":
-        wakeups.ring(Stage.SIGN)
+        wakeups.notify(Stage.SIGN)
     return accepted
 
 

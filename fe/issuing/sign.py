@@ -56,7 +56,7 @@ class NumberTaken(Exception):
 
 
 def make_signed(
-    sheet: SigningInput,
+    signing_input: SigningInput,
     environment: Environment,
     chosen: Candidate,
     signer: Signer,
@@ -72,18 +72,18 @@ def make_signed(
     Raises CannotIssue with everything that is wrong, or NumberTaken. Nothing is kept here: until the result is
     committed, doing it again is harmless, because nothing was sent.
     """
-    prepared = _prepare(sheet, chosen, now, rates)
+    prepared = _prepare(signing_input, chosen, now, rates)
     if prepared.holder is not None:
         raise NumberTaken(prepared.holder)
     document, element = prepared.document, prepared.element
     if prepared.fatal or element is None:
         raise CannotIssue(prepared.fatal)
-    sealed = signer.sign(element)
-    summary = _summary_of(document, sealed, sheet, local(now).date())
-    code = _security_code(document, sealed)
+    signed = signer.sign(element)
+    summary = _summary_of(document, signed, signing_input, local(now).date())
+    code = _security_code(document, signed)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
-        signed=sealed.xml,
+        signed=signed.xml,
         sent=None if summary is None else signer.sign(summary).xml,
         host=Host.FC if summary is not None or document.root is Root.RFCE else Host.ECF,
         ecf_type=document.type,
@@ -91,38 +91,44 @@ def make_signed(
         buyer_rnc=document.buyer_rnc,
         security_code=code,
         qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
-        ncf_expiration=_expiration(document, sheet),
+        ncf_expiration=_expiration(document, signing_input),
         signed_at=now,
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
     )
 
 
-def _prepare(sheet: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
+def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
     try:
-        document = read(sheet.format, sheet.original)
+        document = read(signing_input.format, signing_input.original)
     except NotADocument as error:
         raise CannotIssue(error.problems) from error
     return prepare(
         document,
-        number=sheet.e_ncf,
-        issuer={**sheet.issuer, **(chosen.issuer_override or {})},
-        last_day=last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None,
-        holders=sheet.holders,
+        number=signing_input.e_ncf,
+        issuer={**signing_input.issuer, **(chosen.issuer_override or {})},
+        last_day=last_day(signing_input.sequence_expires) if signing_input.sequence_expires is not None else None,
+        holders=signing_input.holders,
         now=now,
         rates=rates,
     )
 
 
-def _summary_of(document: Document, sealed: SignedXml, sheet: SigningInput, today: date) -> etree._Element | None:
-    if document.root is not Root.ECF or sheet.consumer_summary != "automatic" or not takes_summary(document, on=today):
+def _summary_of(
+    document: Document, signed: SignedXml, signing_input: SigningInput, today: date
+) -> etree._Element | None:
+    if (
+        document.root is not Root.ECF
+        or signing_input.consumer_summary != "automatic"
+        or not takes_summary(document, on=today)
+    ):
         return None
-    return build(summarise(document, sealed.security_code))
+    return build(summarise(document, signed.security_code))
 
 
-def _security_code(document: Document, sealed: SignedXml) -> str | None:
+def _security_code(document: Document, signed: SignedXml) -> str | None:
     """The code that is printed: of the invoice itself, also where its summary is what was handed in."""
     if document.root is Root.ECF:
-        return sealed.security_code
+        return signed.security_code
     if document.root is Root.RFCE:
         code = document.get("Encabezado.CodigoSeguridadeCF")
         return None if code is None else str(code)
@@ -150,9 +156,9 @@ def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: st
     )
 
 
-def _expiration(document: Document, sheet: SigningInput) -> date | None:
+def _expiration(document: Document, signing_input: SigningInput) -> date | None:
     """When the sequence expires: what the document says, else what the tenant's sequence says."""
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
         return read_day(written)
-    return last_day(sheet.sequence_expires) if sheet.sequence_expires is not None else None
+    return last_day(signing_input.sequence_expires) if signing_input.sequence_expires is not None else None

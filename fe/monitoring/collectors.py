@@ -86,7 +86,7 @@ class Collectors:
         ahead = before + (self._clock() - before) / 2 - found.now
         self._metrics.clock_ahead.set(ahead.total_seconds())
         self._metrics.database_connections.set(found.connections)
-        self._metrics.database_connections_most.set(found.connections_most)
+        self._metrics.database_max_connections.set(found.max_connections)
         self._metrics.oldest_transaction.set(found.oldest_transaction)
 
     async def _certificates(self, conn: Conn) -> None:

@@ -19,7 +19,7 @@ _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "
 _QUOTING = ("psycopg", "pydantic", "pydantic_core")
 
 #: How many errors of a chain or group are told.
-_MOST_ERRORS = 20
+_MAX_ERRORS = 20
 
 
 def _blank_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -57,7 +57,7 @@ def _tell_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
 
 
 def _tell(error: BaseException, told: set[int]) -> Iterator[str]:
-    if id(error) in told or len(told) >= _MOST_ERRORS:
+    if id(error) in told or len(told) >= _MAX_ERRORS:
         yield f"({_name(error)}, and what led to it)"
         return
     told.add(id(error))

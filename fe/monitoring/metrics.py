@@ -149,7 +149,7 @@ class Metrics:
         self.table_bytes = Gauge("fe_table_bytes", "Size with indexes", ("table",), registry=own)
         self.table_rows = Gauge("fe_table_rows", "Rows by the server's estimate", ("table", "kind"), registry=own)
         self.database_connections = Gauge("fe_database_connections", "Connections to the server", registry=own)
-        self.database_connections_most = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
+        self.database_max_connections = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
         self.oldest_transaction = Gauge(
             "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of any client", registry=own
         )
@@ -175,8 +175,8 @@ class Metrics:
             "fe_actor_silent_seconds", "Since the loop of an actor last turned", ("actor",), registry=own
         )
         self.slots = Gauge("fe_slots", "Rows an actor works on at once, at most", ("stage",), registry=own)
-        self.in_hand = Gauge("fe_in_hand", "Rows an actor works on", ("stage",), registry=own)
-        self.in_hand_age = Gauge(
+        self.in_flight = Gauge("fe_in_hand", "Rows an actor works on", ("stage",), registry=own)
+        self.in_flight_age = Gauge(
             "fe_in_hand_oldest_seconds", "How long the oldest of them has been worked on", ("stage",), registry=own
         )
         self.stage_in_trouble = Gauge(
@@ -222,14 +222,14 @@ class Metrics:
         (self.stages_in_trouble.add if is_so else self.stages_in_trouble.discard)(stage)
         self.stage_in_trouble.labels(stage).set(is_so)
 
-    def watch_hand(self, stage: str, slots: int, count: Callable[[], int], oldest: Callable[[], float]) -> None:
+    def watch_in_flight(self, stage: str, slots: int, count: Callable[[], int], oldest: Callable[[], float]) -> None:
         """Export what an actor has in hand whenever it is asked for: `oldest` in seconds, 0 when nothing is in hand.
 
         Both are called from another thread and must not wait.
         """
         self.slots.labels(stage).set(slots)
-        self.in_hand.labels(stage).set_function(count)
-        self.in_hand_age.labels(stage).set_function(oldest)
+        self.in_flight.labels(stage).set_function(count)
+        self.in_flight_age.labels(stage).set_function(oldest)
 
 
 def show(gauge: Gauge, values: Mapping[Labels, float]) -> None:

@@ -37,69 +37,73 @@ _LOOKING = 0.2
 class Preview:
     """What a replay of one row would do. `obstacles` are reasons why it would fail again."""
 
-    letter: DeadLetter
+    dead_letter: DeadLetter
     was_sent: str
     would: str
     obstacles: tuple[str, ...]
 
 
-def preview(letter: DeadLetter, now: datetime) -> Preview:
+def preview(dead_letter: DeadLetter, now: datetime) -> Preview:
     """Say what was sent of a dead letter, what a replay would send, and what stands in the way, from what we know."""
-    return Preview(letter, _was_sent(letter), _would(letter), tuple(_obstacles(letter, now)))
+    return Preview(dead_letter, _was_sent(dead_letter), _would(dead_letter), tuple(_obstacles(dead_letter, now)))
 
 
-def can_be_asked(letter: DeadLetter) -> bool:
+def can_be_asked(dead_letter: DeadLetter) -> bool:
     """Whether the authority may know of it, and has a service that tells (none tells of approvals and voidings)."""
-    return letter.certificate_id is not None and letter.root in (Root.ECF, Root.RFCE)
+    return dead_letter.certificate_id is not None and dead_letter.root in (Root.ECF, Root.RFCE)
 
 
-def _was_sent(letter: DeadLetter) -> str:
-    if letter.sends == 0:
+def _was_sent(dead_letter: DeadLetter) -> str:
+    if dead_letter.sends == 0:
         return "nothing"
-    times = "once" if letter.sends == 1 else f"{letter.sends} times"
-    what = f"the bytes {_digest(letter)} may have reached the authority {times}, last at {_clock(letter.last_sent_at)}"
-    if letter.open_sends:
-        return f"{what}; what became of {'it' if letter.sends == 1 else f'{letter.open_sends} of these'} is not known"
+    times = "once" if dead_letter.sends == 1 else f"{dead_letter.sends} times"
+    what = f"the bytes {_digest(dead_letter)} may have reached the authority {times}, last at {_clock(dead_letter.last_sent_at)}"
+    if dead_letter.open_sends:
+        return f"{what}; what became of {'it' if dead_letter.sends == 1 else f'{dead_letter.open_sends} of these'} is not known"
     return what
 
 
-def _would(letter: DeadLetter) -> str:
-    match Stage(letter.stage):
+def _would(dead_letter: DeadLetter) -> str:
+    match Stage(dead_letter.stage):
         case Stage.SIGN:
             return "sign it, and send it for the first time"
         case Stage.TRACK:
-            return f"ask again for the verdict of trackId {letter.track_id}; send nothing"
-        case Stage.SEND if letter.sends == 0:
-            return f"send the signed bytes {_digest(letter)} for the first time"
-        case Stage.SEND | Stage.RECONCILE if not can_be_asked(letter):
-            return f"send the same bytes {_digest(letter)} again: nobody can be asked about a document of this kind"
+            return f"ask again for the verdict of trackId {dead_letter.track_id}; send nothing"
+        case Stage.SEND if dead_letter.sends == 0:
+            return f"send the signed bytes {_digest(dead_letter)} for the first time"
+        case Stage.SEND | Stage.RECONCILE if not can_be_asked(dead_letter):
+            return (
+                f"send the same bytes {_digest(dead_letter)} again: nobody can be asked about a document of this kind"
+            )
         case Stage.SEND | Stage.RECONCILE:
-            return f"ask the authority; if it does not know the document, send the same bytes {_digest(letter)} again"
+            return (
+                f"ask the authority; if it does not know the document, send the same bytes {_digest(dead_letter)} again"
+            )
 
 
-def _obstacles(letter: DeadLetter, now: datetime) -> Iterator[str]:
-    if letter.certificate_until is None:
+def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
+    if dead_letter.certificate_until is None:
         yield "the tenant has no certificate: it cannot be signed"
-    elif letter.certificate_until <= now:
-        day = f"{letter.certificate_until:%Y-%m-%d}"
-        if letter.certificate_id is None:
+    elif dead_letter.certificate_until <= now:
+        day = f"{dead_letter.certificate_until:%Y-%m-%d}"
+        if dead_letter.certificate_id is None:
             yield f"the tenant's last certificate expired on {day}: it cannot be signed"
         else:
             yield f"its certificate expired on {day}: the authority opens no session for it"
-    if letter.sequence_until is not None and letter.sequence_until <= now:
-        yield f"the sequence of {(letter.e_ncf or '')[:3]} expired on {letter.sequence_until:%Y-%m-%d}"
-    if letter.accepted_instead is not None:
-        yield f"the number was accepted with another submission, {letter.accepted_instead}: this one will be rejected"
-    if letter.deaths:
-        yield f"{letter.deaths} processes died over it: it may end the next one too"
-    if letter.paused_by is not None:
-        yield f"its tenant or environment is paused by {letter.paused_by}: it would wait"
-    if letter.circuit_open:
-        yield f"the authority's host {letter.host} in {letter.environment} is left alone now: it would wait"
+    if dead_letter.sequence_until is not None and dead_letter.sequence_until <= now:
+        yield f"the sequence of {(dead_letter.e_ncf or '')[:3]} expired on {dead_letter.sequence_until:%Y-%m-%d}"
+    if dead_letter.accepted_instead is not None:
+        yield f"the number was accepted with another submission, {dead_letter.accepted_instead}: this one will be rejected"
+    if dead_letter.crash_count:
+        yield f"{dead_letter.crash_count} processes died over it: it may end the next one too"
+    if dead_letter.paused_by is not None:
+        yield f"its tenant or environment is paused by {dead_letter.paused_by}: it would wait"
+    if dead_letter.circuit_open:
+        yield f"the authority's host {dead_letter.host} in {dead_letter.environment} is left alone now: it would wait"
 
 
-def _digest(letter: DeadLetter) -> str:
-    return (letter.sent_sha256 or "?")[:12]
+def _digest(dead_letter: DeadLetter) -> str:
+    return (dead_letter.sent_sha256 or "?")[:12]
 
 
 def _clock(moment: datetime | None) -> str:
@@ -236,7 +240,7 @@ def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
 
 async def act_on_each(
     db: Database,
-    letters: Sequence[DeadLetter],
+    found: Sequence[DeadLetter],
     act: Callable[[Conn, OperatorAction, int, UUID], Awaitable[str | None]],
     by_whom: str,
     reason: str,
@@ -245,8 +249,8 @@ async def act_on_each(
 ) -> dict[UUID, str | None]:
     """Do one thing to every letter, each in its own transaction; None for those that were no dead letters any more."""
     done: dict[UUID, str | None] = {}
-    for letter in letters:
+    for dead_letter in found:
         now = clock()
-        deed = OperatorAction(new_id(now), now, by_whom, reason)
-        done[letter.subject] = await db.transact(act, deed, letter.tenant_id, letter.subject)
+        entries = OperatorAction(new_id(now), now, by_whom, reason)
+        done[dead_letter.subject] = await db.transact(act, entries, dead_letter.tenant_id, dead_letter.subject)
     return done

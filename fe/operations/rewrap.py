@@ -58,14 +58,14 @@ async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = Fals
     return found
 
 
-def _under_current(vault: Vault, sealed: EncryptedCertificate) -> EncryptedCertificate | None:
+def _under_current(vault: Vault, encrypted: EncryptedCertificate) -> EncryptedCertificate | None:
     """The same under the vault's first key; None when it is already. Raises UnknownKek or Tampered."""
 
     def moved(value: bytes, purpose: str) -> bytes:
         if vault.kek_of(value) == vault.current:
             return value
-        return vault.rewrap(value, Belongs(sealed.tenant_id, str(sealed.certificate_id), purpose))
+        return vault.rewrap(value, Belongs(encrypted.tenant_id, str(encrypted.certificate_id), purpose))
 
-    passphrase = moved(sealed.passphrase, PASSPHRASE_PURPOSE) if sealed.passphrase is not None else None
-    after = replace(sealed, p12=moved(sealed.p12, P12_PURPOSE), passphrase=passphrase)
-    return after if after != sealed else None
+    passphrase = moved(encrypted.passphrase, PASSPHRASE_PURPOSE) if encrypted.passphrase is not None else None
+    after = replace(encrypted, p12=moved(encrypted.p12, P12_PURPOSE), passphrase=passphrase)
+    return after if after != encrypted else None

@@ -123,8 +123,8 @@ def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
         yield f"{_paused(waiting)} What is in hand is finished; nothing new begins before `fe outbox resume`."
     if waiting.circuit_open and waits_for is not For.AUTHORITY:
         yield f"The authority's host {waiting.host} in {waiting.environment} is left alone ({waiting.circuit_reason})."
-    if waiting.deaths:
-        yield f"{waiting.deaths} processes in a row died while they had it."
+    if waiting.crash_count:
+        yield f"{waiting.crash_count} processes in a row died while they had it."
     if waiting.last_error:
         yield f"Last time: {waiting.last_error}."
 

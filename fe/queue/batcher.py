@@ -16,7 +16,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 #: So many items make a batch at most.
-MOST = 500
+MAX_BATCH = 500
 
 #: A write may take this long; then its items have not been written, as far as anybody can tell.
 WRITE_SECONDS = 10.0
@@ -47,11 +47,11 @@ class Batcher(Generic[T, R]):
         self,
         write: Callable[[Sequence[T]], Awaitable[Sequence[R]]],
         *,
-        most: int = MOST,
+        limit: int = MAX_BATCH,
         seconds: float = WRITE_SECONDS,
     ) -> None:
         self._write = write
-        self._most = most
+        self._limit = limit
         self._seconds = seconds
         self._waiting: deque[_Entry[T, R]] = deque()
         self._under_way: list[_Entry[T, R]] = []
@@ -125,7 +125,7 @@ class Batcher(Generic[T, R]):
 
     def _next(self) -> list[_Entry[T, R]]:
         batch: list[_Entry[T, R]] = []
-        while self._waiting and len(batch) < self._most:
+        while self._waiting and len(batch) < self._limit:
             entry = self._waiting.popleft()
             if not entry.withdrawn:
                 batch.append(entry)

@@ -38,7 +38,7 @@ class InFlight:
         self.of_tenant[work.tenant_id, work.lane.group] += 1
         self._since[id(work)] = time.monotonic()
 
-    def give_back(self, work: Job) -> None:
+    def release(self, work: Job) -> None:
         """Its try has ended, however."""
         self.free += 1
         self.of_lane[work.lane] -= 1
@@ -69,7 +69,7 @@ class Found(Generic[W]):
     #: More is due than there was room for.
     full: bool = False
     #: More may be due, and there is room for it: look again at once.
-    room_for_more: bool = False
+    capacity_left: bool = False
 
 
 async def find_and_claim(
@@ -89,24 +89,24 @@ async def find_and_claim(
     round all tenants that have work due: at most their number divided by the scope of a claim.
     """
     found, held = Found[W](), Counter(hand.of_tenant)
-    source, most = stage.kind.source, stage.slots_of_a_tenant()
+    source, limit = stage.kind.source, stage.slots_of_a_tenant()
     lanes = [lane for lane in stage.lanes if tools.gate(lane, stage.slots) > 0]
     due = await source.due_tenants(conn, stage.name, [(lane, cursors[lane]) for lane in lanes], _SCOPE, floors=floors)
     for lane in lanes:
-        room = min(hand.free - len(found.works), tools.gate(lane, stage.slots) - hand.of_lane[lane])
+        capacity = min(hand.free - len(found.works), tools.gate(lane, stage.slots) - hand.of_lane[lane])
         if not lane.takes_all:
-            room -= stage.reserve()
+            capacity -= stage.reserve()
         if at_most is not None:
-            room = min(room, at_most - len(found.works))
-        turns = [turn for turn in due[lane] if held[turn.tenant_id, lane.group] < most]
-        served = turns[: max(room, 0)]
+            capacity = min(capacity, at_most - len(found.works))
+        tenants = [share_of for share_of in due[lane] if held[share_of.tenant_id, lane.group] < limit]
+        served = tenants[: max(capacity, 0)]
         found.full = found.full or len(served) < len(due[lane])
         if not served:
             continue
         cursors[lane] = served[-1].tenant_id
         shares = {
-            turn.tenant_id: min(share, most - held[turn.tenant_id, lane.group])
-            for turn, share in zip(served, divide(served, room), strict=True)
+            share_of.tenant_id: min(share, limit - held[share_of.tenant_id, lane.group])
+            for share_of, share in zip(served, divide(served, capacity), strict=True)
         }
         works = await source.claim(
             conn,
@@ -124,18 +124,18 @@ async def find_and_claim(
         found.works += works
         # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
         filled = {held[tenant, lane.group] for tenant, share in shares.items() if claimed[tenant] == share}
-        found.full = found.full or len(works) >= room or max(filled, default=0) >= most
-        if works and len(works) < room:
-            may_have_more = len(due[lane]) == _SCOPE or min(filled, default=most) < most
-            found.room_for_more = found.room_for_more or may_have_more
+        found.full = found.full or len(works) >= capacity or max(filled, default=0) >= limit
+        if works and len(works) < capacity:
+            may_have_more = len(due[lane]) == _SCOPE or min(filled, default=limit) < limit
+            found.capacity_left = found.capacity_left or may_have_more
     return found
 
 
-def divide(turns: Sequence[TenantShare], room: int) -> list[int]:
+def divide(tenants: Sequence[TenantShare], capacity: int) -> list[int]:
     """Divide the room by weight, at least one each; what rounding leaves goes to the first."""
-    total = sum(turn.weight for turn in turns)
-    spare = room - len(turns)
-    shares = [1 + spare * turn.weight // total for turn in turns]
-    for index in range(room - sum(shares)):
+    total = sum(share_of.weight for share_of in tenants)
+    spare = capacity - len(tenants)
+    shares = [1 + spare * share_of.weight // total for share_of in tenants]
+    for index in range(capacity - sum(shares)):
         shares[index % len(shares)] += 1
     return shares

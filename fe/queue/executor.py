@@ -73,12 +73,12 @@ class Executor(Generic[W]):
     async def run(self, stopping: trio.Event) -> None:
         """As `run_stage` says."""
         stage, tools, in_hand = self._stage, self._tools, self._in_hand
-        tools.metrics.watch_hand(stage.name, stage.slots, in_hand.count, in_hand.oldest_seconds)
+        tools.metrics.watch_in_flight(stage.name, stage.slots, in_hand.count, in_hand.oldest_seconds)
         tools.metrics.in_trouble(stage.name, False)
         async with self._batching(), trio.open_nursery() as in_flight:
             while not stopping.is_set():
                 tools.metrics.turned(stage.name)
-                rung, freed = tools.wakeups.bell(stage.name), in_hand.freed
+                rung, freed = tools.wakeups.event(stage.name), in_hand.freed
                 if not self._may_try():
                     probe_in = math.inf if in_hand.count() else self._trouble.seconds_to_probe()
                     await self._first_of(self._trouble.over, freed, stopping, at_most=probe_in)
@@ -89,7 +89,7 @@ class Executor(Generic[W]):
                 for work in found.works:
                     in_hand.take(work)
                     in_flight.start_soon(self._carry, work)
-                if found.room_for_more:
+                if found.capacity_left:
                     continue
                 if found.full:
                     # There was no room for all that is due; what becomes due now may yet find a slot that was kept for
@@ -161,7 +161,7 @@ class Executor(Generic[W]):
                     self._ended(work, started)
 
     def _ended(self, work: W, started: float) -> None:
-        self._in_hand.give_back(work)
+        self._in_hand.release(work)
         self._step_seconds.observe(trio.current_time() - started)
 
     def _told_of(self, work: W) -> dict[str, object]:
@@ -174,8 +174,8 @@ class Executor(Generic[W]):
         if stage.max_attempts is not None and work.attempt > stage.max_attempts:
             # Counted at the claim, so these are tries that died with their process and could not write anything.
             return self._put_aside(work.last_error or "every attempt died before it could report")
-        if work.deaths >= MAX_ATTEMPTS:
-            return self._put_aside(f"{work.deaths} workers in a row died over it")
+        if work.crash_count >= MAX_ATTEMPTS:
+            return self._put_aside(f"{work.crash_count} workers in a row died over it")
         try:
             with trio.CancelScope(deadline=trio.current_time() + stage.budget) as budget:
                 outcome = await stage.handle(work)
@@ -280,9 +280,9 @@ class Executor(Generic[W]):
     def _wake(self, outcome: Outcome) -> None:
         match outcome:
             case Advance(to=to, after=after) | InDoubt(to=to, after=after):
-                self._tools.wakeups.ring_in(after, to)
+                self._tools.wakeups.notify_in(after, to)
             case Retry(after=after):
-                self._tools.wakeups.ring_in(after, self._stage.name)
+                self._tools.wakeups.notify_in(after, self._stage.name)
 
     async def _write(self, conn: Conn, work: W, outcome: Outcome) -> Outcome:
         """Write the outcome and return it, or what is written instead. Raises what its writer raises."""

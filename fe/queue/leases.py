@@ -40,7 +40,7 @@ async def watch_over(
                     metrics.rescued.labels(stage).inc()
                 if rescued:
                     _log.warning("rows of silent workers are due again", rows=len(rescued))
-                    wakeups.ring(*set(rescued))
+                    wakeups.notify(*set(rescued))
             await trio.sleep(BEAT_SECONDS * scale)
     except trio.Cancelled:
         with trio.move_on_after(2, shield=True):

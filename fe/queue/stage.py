@@ -56,7 +56,7 @@ class Job(Protocol):
         """The fencing token: grows with every claim."""
 
     @property
-    def deaths(self) -> int:
+    def crash_count(self) -> int:
         """How many workers in a row died over it."""
 
     @property

@@ -69,7 +69,7 @@ async def put(conn: Conn, record: CertificateRecord, encrypted: EncryptedCertifi
     )
 
 
-_SEALED = """
+_ENCRYPTED = """
     SELECT tenant_id, certificate_id, p12, passphrase
       FROM certificates
      WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s
@@ -79,7 +79,7 @@ _SEALED = """
 async def encrypted(conn: Conn, tenant_id: int, certificate_id: UUID) -> EncryptedCertificate | None:
     """Fetch the sealed bytes of one certificate."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
-    await cursor.execute(_SEALED, {"tenant": tenant_id, "certificate": certificate_id})
+    await cursor.execute(_ENCRYPTED, {"tenant": tenant_id, "certificate": certificate_id})
     return await cursor.fetchone()
 
 
@@ -99,7 +99,7 @@ async def may_replace_encrypted(conn: Conn, *, write: bool) -> bool:
     return await cursor.fetchone() == (True,)
 
 
-_SEALED_AFTER = """
+_ENCRYPTED_AFTER = """
     SELECT tenant_id, certificate_id, p12, passphrase
       FROM certificates
      WHERE (tenant_id, certificate_id) > (%(tenant)s, %(certificate)s)
@@ -111,7 +111,7 @@ _SEALED_AFTER = """
 async def encrypted_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[EncryptedCertificate]:
     """Fetch the sealed bytes of the next certificates of all tenants, retired ones too, in the order of their ids."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
-    await cursor.execute(_SEALED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
+    await cursor.execute(_ENCRYPTED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
     return await cursor.fetchall()
 
 

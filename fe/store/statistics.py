@@ -134,7 +134,7 @@ class PostgresHealth:
     """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks."""
 
     connections: int
-    connections_most: int
+    max_connections: int
     oldest_transaction: float
     now: datetime
 
@@ -142,7 +142,7 @@ class PostgresHealth:
 # Of other roles the server shows us when their transactions began only if we may see it.
 _SERVER = """
     SELECT (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datid IS NOT NULL)::int AS connections,
-           current_setting('max_connections')::int AS connections_most,
+           current_setting('max_connections')::int AS max_connections,
            (SELECT coalesce(max(extract(EPOCH FROM clock_timestamp() - a.xact_start)), 0)
               FROM pg_stat_activity AS a
              WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid())::float8 AS oldest_transaction,

@@ -127,7 +127,7 @@ class SigningInput:
     holders: tuple[Holder, ...] = ()
 
 
-_SHEET = """
+_SIGNING_INPUT = """
     SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
            t.consumer_summary, q.expire_at AS sequence_expires
       FROM submissions AS s
@@ -152,11 +152,11 @@ async def signing_input(conn: Conn, work: Work) -> SigningInput:
     """Read what signing this submission needs."""
     values = {"tenant": work.tenant_id, "submission": work.subject}
     async with conn.pipeline():
-        sheet = conn.cursor(row_factory=dict_row)
-        await sheet.execute(_SHEET, values)
+        signing_input = conn.cursor(row_factory=dict_row)
+        await signing_input.execute(_SIGNING_INPUT, values)
         candidates = conn.cursor(row_factory=class_row(Candidate))
         await candidates.execute(_CANDIDATES, values)
-    row = await sheet.fetchone()
+    row = await signing_input.fetchone()
     assert row is not None, "an outbox row without its submission"
     return SigningInput(
         **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
@@ -238,7 +238,7 @@ class OutgoingDocument:
 
 
 # `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet, as it should.
-_DEPARTURE = """
+_OUTGOING_DOCUMENT = """
     SELECT s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, d.kind = 'sent' AS is_summary, d.content
       FROM submissions AS s
       JOIN submission_documents AS d
@@ -253,7 +253,7 @@ _DEPARTURE = """
 async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     """Read what sending this submission needs."""
     cursor = conn.cursor(row_factory=class_row(OutgoingDocument))
-    await cursor.execute(_DEPARTURE, {"tenant": work.tenant_id, "submission": work.subject})
+    await cursor.execute(_OUTGOING_DOCUMENT, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "a submission to be sent that was never signed"
     return row
@@ -313,7 +313,7 @@ class ReconcileFacts:
     foreign_track_ids: list[str]
 
 
-_QUESTION = """
+_RECONCILE_FACTS = """
     SELECT s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, s.security_code, s.track_id,
            CASE WHEN s.number_fate <> 'unknown' THEN false
                 ELSE EXISTS (SELECT 1
@@ -339,7 +339,7 @@ _QUESTION = """
 async def reconcile_facts(conn: Conn, work: Work) -> ReconcileFacts:
     """Read what asking about this submission needs."""
     cursor = conn.cursor(row_factory=class_row(ReconcileFacts))
-    await cursor.execute(_QUESTION, {"tenant": work.tenant_id, "submission": work.subject})
+    await cursor.execute(_RECONCILE_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "an outbox row without its submission"
     return row

@@ -18,7 +18,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 CHANNEL = "fe_verdict"
 THROTTLE = 0.02
 #: Ids in one notification: its payload must stay below 8,000 bytes.
-_MOST_IDS = 200
+_MAX_IDS = 200
 
 _log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class VerdictNotices:
         self._to_tell: dict[UUID, None] = {}
         self._something_to_tell = trio.Event()
 
-    def ring(self, *submission_ids: UUID) -> None:
+    def notify(self, *submission_ids: UUID) -> None:
         """Say that these submissions have ended. Call it after the commit."""
         for submission_id in submission_ids:
             self._wake(submission_id)
@@ -40,7 +40,7 @@ class VerdictNotices:
         self._something_to_tell.set()
 
     @contextmanager
-    def bell(self, submission_id: UUID) -> Iterator[trio.Event]:
+    def event(self, submission_id: UUID) -> Iterator[trio.Event]:
         """Give an event that is set when word comes. Take it *before* looking at the submission: nothing is missed."""
         event, takers = self._waiting.get(submission_id, (trio.Event(), 0))
         self._waiting[submission_id] = (event, takers + 1)
@@ -76,8 +76,8 @@ class VerdictNotices:
             self._something_to_tell = trio.Event()
             ids, self._to_tell = list(self._to_tell), {}
             try:
-                for start in range(0, len(ids), _MOST_IDS):
-                    await self._db.run(_notify, ids[start : start + _MOST_IDS])
+                for start in range(0, len(ids), _MAX_IDS):
+                    await self._db.run(_notify, ids[start : start + _MAX_IDS])
             except DatabaseUnavailable as error:
                 _log.warning("word of verdicts was not sent", error=error)  # who waits looks again by itself
             await trio.sleep(THROTTLE)

@@ -20,9 +20,9 @@ class CountingVault(Vault):
         super().__init__({"k1": bytes(range(32))})
         self.opened = 0
 
-    def open(self, sealed: bytes, belongs: Belongs) -> bytes:
+    def open(self, encrypted: bytes, belongs: Belongs) -> bytes:
         self.opened += 1
-        return super().open(sealed, belongs)
+        return super().open(encrypted, belongs)
 
 
 def make_credentials(db: Database, vault: Vault = VAULT) -> SigningCredentials:
@@ -126,7 +126,7 @@ async def test_a_failure_to_open_is_not_kept(db: Database) -> None:
 
 
 async def test_the_cache_has_a_size(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEEP_AT_MOST", 2)
+    monkeypatch.setattr(module, "_MAX_KEPT", 2)
     tenant = await make_tenant(db)
     cache = make_credentials(db)
     for _ in range(4):

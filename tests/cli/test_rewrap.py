@@ -36,8 +36,8 @@ def store(dsn: str, kek: str, count: int, *, passphrase: bool = True) -> list[UU
                 (
                     row[0],
                     name,
-                    keks.seal(f"p12 of {name}".encode(), Belongs(row[0], str(name), P12_PURPOSE)),
-                    keks.seal(b"open", Belongs(row[0], str(name), PASSPHRASE_PURPOSE)) if passphrase else None,
+                    keks.encrypt(f"p12 of {name}".encode(), Belongs(row[0], str(name), P12_PURPOSE)),
+                    keks.encrypt(b"open", Belongs(row[0], str(name), PASSPHRASE_PURPOSE)) if passphrase else None,
                     now,
                     now + timedelta(days=9),
                 ),

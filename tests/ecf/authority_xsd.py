@@ -20,8 +20,8 @@ class Fact:
     """One element of a format: where, how often, and what it may hold (None if it holds elements)."""
 
     path: str
-    least: str
-    most: str
+    minimum: str
+    maximum: str
     facets: Facets | None
 
 
@@ -57,14 +57,14 @@ def facts(schema: etree._Element) -> list[Fact]:
 def _elements(declared: etree._Element, above: str, types: dict[str, Facets]) -> Iterator[Fact]:
     path = f"{above}.{declared.get('name')}".removeprefix(".")
     assert set(declared.keys()) <= {"name", "type", "minOccurs", "maxOccurs"}, path
-    least, most = declared.get("minOccurs", "1"), declared.get("maxOccurs", "1")
+    minimum, maximum = declared.get("minOccurs", "1"), declared.get("maxOccurs", "1")
     content = list(declared.iterchildren("*"))
     if not content:
         named = str(declared.get("type"))
-        yield Fact(path, least, most, types.get(named, {"base": named}))
+        yield Fact(path, minimum, maximum, types.get(named, {"base": named}))
         return
     assert [child.tag for child in content] == [f"{XS}complexType"], path
-    yield Fact(path, least, most, None)
+    yield Fact(path, minimum, maximum, None)
     (sequence,) = content[0].iterchildren("*")
     assert sequence.tag == f"{XS}sequence", path
     assert not sequence.keys(), path

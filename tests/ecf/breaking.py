@@ -183,6 +183,6 @@ def assert_reported(case: Broken) -> None:
 
 def _assert_well_told(problem: Problem) -> None:
     assert problem.severity is RULES[problem.code].severity
-    texts = (problem.message, problem.message_es, problem.fix, problem.fix_es)
-    assert all(texts)
-    assert not any("{" in text for text in texts if text)
+    messages = (problem.message, problem.message_es, problem.fix, problem.fix_es)
+    assert all(messages)
+    assert not any("{" in text for text in messages if text)

@@ -38,7 +38,7 @@ def bad_values(simple: Simple) -> Iterator[tuple[str, str]]:
         yield "9" * (simple.digits + 2), "too-many-digits"
         if simple.decimals:
             yield "1." + "5" * (simple.decimals + 1), "too-many-digits"
-        for bound in (simple.above, simple.least and simple.least - 1, simple.most and simple.most + 1):
+        for bound in (simple.above, simple.minimum and simple.minimum - 1, simple.maximum and simple.maximum + 1):
             if bound is not None:
                 yield str(bound), "out-of-range"
     elif simple.base is Base.STRING:

@@ -43,9 +43,9 @@ def _values(simple: Simple) -> st.SearchStrategy[str]:
         types = st.sampled_from([ecf_type.prefix for ecf_type in EcfType])
         return st.builds("{}{:010}".format, types, st.integers(1, 10**10 - 1))
     if simple.pattern is None:
-        texts = st.text(_TEXT, min_size=simple.shortest or 1, max_size=min(simple.longest or 40, 40))
+        messages = st.text(_TEXT, min_size=simple.shortest or 1, max_size=min(simple.longest or 40, 40))
         longest = st.sampled_from(_LETTERS).map(lambda letter: letter * (simple.longest or 40))
-        return st.one_of(texts, longest).filter(lambda text: bool(text.strip()))
+        return st.one_of(messages, longest).filter(lambda text: bool(text.strip()))
     # Python reads \d and \w more widely than XSD does, or less; the plain letters and digits both agree on will do.
     pattern = simple.pattern.replace(r"\w", "[a-zA-Z0-9]").replace(r"[\s\d[a-zA-Z0-9]]", r"[ 0-9a-zA-Z]")
     alphabet = st.sampled_from(_LETTERS + string.digits + string.punctuation + " ")
@@ -59,9 +59,9 @@ def _numbers(draw: st.DrawFn, simple: Simple) -> str:
     assert simple.digits is not None
     decimals = simple.decimals or 0
     whole = simple.digits - decimals
-    least = simple.least if simple.least is not None else 0 if simple.above is None else simple.above + 1
-    most = simple.most or 10**whole - 1
-    text = str(draw(st.integers(least, most) | st.integers(least, min(most, 20))))
+    minimum = simple.minimum if simple.minimum is not None else 0 if simple.above is None else simple.above + 1
+    maximum = simple.maximum or 10**whole - 1
+    text = str(draw(st.integers(minimum, maximum) | st.integers(minimum, min(maximum, 20))))
     assert simple.pattern is not None
     exactly, optional = f"{{{decimals}}}" in simple.pattern, simple.pattern.endswith("?")
     if decimals and (not optional or draw(st.booleans())):
@@ -134,7 +134,7 @@ def one_value(simple: Simple) -> str:
     if simple.codes:
         return simple.codes[-1].value
     if simple.form is ValueForm.NUMBER:
-        whole = simple.least if simple.least is not None else (simple.above or 0) + 1
+        whole = simple.minimum if simple.minimum is not None else (simple.above or 0) + 1
         return f"{whole}.{'5' * simple.decimals}" if simple.decimals else str(whole)
     return "Mar"[: simple.longest].ljust(simple.shortest or 0, "e")
 

@@ -17,7 +17,7 @@ from fe.ecf.document import Document, read_xml
 from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Severity
 from fe.ecf.rules import RULES, apply_rules, check
-from fe.ecf.schema.messages import TEXTS
+from fe.ecf.schema.messages import MESSAGES
 from tests.ecf.breaking import (
     BEER,
     CONSUMER,
@@ -237,15 +237,15 @@ def test_the_moment_of_judgement_decides() -> None:
 
 
 def test_no_rule_has_the_code_of_a_problem_of_form() -> None:
-    assert not RULES.keys() & TEXTS.keys()
+    assert not RULES.keys() & MESSAGES.keys()
 
 
 def test_every_rule_says_what_is_wrong_and_what_to_do_in_both_languages_and_on_what_ground() -> None:
     for rule in RULES.values():
-        texts = (rule.message, rule.message_es, rule.fix, rule.fix_es)
-        assert all(texts), rule.code
+        messages = (rule.message, rule.message_es, rule.fix, rule.fix_es)
+        assert all(messages), rule.code
         assert rule.source, rule.code
-        assert not any(text.endswith(".") and not text.endswith("...") for text in texts), rule.code
+        assert not any(text.endswith(".") and not text.endswith("...") for text in messages), rule.code
 
 
 # --- nothing makes it fail ------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from fe.ecf.parse import parse_xml
 from fe.ecf.problems import MAX_PROBLEMS, Problem, Severity
 from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kinds
-from fe.ecf.schema.messages import TEXTS
+from fe.ecf.schema.messages import MESSAGES
 from fe.ecf.schema.validator import walk
 from fe.ecf.schema.xsd import compiled
 from tests.ecf import authority_xsd
@@ -143,7 +143,7 @@ def test_problems_say_what_was_found_what_was_expected_and_the_fix_in_both_langu
 
 
 def test_texts_are_complete_in_both_languages() -> None:
-    for code, text in TEXTS.items():
+    for code, text in MESSAGES.items():
         assert all(text), code
         assert text.message != text.message_es, code
         assert text.fix != text.fix_es, code

@@ -125,7 +125,7 @@ def test_every_element_stands_in_the_same_place_with_the_same_cardinality(name: 
     assert [fact.path for fact in ours] == [fact.path for fact in theirs]
     for their, our in zip(theirs, ours, strict=True):
         if their.path not in OTHER_COUNTS:
-            assert (our.least, our.most) == (their.least, their.most), their.path
+            assert (our.minimum, our.maximum) == (their.minimum, their.maximum), their.path
 
 
 @pytest.mark.parametrize("name", FILES)

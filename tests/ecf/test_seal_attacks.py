@@ -20,9 +20,9 @@ from tests.factories.signatures import (
     compact,
     forge,
     reason_of,
-    sealed,
     sign_with_xmlsec,
     signature_template,
+    signed,
 )
 
 NS = f' xmlns="{DSIG}"'
@@ -46,7 +46,7 @@ def by_xmlsec(**changes: Any) -> bytes:
 
 def wrapped() -> bytes:
     """The signed document moved inside an evil one, which carries the signature."""
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     evil = parse_xml(ECF.replace(b"131880738", b"999999999"))
     signature = root[-1]
     evil.append(root)
@@ -55,7 +55,7 @@ def wrapped() -> bytes:
 
 
 def moved(to: Callable[[etree._Element, etree._Element], None]) -> bytes:
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     signature = root[-1]
     root.remove(signature)
     to(root, signature)
@@ -73,14 +73,14 @@ def back_with_content_swapped(root: etree._Element, signature: etree._Element) -
 
 
 def twice() -> bytes:
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     root.append(etree.fromstring(etree.tostring(root[-1])))
     return etree.tostring(root)
 
 
 def smuggled(where: str, what: str) -> bytes:
     """`what` put behind the last child of the Signature's part `where`."""
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     element = root[-1] if where == "Signature" else next(root.iter(f"{{{DSIG}}}{where}"))
     element.append(etree.fromstring(what))
     return etree.tostring(root)
@@ -89,28 +89,28 @@ def smuggled(where: str, what: str) -> bytes:
 MISPLACED: dict[str, tuple[Callable[[], bytes], Reason]] = {
     "no signature": (compact, Reason.NONE),
     "signature of another namespace": (
-        lambda: sealed().replace(DSIG.encode(), DSIG.encode().removesuffix(b"#")),
+        lambda: signed().replace(DSIG.encode(), DSIG.encode().removesuffix(b"#")),
         Reason.NONE,
     ),
     "original wrapped in an evil document": (wrapped, Reason.DIGEST),
     "original with its signature wrapped": (
-        lambda: b"<ECF><Encabezado/>" + sealed().partition(b"?>")[2] + b"</ECF>",
+        lambda: b"<ECF><Encabezado/>" + signed().partition(b"?>")[2] + b"</ECF>",
         Reason.MISPLACED,
     ),
     "signature first": (lambda: moved(lambda root, it: root.insert(0, it)), Reason.MISPLACED),
     "signature one level down": (lambda: moved(lambda root, it: root[-1].append(it)), Reason.MISPLACED),
-    "element after it": (lambda: sealed().replace(b"</ECF>", b"<Total>9</Total></ECF>"), Reason.MISPLACED),
-    "text after it": (lambda: sealed().replace(b"</ECF>", b"9</ECF>"), Reason.MISPLACED),
+    "element after it": (lambda: signed().replace(b"</ECF>", b"<Total>9</Total></ECF>"), Reason.MISPLACED),
+    "text after it": (lambda: signed().replace(b"</ECF>", b"9</ECF>"), Reason.MISPLACED),
     "two signatures": (twice, Reason.SEVERAL),
     "two signatures, one nested": (lambda: smuggled("KeyInfo", f"<Signature{NS}/>"), Reason.SEVERAL),
     "a second one inside the content": (
-        lambda: sealed().replace(b"<Encabezado>", f"<Encabezado><Signature{NS}/>".encode()),
+        lambda: signed().replace(b"<Encabezado>", f"<Encabezado><Signature{NS}/>".encode()),
         Reason.SEVERAL,
     ),
-    "signature as the root": (lambda: etree.tostring(parse_xml(sealed())[-1]), Reason.ROOT),
-    "unknown root": (lambda: sealed(b"<Factura><A/></Factura>"), Reason.ROOT),
-    "root in a namespace": (lambda: sealed(b'<ECF xmlns="urn:x"><A/></ECF>'), Reason.ROOT),
-    "xml:base on the root": (lambda: sealed().replace(b"<ECF>", b'<ECF xml:base="file:///">'), Reason.ROOT),
+    "signature as the root": (lambda: etree.tostring(parse_xml(signed())[-1]), Reason.ROOT),
+    "unknown root": (lambda: signed(b"<Factura><A/></Factura>"), Reason.ROOT),
+    "root in a namespace": (lambda: signed(b'<ECF xmlns="urn:x"><A/></ECF>'), Reason.ROOT),
+    "xml:base on the root": (lambda: signed().replace(b"<ECF>", b'<ECF xml:base="file:///">'), Reason.ROOT),
 }
 
 
@@ -129,15 +129,15 @@ SHAPES: dict[str, tuple[Callable[[], bytes], Reason]] = {
     "foreign element": (lambda: smuggled("Signature", "<evil/>"), Reason.SHAPE),
     "element inside a value": (lambda: smuggled("SignatureValue", "<evil/>"), Reason.ENCODING),
     "element inside the digest": (lambda: smuggled("DigestValue", "<evil/>"), Reason.ENCODING),
-    "text between the parts": (lambda: sealed().replace(b"<KeyInfo>", b"x<KeyInfo>"), Reason.SHAPE),
-    "text before the parts": (lambda: sealed().replace(b"<SignedInfo>", b"x<SignedInfo>"), Reason.SHAPE),
-    "no SignatureValue": (lambda: sealed().replace(b"SignatureValue>", b"SignatureValues>"), Reason.SHAPE),
+    "text between the parts": (lambda: signed().replace(b"<KeyInfo>", b"x<KeyInfo>"), Reason.SHAPE),
+    "text before the parts": (lambda: signed().replace(b"<SignedInfo>", b"x<SignedInfo>"), Reason.SHAPE),
+    "no SignatureValue": (lambda: signed().replace(b"SignatureValue>", b"SignatureValues>"), Reason.SHAPE),
     "parts out of order": (lambda: moved(back_with_parts_swapped), Reason.SHAPE),
     "no KeyInfo": (lambda: by_xmlsec(key_info=""), Reason.SHAPE),
-    "Id on the Signature": (lambda: sealed().replace(b"<Signature ", b'<Signature Id="s" '), Reason.SHAPE),
-    "Id on SignedInfo": (lambda: sealed().replace(b"<SignedInfo>", b'<SignedInfo Id="s">'), Reason.SHAPE),
-    "Id on KeyInfo": (lambda: sealed().replace(b"<KeyInfo>", b'<KeyInfo Id="k">'), Reason.SHAPE),
-    "Id on SignatureValue": (lambda: sealed().replace(b"<SignatureValue>", b'<SignatureValue Id="v">'), Reason.SHAPE),
+    "Id on the Signature": (lambda: signed().replace(b"<Signature ", b'<Signature Id="s" '), Reason.SHAPE),
+    "Id on SignedInfo": (lambda: signed().replace(b"<SignedInfo>", b'<SignedInfo Id="s">'), Reason.SHAPE),
+    "Id on KeyInfo": (lambda: signed().replace(b"<KeyInfo>", b'<KeyInfo Id="k">'), Reason.SHAPE),
+    "Id on SignatureValue": (lambda: signed().replace(b"<SignatureValue>", b'<SignatureValue Id="v">'), Reason.SHAPE),
 }
 
 
@@ -271,7 +271,7 @@ def with_transform(another: str) -> bytes:
 
 
 def sealed_without(part: str) -> bytes:
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     for element in list(root.iter(f"{{{DSIG}}}{part}")):
         parent = element.getparent()
         assert parent is not None
@@ -428,7 +428,7 @@ def test_the_key_comes_from_one_certificate_and_nowhere_else(attack: str) -> Non
 
 
 def with_value(change: Callable[[str], str], part: str = "SignatureValue") -> bytes:
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     (element,) = root.iter(f"{{{DSIG}}}{part}")
     element.text = change(element.text or "")
     return etree.tostring(root)
@@ -436,8 +436,8 @@ def with_value(change: Callable[[str], str], part: str = "SignatureValue") -> by
 
 def transplanted() -> bytes:
     """A good signature of the same signer, from another document."""
-    other = parse_xml(sealed(ECF.replace(b"40120.00", b"1.00")))
-    root = parse_xml(sealed())
+    other = parse_xml(signed(ECF.replace(b"40120.00", b"1.00")))
+    root = parse_xml(signed())
     root.replace(root[-1], other[-1])
     return etree.tostring(root)
 
@@ -450,15 +450,15 @@ def with_spare_bits(text: str) -> str:
 
 
 VALUES: dict[str, tuple[Callable[[], bytes], Reason]] = {
-    "altered amount": (lambda: sealed().replace(b"40120.00", b"40120.01"), Reason.DIGEST),
-    "altered blank in a text": (lambda: sealed().replace(b"uno  dos", b"uno dos"), Reason.DIGEST),
-    "element added": (lambda: sealed().replace(b"<Totales>", b"<Totales><A>1</A>"), Reason.DIGEST),
-    "empty element added": (lambda: sealed().replace(b"<Totales>", b"<Totales><A/>"), Reason.DIGEST),
-    "attribute added": (lambda: sealed().replace(b"<Totales>", b'<Totales a="1">'), Reason.DIGEST),
-    "namespace declared": (lambda: sealed().replace(b"<ECF>", b'<ECF xmlns:x="urn:x">'), Reason.DIGEST),
+    "altered amount": (lambda: signed().replace(b"40120.00", b"40120.01"), Reason.DIGEST),
+    "altered blank in a text": (lambda: signed().replace(b"uno  dos", b"uno dos"), Reason.DIGEST),
+    "element added": (lambda: signed().replace(b"<Totales>", b"<Totales><A>1</A>"), Reason.DIGEST),
+    "empty element added": (lambda: signed().replace(b"<Totales>", b"<Totales><A/>"), Reason.DIGEST),
+    "attribute added": (lambda: signed().replace(b"<Totales>", b'<Totales a="1">'), Reason.DIGEST),
+    "namespace declared": (lambda: signed().replace(b"<ECF>", b'<ECF xmlns:x="urn:x">'), Reason.DIGEST),
     "elements swapped": (lambda: moved(back_with_content_swapped), Reason.DIGEST),
     "root renamed": (
-        lambda: sealed().replace(b"<ECF>", b"<RFCE>").replace(b"</ECF>", b"</RFCE>"),
+        lambda: signed().replace(b"<ECF>", b"<RFCE>").replace(b"</ECF>", b"</RFCE>"),
         Reason.DIGEST,
     ),
     "another document's signature": (transplanted, Reason.DIGEST),
@@ -479,7 +479,7 @@ VALUES: dict[str, tuple[Callable[[], bytes], Reason]] = {
     "url-safe base64": (lambda: with_value(lambda text: text.replace("/", "_").replace("+", "-")), Reason.ENCODING),
     "base64 without padding": (lambda: with_value(lambda text: text.rstrip("=")), Reason.ENCODING),
     "base64 with junk": (lambda: with_value(lambda text: text[:8] + "\u00a0" + text[8:]), Reason.ENCODING),
-    "relative namespace": (lambda: sealed().replace(b"<ECF>", b'<ECF xmlns:x="x">'), Reason.SHAPE),
+    "relative namespace": (lambda: signed().replace(b"<ECF>", b'<ECF xmlns:x="x">'), Reason.SHAPE),
 }
 
 
@@ -493,26 +493,26 @@ def test_no_value_can_be_changed(attack: str) -> None:
 # --- attacks on the parser ----------------------------------------------------------------------------------------
 
 PARSERS: dict[str, Callable[[], bytes]] = {
-    "comment in a text": lambda: sealed().replace(b">131000001<", b">131<!--x-->000001<"),
-    "comment between elements": lambda: sealed().replace(b"<Totales>", b"<!--x--><Totales>"),
-    "comment in the signature": lambda: sealed().replace(b"<KeyInfo>", b"<!--x--><KeyInfo>"),
-    "comment in the digest": lambda: sealed().replace(b"<DigestValue>", b"<DigestValue><!--x-->"),
-    "processing instruction": lambda: sealed().replace(b">131000001<", b">131<?x y?>000001<"),
-    "instruction before the root": lambda: sealed().replace(b"<ECF>", b"<?x y?><ECF>"),
-    "comment after the root": lambda: sealed() + b"<!--x-->",
-    "DOCTYPE": lambda: sealed().replace(b"<ECF>", b"<!DOCTYPE ECF><ECF>"),
+    "comment in a text": lambda: signed().replace(b">131000001<", b">131<!--x-->000001<"),
+    "comment between elements": lambda: signed().replace(b"<Totales>", b"<!--x--><Totales>"),
+    "comment in the signature": lambda: signed().replace(b"<KeyInfo>", b"<!--x--><KeyInfo>"),
+    "comment in the digest": lambda: signed().replace(b"<DigestValue>", b"<DigestValue><!--x-->"),
+    "processing instruction": lambda: signed().replace(b">131000001<", b">131<?x y?>000001<"),
+    "instruction before the root": lambda: signed().replace(b"<ECF>", b"<?x y?><ECF>"),
+    "comment after the root": lambda: signed() + b"<!--x-->",
+    "DOCTYPE": lambda: signed().replace(b"<ECF>", b"<!DOCTYPE ECF><ECF>"),
     "entity": lambda: (
-        sealed().replace(b"<ECF>", b"<!DOCTYPE ECF [<!ENTITY e '131880738'>]><ECF>").replace(b">131880738<", b">&e;<")
+        signed().replace(b"<ECF>", b"<!DOCTYPE ECF [<!ENTITY e '131880738'>]><ECF>").replace(b">131880738<", b">&e;<")
     ),
-    "Id by DOCTYPE": lambda: sealed().replace(b"<ECF>", b"<!DOCTYPE ECF [<!ATTLIST ECF Id ID #IMPLIED>]><ECF>"),
-    "external entity": lambda: sealed().replace(
+    "Id by DOCTYPE": lambda: signed().replace(b"<ECF>", b"<!DOCTYPE ECF [<!ATTLIST ECF Id ID #IMPLIED>]><ECF>"),
+    "external entity": lambda: signed().replace(
         b"<ECF>", b'<!DOCTYPE ECF [<!ENTITY e SYSTEM "file:///etc/hostname">]><ECF>'
     ),
-    "UTF-16": lambda: sealed().decode().replace("utf-8", "utf-16").encode("utf-16"),
-    "Latin-1": lambda: sealed().decode().replace("utf-8", "iso-8859-1").replace("日本 😀", "").encode("latin-1"),
-    "NUL": lambda: sealed() + b"\0",
-    "two roots": lambda: sealed() + sealed().partition(b"?>")[2],
-    "too large": lambda: sealed().replace(b"<Totales>", b"<Totales>" + b" " * 1_100_000),
+    "UTF-16": lambda: signed().decode().replace("utf-8", "utf-16").encode("utf-16"),
+    "Latin-1": lambda: signed().decode().replace("utf-8", "iso-8859-1").replace("日本 😀", "").encode("latin-1"),
+    "NUL": lambda: signed() + b"\0",
+    "two roots": lambda: signed() + signed().partition(b"?>")[2],
+    "too large": lambda: signed().replace(b"<Totales>", b"<Totales>" + b" " * 1_100_000),
     "nothing": lambda: b"",
 }
 
@@ -524,7 +524,7 @@ def test_what_another_parser_might_read_otherwise_is_not_read_at_all(attack: str
 
 
 def test_a_refusal_repeats_nothing_of_the_document() -> None:
-    document = sealed().replace(b"131880738", b"canary-value")
+    document = signed().replace(b"131880738", b"canary-value")
 
     with pytest.raises(BadSignature) as error:
         verify(document)

@@ -12,14 +12,14 @@ from lxml import etree
 from fe.ecf.parse import MalformedXml, parse_xml
 from fe.ecf.signature import BadSignature, Signer, verify
 from tests.factories import certificates as made
-from tests.factories.signatures import ECF, SEED, sealed, verify_with_xmlsec
+from tests.factories.signatures import ECF, SEED, signed, verify_with_xmlsec
 
 # A flipped bit can make a serial number negative, which `cryptography` still reads, with a warning.
 pytestmark = pytest.mark.filterwarnings("ignore:Parsed a serial number which wasn't positive")
 
 NAMES = st.sampled_from(["Encabezado", "Item", "Monto", "NombreItem", "eNCF"])
 #: What XML 1.0 can carry, with the characters that parsers and serialisers treat specially made likely.
-TEXTS = st.text(
+MESSAGES = st.text(
     st.one_of(
         st.sampled_from("\t\n\r &<>\"'];\u0085\u00a0\u2028\ufeff\ufffd😀"),
         st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"),
@@ -39,7 +39,7 @@ def _element(name: str, text: str, children: list[etree._Element]) -> etree._Ele
 
 
 TREES = st.recursive(
-    st.builds(_element, NAMES, TEXTS, st.just([])),
+    st.builds(_element, NAMES, MESSAGES, st.just([])),
     lambda below: st.builds(_element, NAMES, st.just(""), st.lists(below, min_size=1, max_size=4)),
     max_leaves=12,
 )
@@ -187,11 +187,11 @@ def accepted(xml: bytes) -> bytes | None:
 @settings(max_examples=400, deadline=None)
 @given(data=st.data(), document=st.sampled_from([ECF, SEED]))
 def test_no_change_of_the_tree_is_accepted_with_other_values(data: st.DataObject, document: bytes) -> None:
-    root = parse_xml(sealed(document))
+    root = parse_xml(signed(document))
     for _ in range(data.draw(st.integers(1, 3))):
         elements = list(root.iter(etree.Element))
         at, other = data.draw(st.sampled_from(elements)), data.draw(st.sampled_from(elements))
-        data.draw(st.sampled_from(CHANGES))(root, at, other, data.draw(TEXTS))
+        data.draw(st.sampled_from(CHANGES))(root, at, other, data.draw(MESSAGES))
 
     assert accepted(etree.tostring(root)) in (None, canonical(parse_xml(document)))
 
@@ -199,7 +199,7 @@ def test_no_change_of_the_tree_is_accepted_with_other_values(data: st.DataObject
 @settings(max_examples=400, deadline=None)
 @given(data=st.data(), document=st.sampled_from([ECF, SEED]))
 def test_no_change_of_a_byte_is_accepted_with_other_values(data: st.DataObject, document: bytes) -> None:
-    xml = bytearray(sealed(document))
+    xml = bytearray(signed(document))
     at = data.draw(st.integers(0, len(xml) - 1))
     length = data.draw(st.integers(0, 3))
     xml[at : at + length] = data.draw(st.binary(max_size=3) | st.sampled_from([b"<!--x-->", b"<x/>", b"]]>", b"&lt;"]))
@@ -208,9 +208,9 @@ def test_no_change_of_a_byte_is_accepted_with_other_values(data: st.DataObject, 
 
 
 @settings(max_examples=200, deadline=None)
-@given(text=TEXTS)
+@given(text=MESSAGES)
 def test_no_other_text_is_accepted_in_place_of_a_signed_one(text: str) -> None:
-    root = parse_xml(sealed())
+    root = parse_xml(signed())
     total = root.find("Encabezado/Totales/MontoTotal")
     assert total is not None
     total.text = text

@@ -63,10 +63,10 @@ def test_the_digest_is_that_of_the_bytes_in_front_of_the_signature(signer: Signe
 
 
 def test_the_security_code_is_the_first_six_characters_of_the_signature_value(signer: Signer) -> None:
-    sealed = signer.sign(parse_xml(ECF))
+    signed = signer.sign(parse_xml(ECF))
 
-    assert f"<SignatureValue>{sealed.signature_value}</SignatureValue>".encode() in sealed.xml
-    assert sealed.security_code == security_code(sealed.signature_value) == sealed.signature_value[:6]
+    assert f"<SignatureValue>{signed.signature_value}</SignatureValue>".encode() in signed.xml
+    assert signed.security_code == security_code(signed.signature_value) == signed.signature_value[:6]
 
 
 def test_the_same_document_gets_the_same_bytes_and_code(signer: Signer) -> None:

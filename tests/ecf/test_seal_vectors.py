@@ -27,10 +27,10 @@ def credential() -> Credential:
 
 @documents
 def test_signing_gives_the_known_bytes_and_code(name: str, credential: Credential) -> None:
-    sealed = Signer(credential).sign(parse_xml((VECTORS / f"{name}.xml").read_bytes()))
+    signed = Signer(credential).sign(parse_xml((VECTORS / f"{name}.xml").read_bytes()))
 
-    assert sealed.xml == (VECTORS / f"{name}.signed.xml").read_bytes()
-    assert sealed.security_code == CODES[name]
+    assert signed.xml == (VECTORS / f"{name}.signed.xml").read_bytes()
+    assert signed.security_code == CODES[name]
 
 
 @documents

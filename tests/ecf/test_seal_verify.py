@@ -8,29 +8,29 @@ from lxml import etree
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import Reason, Signer, profile, verify
 from tests.factories import certificates as made
-from tests.factories.signatures import ECF, SEED, reason_of, sealed, sign_with_xmlsec
+from tests.factories.signatures import ECF, SEED, reason_of, sign_with_xmlsec, signed
 
 
 def test_a_signed_document_gives_its_content_certificate_and_code() -> None:
-    sealed = Signer(made.default_credential()).sign(parse_xml(ECF))
+    signed = Signer(made.default_credential()).sign(parse_xml(ECF))
 
-    verified = verify(sealed.xml)
+    verified = verify(signed.xml)
 
     assert verified.root.tag == "ECF"
     assert verified.root.find(profile.SIGNATURE) is None
     assert verified.root.findtext("Encabezado/Emisor/RNCEmisor") == "131880738"
     assert verified.certificate == made.default_credential().certificate
-    assert verified.signature_value == sealed.signature_value
-    assert verified.security_code == sealed.security_code
+    assert verified.signature_value == signed.signature_value
+    assert verified.security_code == signed.security_code
 
 
 @pytest.mark.parametrize("root", ["ECF", "RFCE", "ACECF", "ANECF", "ARECF", "SemillaModel"])
 def test_every_kind_of_document_is_verified(root: str) -> None:
-    assert verify(sealed(f"<{root}><A>1</A></{root}>".encode())).root.tag == root
+    assert verify(signed(f"<{root}><A>1</A></{root}>".encode())).root.tag == root
 
 
 def test_a_document_that_was_signed_compact_and_travels_indented_verifies() -> None:
-    root = parse_xml(sealed(SEED))
+    root = parse_xml(signed(SEED))
     etree.indent(root)
     indented = etree.tostring(root, xml_declaration=True, encoding="utf-8")
     assert indented.count(b"\n") > 10
@@ -48,13 +48,13 @@ def test_base64_in_lines_is_the_same_base64() -> None:
     value = Signer(made.default_credential()).sign(parse_xml(ECF)).signature_value
     lines = "\n".join(value[at : at + 76] for at in range(0, len(value), 76))
 
-    verified = verify(sealed().replace(value.encode(), f"\n{lines}\r\n".encode()))
+    verified = verify(signed().replace(value.encode(), f"\n{lines}\r\n".encode()))
 
     assert verified.signature_value == value
 
 
 def test_a_text_in_cdata_is_read_whole() -> None:
-    split = sealed().replace(b">131880738<", b">131<![CDATA[880]]>738<")
+    split = signed().replace(b">131880738<", b">131<![CDATA[880]]>738<")
 
     assert verify(split).root.findtext("Encabezado/Emisor/RNCEmisor") == "131880738"
 
@@ -89,8 +89,8 @@ def test_a_text_in_cdata_is_read_whole() -> None:
     ],
 )
 def test_what_transport_does_to_the_bytes_does_not_matter(travel: Callable[[bytes], bytes]) -> None:
-    travelled = travel(sealed())
-    assert travelled != sealed()
+    travelled = travel(signed())
+    assert travelled != signed()
 
     verified = verify(travelled)
 

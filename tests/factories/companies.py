@@ -53,13 +53,13 @@ async def make_certificate(
     certificate_id = uuid4()
     name = str(certificate_id)
     sealed_passphrase = (
-        vault.seal(passphrase.encode(), Belongs(tenant_id, name, PASSPHRASE_PURPOSE))
+        vault.encrypt(passphrase.encode(), Belongs(tenant_id, name, PASSPHRASE_PURPOSE))
         if passphrase is not None
         else None
     )
     record = CertificateRecord(tenant_id, certificate_id, user_id, HOLDER, HOLDER_ID, "serial", not_before, not_after)
-    sealed = EncryptedCertificate(
-        tenant_id, certificate_id, vault.seal(p12, Belongs(tenant_id, name, P12_PURPOSE)), sealed_passphrase
+    encrypted = EncryptedCertificate(
+        tenant_id, certificate_id, vault.encrypt(p12, Belongs(tenant_id, name, P12_PURPOSE)), sealed_passphrase
     )
-    await db.transact(certificates.put, record, sealed, NOT_BEFORE)
+    await db.transact(certificates.put, record, encrypted, NOT_BEFORE)
     return certificate_id

@@ -44,7 +44,7 @@ def compact(document: bytes = ECF) -> bytes:
     return etree.tostring(parse_xml(document))
 
 
-def sealed(document: bytes = ECF) -> bytes:
+def signed(document: bytes = ECF) -> bytes:
     """`document` signed by us."""
     return Signer(default_credential()).sign(parse_xml(document)).xml
 

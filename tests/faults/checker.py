@@ -14,7 +14,7 @@ from fe.operations.evidence import link_hash
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 
 #: How many times a document's bytes may be sent before it is an operator's matter.
-MOST_SENDS = 8
+MAX_SENDS = 8
 #: How long after its revocation a key may still be served.
 REVOKED_WITHIN = 30.0
 #: How long after a blip of the database a front may go on refusing: seconds, on a machine that is busy.
@@ -115,8 +115,8 @@ def sent_again_only_in_doubt(history: History) -> Found:
         count = 0
         for event in events:
             count = 0 if event.kind == EventKind.REPLAYED else count + (event.kind == EventKind.SENDING)
-            if count > MOST_SENDS:
-                yield str(submission_id), f"sent more than {MOST_SENDS} times"
+            if count > MAX_SENDS:
+                yield str(submission_id), f"sent more than {MAX_SENDS} times"
 
 
 def _asked_between(events: Sequence[Event]) -> set[int]:

@@ -45,11 +45,11 @@ def acknowledges_too_early() -> None:
 def makes_the_document_anew() -> None:
     """I2: another try, another moment of signing."""
 
-    async def departure(conn: Conn, work: Work) -> OutgoingDocument:
+    async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
         kept = await _departure(conn, work)
         return replace(kept, content=kept.content + b"\n" * work.epoch) if work.epoch > 2 else kept
 
-    submissions.outgoing_document = departure
+    submissions.outgoing_document = outgoing_document
 
 
 def announces_nothing() -> None:
@@ -124,10 +124,10 @@ def renews_the_hold() -> None:
 def believes_every_duplicate() -> None:
     """V: a number that is used was used by somebody else."""
 
-    async def judge_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Outcome) -> Outcome:
+    async def resolve_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Outcome) -> Outcome:
         return otherwise
 
-    Reconciler.judge_duplicate = judge_duplicate  # type: ignore[method-assign]
+    Reconciler.resolve_duplicate = resolve_duplicate  # type: ignore[method-assign]
 
 
 def as_it_is() -> None:

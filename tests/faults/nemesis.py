@@ -174,7 +174,7 @@ class Nemesis:
         if not self._arming or chance.random() < 0.5:
             return {}
         name = chance.choice(names)
-        return {"FE_KILL_POINT": f"{name}:{chance.randrange(1, 12)}"}
+        return {"FE_FAILPOINT": f"{name}:{chance.randrange(1, 12)}"}
 
     async def run(self, strikes: Sequence[Strike], seconds: float) -> None:
         """Carry out all of them, each at its time; after `seconds`, when the last is over too, put everything right."""

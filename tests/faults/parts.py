@@ -96,7 +96,7 @@ class Part:
         self._tell(self.name, "start")
 
     def _account_for(self, code: int) -> None:
-        point = self._now.get("FE_KILL_POINT", "").partition(":")[0]
+        point = self._now.get("FE_FAILPOINT", "").partition(":")[0]
         if self._blamed is not None:
             cause = self._blamed
         elif code == -signal.SIGKILL and point:
@@ -150,7 +150,7 @@ class Part:
         if not self.alive or self._frozen or self._blamed is not None:
             return
         lives = self.lives
-        self.next["FE_KILL_POINT"] = order
+        self.next["FE_FAILPOINT"] = order
         self.kill("kill -9, to nap")
         with trio.move_on_after(_NAP_COMES_WITHIN):
             # A process that stops tells nobody.

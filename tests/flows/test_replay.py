@@ -33,7 +33,7 @@ LETTER = DeadLetter(
     environment="ecf",
     host="ecf",
     attempt=8,
-    deaths=0,
+    crash_count=0,
     died_at=NOW - timedelta(hours=1),
     error="authority answered with status 503",
     root="ECF",
@@ -126,7 +126,7 @@ def test_what_stands_in_the_way_is_said(changes: dict[str, Any], obstacle: str) 
 
 
 def test_all_obstacles_are_said_at_once() -> None:
-    assert len(looked_at(certificate_until=NOW, sequence_until=NOW, deaths=3, circuit_open=True).obstacles) == 4
+    assert len(looked_at(certificate_until=NOW, sequence_until=NOW, crash_count=3, circuit_open=True).obstacles) == 4
 
 
 def test_only_what_was_signed_and_has_a_service_that_tells_can_be_asked_about() -> None:

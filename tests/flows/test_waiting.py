@@ -28,7 +28,7 @@ WAITING = WaitingSubmission(
     host="ecf",
     run_at=NOW + timedelta(seconds=15),
     attempt=2,
-    deaths=0,
+    crash_count=0,
     holder=None,
     holder_seen_at=None,
     entered_at=NOW - timedelta(minutes=1),
@@ -99,7 +99,7 @@ def test_work_in_hand_waits_for_its_worker_until_the_lease_ends() -> None:
     ],
 )
 def test_work_of_a_silent_worker_waits_for_its_rescue(seen: datetime | None, words: str) -> None:
-    told = answer(holder="host:12:ab", holder_seen_at=seen, deaths=2)
+    told = answer(holder="host:12:ab", holder_seen_at=seen, crash_count=2)
 
     assert (told.waits_for, told.until) == (For.RESCUE, WAITING.run_at)
     assert told.sentences[1].startswith(words)

@@ -59,7 +59,7 @@ async def test_without_the_tenant_in_any_statement_nobody_sees_or_changes_what_i
         before = await all_answers(api, own, foreign, "theirs"), await all_answers(other, foreign, "theirs", own)
 
         assert all(forget_the_tenant(monkeypatch, module) for module in MODULES)
-        # Whoever is above the wall finds it now: the statements really have forgotten.
+        # Whoever is above the tenant scope finds it now: the statements really have forgotten.
         assert await db.run(submissions.find, ours.tenant_id, UUID(foreign)) is not None
         assert len(await db.run(sequences.listed, ours.tenant_id, ours.environment)) == 2
 

@@ -55,7 +55,7 @@ def signed(case: Case) -> SignedDocument:
     if admitted.draw_prefix is not None and case.next_number is not None:
         drawn = f"{admitted.draw_prefix}{case.next_number:010}"
     chosen = Candidate(UUID(int=7), None, None, None, case.now, case.now)
-    sheet = SigningInput(
+    signing_input = SigningInput(
         format=admitted.format,
         root=admitted.root,
         ecf_type=admitted.ecf_type,
@@ -69,7 +69,7 @@ def signed(case: Case) -> SignedDocument:
         candidates=(chosen,),
         holders=case.holders,
     )
-    return make_signed(sheet, Environment.ECF, chosen, SIGNER, now=case.now, hosts=HOSTS)
+    return make_signed(signing_input, Environment.ECF, chosen, SIGNER, now=case.now, hosts=HOSTS)
 
 
 def fatal_codes(problems: list[Problem] | tuple[Problem, ...]) -> set[str]:

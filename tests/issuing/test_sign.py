@@ -31,7 +31,7 @@ GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
 
 
-def sheet(original: bytes, **changes: Any) -> SigningInput:
+def signing_input(original: bytes, **changes: Any) -> SigningInput:
     plain: dict[str, Any] = {
         "format": "structured",
         "root": "ECF",
@@ -57,7 +57,7 @@ def sign(
 ) -> SignedDocument:
     original = given if isinstance(given, bytes) else write_canonical_json(given)
     chosen = Candidate(UUID(int=7), None, None, override, NOW, NOW)
-    return make_signed(sheet(original, **changes), environment, chosen, SIGNER, now=NOW, hosts=HOSTS)
+    return make_signed(signing_input(original, **changes), environment, chosen, SIGNER, now=NOW, hosts=HOSTS)
 
 
 def sale(ecf_type: EcfType, price: str = "100.00") -> dict[str, Any]:

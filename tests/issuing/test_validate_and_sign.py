@@ -87,7 +87,7 @@ def signed(draft: Draft) -> SignedDocument | None:
     except (Malformed, NotADocument):
         return None
     number = new.e_ncf if new.draw_prefix is None else f"{new.draw_prefix}0000000042"
-    sheet = SigningInput(
+    signing_input = SigningInput(
         format=new.format,
         root=new.root,
         ecf_type=new.ecf_type,
@@ -101,7 +101,7 @@ def signed(draft: Draft) -> SignedDocument | None:
         candidates=(CHOSEN,),
     )
     try:
-        return make_signed(sheet, Environment.ECF, CHOSEN, SIGNER, now=NOW, hosts=HOSTS)
+        return make_signed(signing_input, Environment.ECF, CHOSEN, SIGNER, now=NOW, hosts=HOSTS)
     except CannotIssue:
         return None
 

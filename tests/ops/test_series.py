@@ -8,7 +8,7 @@ from tests.ops.worked import ENVIRONMENT, worked
 
 TENANTS = 1000
 #: What Prometheus is asked to keep of one process, at most.
-MOST_SERIES = 3000
+MAX_SERIES = 3000
 
 
 @pytest.mark.timeout(300)
@@ -19,7 +19,7 @@ async def test_a_thousand_tenants_leave_few_series_and_no_trace_of_themselves() 
         text = await service.scrape()
 
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-    assert len(samples) < MOST_SERIES
+    assert len(samples) < MAX_SERIES
     names = exported()
     assert {sample.name for sample in samples} <= names.keys()
     wrong = [one for one in samples if names[one.name] != one.labels.keys() and one.labels]

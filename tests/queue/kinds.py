@@ -68,7 +68,7 @@ class Item:
     subject: UUID
     attempt: int
     epoch: int
-    deaths: int
+    crash_count: int
     waited: timedelta
     last_error: str | None
 

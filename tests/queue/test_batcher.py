@@ -63,7 +63,7 @@ async def test_the_first_is_written_at_once_and_those_that_come_meanwhile_togeth
 
 async def test_a_batch_has_an_upper_bound() -> None:
     paced = Paced()
-    batcher = Batcher(paced.write, most=10)
+    batcher = Batcher(paced.write, limit=10)
     paced.go_on.set()
     async with batcher.running():
         await put_all(batcher, range(35))

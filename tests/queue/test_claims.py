@@ -133,11 +133,11 @@ async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
 @pytest.mark.parametrize("spare", [0, 1, 7, 1000])
 def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: int) -> None:
     turns = [OutboxShare(number, weight) for number, weight in enumerate(weights)]
-    room = len(turns) + spare
+    capacity = len(turns) + spare
 
-    shares = divide(turns, room)
+    shares = divide(turns, capacity)
 
-    assert sum(shares) == room
+    assert sum(shares) == capacity
     assert min(shares) >= 1
     assert all(
         shares[a] >= shares[b] - 1 for a in range(len(turns)) for b in range(len(turns)) if weights[a] > weights[b]
@@ -177,13 +177,13 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
     second = await db.run(find_and_claim, stage, tools, cursors, hand)
     for work in second.works:
         hand.take(work)
-    hand.give_back(first.works[0])
+    hand.release(first.works[0])
     third = await db.run(find_and_claim, stage, tools, cursors, hand)
 
     assert Counter(work.tenant_id for work in first.works) == {busy: 12}
     assert Counter(work.tenant_id for work in second.works) == {other: 2}
     assert Counter(work.tenant_id for work in third.works) == {busy: 1}
-    assert (first.full, first.room_for_more) == (True, False)
+    assert (first.full, first.capacity_left) == (True, False)
 
 
 async def test_a_tenant_finds_a_slot_at_once_while_the_authority_is_slow_with_anothers(db: Database) -> None:
@@ -198,7 +198,7 @@ async def test_a_tenant_finds_a_slot_at_once_while_the_authority_is_slow_with_an
         assert holding.held == 3
         with trio.fail_after(3):
             await make_submission(db, other)
-            tools.wakeups.ring(Stage.SIGN)
+            tools.wakeups.notify(Stage.SIGN)
             await holding.served.wait()
 
 
@@ -219,7 +219,7 @@ async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db
     found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InFlight(16))
 
     assert Counter(work.tenant_id for work in found.works) == {busy: 8, other: 1}
-    assert (found.full, found.room_for_more) == (False, True)
+    assert (found.full, found.capacity_left) == (False, True)
 
 
 async def test_with_a_single_slot_tests_are_served_too(db: Database) -> None:
@@ -251,7 +251,7 @@ async def test_production_finds_its_reserved_slot_at_once_while_tests_hold_all_t
         assert holding.held == 3
         with trio.fail_after(3):
             await make_submission(db, tenant)
-            tools.wakeups.ring(Stage.SIGN)
+            tools.wakeups.notify(Stage.SIGN)
             await holding.served.wait()
 
 

@@ -255,9 +255,9 @@ async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_b
 
 
 @pytest.mark.parametrize("deaths", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
-async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db: Database, deaths: int) -> None:
+async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db: Database, crash_count: int) -> None:
     subject = await make_due(db)
-    for _ in range(deaths):
+    for _ in range(crash_count):
         await take(db, subject)
 
     async def handle(work: Work) -> Outcome:
@@ -266,7 +266,7 @@ async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db:
     booked = await step(db, make_stage(handle, max_attempts=None), subject)
 
     assert booked == "dead letter"
-    assert (await row(db, "SELECT deaths FROM dead_letters"))["deaths"] == deaths
+    assert (await row(db, "SELECT deaths FROM dead_letters"))["deaths"] == crash_count
 
 
 async def test_seven_deaths_are_survived(db: Database) -> None:
@@ -438,7 +438,7 @@ async def test_a_booking_is_written_though_the_loop_is_cancelled_meanwhile(db: D
 async def test_a_booking_rings_the_stage_it_makes_due(db: Database) -> None:
     subject = await make_due(db)
     tools = make_tools(db)
-    bell = tools.wakeups.bell(Stage.SEND)
+    event = tools.wakeups.event(Stage.SEND)
 
     async def nothing(conn: Conn) -> None:
         pass
@@ -448,7 +448,7 @@ async def test_a_booking_rings_the_stage_it_makes_due(db: Database) -> None:
 
     await step(db, make_stage(handle), subject, tools)
 
-    assert bell.is_set()
+    assert event.is_set()
 
 
 async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn: str) -> None:

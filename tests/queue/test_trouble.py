@@ -151,14 +151,14 @@ async def test_a_try_that_takes_long_in_trouble_is_waited_for_in_peace(db: Datab
     for _ in range(8):
         await make_submission(db, tenant)
     turns, hanging, never = 0, trio.Event(), trio.Event()
-    bell = tools.wakeups.bell
+    event = tools.wakeups.event
 
     def counted(stage: str) -> trio.Event:
         nonlocal turns
         turns += 1
-        return bell(stage)
+        return event(stage)
 
-    tools.wakeups.bell = counted  # type: ignore[method-assign]  # counts how often the loop turns
+    tools.wakeups.event = counted  # type: ignore[method-assign]  # counts how often the loop turns
 
     async def handle(work: Work) -> Outcome:
         if in_trouble(tools.metrics):
@@ -171,7 +171,7 @@ async def test_a_try_that_takes_long_in_trouble_is_waited_for_in_peace(db: Datab
         with trio.fail_after(20):
             await hanging.wait()
         before = turns
-        tools.wakeups.ring(Stage.SIGN)
+        tools.wakeups.notify(Stage.SIGN)
         await trio.sleep(0.2)
         assert turns - before <= 3
         never.set()

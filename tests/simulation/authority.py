@@ -309,8 +309,8 @@ class Office:
 class Wire:
     """The authority as one process sees it: `fe.authority.client.Authority`, as far as the actors use it."""
 
-    def __init__(self, office: Office, spread: random.Random, caller: Caller, network: trio.Nursery) -> None:
-        self._office = office
+    def __init__(self, state: Office, spread: random.Random, caller: Caller, network: trio.Nursery) -> None:
+        self._office = state
         self._spread = spread
         self._caller = caller
         self._network = network
@@ -322,15 +322,15 @@ class Wire:
         return await self._observed(outgoing.environment, host, lambda: self._submit(outgoing, before_send))
 
     async def _submit(self, outgoing: Outgoing, before_send: BeforeSend | None) -> Receipt | Verdict:
-        office, weather = self._office, self._office.weather
+        state, weather = self._office, self._office.weather
         await self._caller.spend(self._seconds())
-        if office.away() or office.chance(weather.unavailable):
+        if state.away() or state.chance(weather.unavailable):
             raise Unavailable("cannot connect")
         assert before_send is not None
         last_look = await before_send()
-        if office.chance(weather.session_expired):
+        if state.chance(weather.session_expired):
             await self._caller.spend(self._seconds())
-            if office.away() or office.chance(weather.unavailable):
+            if state.away() or state.chance(weather.unavailable):
                 raise Unavailable("the token service answered with status 503")
             last_look = await before_send()
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -338,34 +338,34 @@ class Wire:
         assert last_look is not None
         last_look()
         self._caller.lets_go(json.loads(outgoing.xml)["about"])
-        if office.chance(weather.door_shut):
+        if state.chance(weather.door_shut):
             await self._caller.spend(self._seconds())
             raise Unavailable("authority answered with status 429")
         return await self._exchange(outgoing)
 
     async def _exchange(self, outgoing: Outgoing) -> Receipt | Verdict:
         """The bytes go. From here on they travel by themselves."""
-        office, weather = self._office, self._office.weather
+        state, weather = self._office, self._office.weather
         journey = _Journey(trio.Event())
         out, back = self._seconds(), self._seconds()
-        if office.chance(weather.slow):
+        if state.chance(weather.slow):
             back += self._spread.uniform(1, 30)
-        if office.chance(weather.late):
+        if state.chance(weather.late):
             out += self._spread.uniform(1, 90)
-        lost_before, lost_after = office.chance(weather.lost_before), office.chance(weather.lost_after)
-        twice = office.chance(weather.delivered_twice)
-        other_track = office.chance(weather.other_track)
+        lost_before, lost_after = state.chance(weather.lost_before), state.chance(weather.lost_after)
+        twice = state.chance(weather.delivered_twice)
+        other_track = state.chance(weather.other_track)
 
         async def travel() -> None:
             await trio.sleep(out)
-            if lost_before or office.away():
+            if lost_before or state.away():
                 journey.failed = True
             else:
-                journey.answer = office.take_in(outgoing, "duplicate-delivery" if twice else None)
+                journey.answer = state.take_in(outgoing, "duplicate-delivery" if twice else None)
                 if twice:
-                    journey.answer = office.take_in(outgoing, "duplicate-delivery")
+                    journey.answer = state.take_in(outgoing, "duplicate-delivery")
                 if other_track:
-                    journey.answer = _mixed_up(journey.answer, office)
+                    journey.answer = _mixed_up(journey.answer, state)
                 await trio.sleep(back)
                 journey.failed = lost_after
             journey.over.set()
@@ -445,9 +445,9 @@ class _Journey:
     failed: bool = False
 
 
-def _mixed_up(answer: Answered, office: Office) -> Answered:
+def _mixed_up(answer: Answered, state: Office) -> Answered:
     """The receipt of another document, if there is another."""
-    others = [filed.track_id for filed in office.filed if filed.track_id is not None and filed.sha256 != SOMEBODY_ELSES]
+    others = [filed.track_id for filed in state.filed if filed.track_id is not None and filed.sha256 != SOMEBODY_ELSES]
     if not isinstance(answer, Receipt) or others[0] == answer.track_id:
         return answer
     return Receipt(others[0], {"trackId": others[0]})

@@ -146,7 +146,7 @@ class _WriteFirst(Steps):
 class _BelieveDuplicates(Reconciler):
     """A number that is used is somebody else's, without asking whose."""
 
-    async def judge_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+    async def resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         return otherwise
 
 

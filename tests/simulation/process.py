@@ -72,7 +72,7 @@ class Ground:
     """What all processes share: the database, the authority, the papers."""
 
     statements: Statements
-    office: Office
+    state: Office
     network: trio.Nursery
     papers: dict[UUID, Paper]
     clock: Callable[[], datetime]
@@ -96,10 +96,10 @@ class Bells:
         self._events = {stage: trio.Event() for stage in Stage}
         ground.bells.append(self)
 
-    def bell(self, stage: Stage) -> trio.Event:
+    def event(self, stage: Stage) -> trio.Event:
         return self._events[stage]
 
-    def ring(self, *stages: Stage) -> None:
+    def notify(self, *stages: Stage) -> None:
         for bells in self._ground.bells:
             if bells is self or self._spread.random() < 0.5:
                 bells.wake(*stages)
@@ -109,9 +109,9 @@ class Bells:
             event, self._events[stage] = self._events[stage], trio.Event()
             event.set()
 
-    def ring_in(self, delay: timedelta, *stages: Stage) -> None:
+    def notify_in(self, delay: timedelta, *stages: Stage) -> None:
         if delay <= timedelta(0):
-            self.ring(*stages)
+            self.notify(*stages)
         else:
             self._timers.start_soon(self._ring_later, delay.total_seconds(), stages)
 
@@ -278,7 +278,7 @@ class Process:
         """As fe/actors/stages.py builds them, with a signer that makes no RSA and a certificate that opens nothing."""
         ground, spread = self._ground, self._spread
         db = Database(self)
-        authority = cast(Authority, Wire(ground.office, random.Random(spread.random()), self, ground.network))
+        authority = cast(Authority, Wire(ground.state, random.Random(spread.random()), self, ground.network))
         credentials = cast(SigningCredentials, _Credentials())
         self._circuits = authority_circuits(db, authority, ground.metrics, scale=_CIRCUITS_SCALE)
         wakeups = cast(Wakeups, Bells(timers, ground, spread))

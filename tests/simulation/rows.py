@@ -21,7 +21,7 @@ class Due:
     attempt: int
     epoch: int
     holder: str | None
-    deaths: int
+    crash_count: int
     entered_at: datetime
     last_error: str | None
 
@@ -37,7 +37,7 @@ class Dead:
     host: str
     attempt: int
     epoch: int
-    deaths: int
+    crash_count: int
     entered_at: datetime
     died_at: datetime
     error: str

@@ -37,8 +37,8 @@ class Statements:
             outbox._DUE_TENANTS: self._due_tenants,
             outbox._CLAIM: self._claim,
             outbox._OPEN_SENDS: self._open_sends,
-            submissions._DEPARTURE: self._departure,
-            submissions._QUESTION: self._question,
+            submissions._OUTGOING_DOCUMENT: self._departure,
+            submissions._RECONCILE_FACTS: self._question,
             workers._SEEN: self._seen,
             workers._RESCUE: self._rescue,
             workers._GONE: self._gone,
@@ -119,11 +119,11 @@ class Statements:
         for row in claimed:
             row.attempt += 1
             row.epoch += 1
-            row.deaths += row.holder is not None
+            row.crash_count += row.holder is not None
             row.holder, row.run_at = values["holder"], now + values["lease"]
         columns = ("tenant_id", "subject", "attempt", "epoch", "deaths", "waited", "last_error")
         rows = [
-            (row.tenant_id, row.subject, row.attempt, row.epoch, row.deaths, now - row.entered_at, row.last_error)
+            (row.tenant_id, row.subject, row.attempt, row.epoch, row.crash_count, now - row.entered_at, row.last_error)
             for row in claimed
         ]
         return Answer(columns, rows)
@@ -206,7 +206,7 @@ class Statements:
         for row in self.tables.outbox.values():
             if row.holder in holders and row.run_at > now:
                 own = int(md5(f"{row.subject}{row.epoch}".encode()).hexdigest()[:6], 16) % 60
-                row.run_at = now + (apart * own / 60 if row.deaths else timedelta(0))
+                row.run_at = now + (apart * own / 60 if row.crash_count else timedelta(0))
                 freed.append((row.stage,))
         return freed
 

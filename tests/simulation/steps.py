@@ -65,7 +65,7 @@ class Steps:
         if row is None:
             return False
         row.stage, row.host, row.run_at = stage, row.host if host is None else str(host), self.now() + after
-        row.attempt, row.deaths, row.holder, row.entered_at, row.last_error = 0, 0, None, self.now(), None
+        row.attempt, row.crash_count, row.holder, row.entered_at, row.last_error = 0, 0, None, self.now(), None
         return True
 
     def step_off(self, values: Values) -> Due | None:
@@ -81,7 +81,7 @@ class Steps:
         row = self.ours(values)
         if row is None:
             return False
-        row.run_at, row.holder, row.deaths, row.last_error = self.now() + values["after"], None, 0, values["error"]
+        row.run_at, row.holder, row.crash_count, row.last_error = self.now() + values["after"], None, 0, values["error"]
         if values["counts"]:
             detail = {"stage": row.stage, "attempt": row.attempt, "error": values["error"], "dueAt": stamp(row.run_at)}
             self.record(_key(values), values["at"], "retry", detail)
@@ -108,7 +108,7 @@ class Steps:
             row.host,
             row.attempt,
             row.epoch,
-            row.deaths,
+            row.crash_count,
             row.entered_at,
             values["at"],
             values["error"],
@@ -209,7 +209,7 @@ class Steps:
             return False
         if row.stage != "reconcile":
             row.stage, row.attempt, row.entered_at = "reconcile", 0, self.now()
-        row.run_at, row.holder, row.deaths, row.last_error = self.now() + values["after"], None, 0, values["error"]
+        row.run_at, row.holder, row.crash_count, row.last_error = self.now() + values["after"], None, 0, values["error"]
         for send in self.sends_of(key):
             if send.outcome == "intended":
                 send.outcome = "unknown"
@@ -223,7 +223,7 @@ class Steps:
         if row is None:
             return False
         row.attempt = self.sends_since_replay(key)
-        row.stage, row.run_at, row.holder, row.deaths = "send", self.now() + values["after"], None, 0
+        row.stage, row.run_at, row.holder, row.crash_count = "send", self.now() + values["after"], None, 0
         row.entered_at = self.now()
         self.close_sends(key, values["at"], "not_known", None)
         self.record(key, values["at"], "not_known_there", {"reason": values["reason"]})
@@ -238,7 +238,7 @@ class Steps:
         key, row = _key(values), self.ours(values)
         if row is None:
             return False
-        row.run_at, row.holder, row.deaths = self.now() + values["after"], None, 0
+        row.run_at, row.holder, row.crash_count = self.now() + values["after"], None, 0
         submission, response = self.tables.submissions[key], values["response"].obj
         if submission.status in ("queued", "En Proceso") and submission.response != response:
             submission.status, submission.response = "En Proceso", response

@@ -71,7 +71,7 @@ def test_the_same_seed_is_the_same_run_to_the_last_statement() -> None:
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_the_same_seed_is_the_same_run_in_another_process(hash_seed: str) -> None:
-    """Nothing hangs on the order of sets, on addresses in memory, or on the clock on the wall."""
+    """Nothing hangs on the order of sets, on addresses in memory, or on the clock on the tenant scope."""
     told = subprocess.run(
         [sys.executable, "-m", "tests.simulation", "--seed", "4"],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},

@@ -120,10 +120,12 @@ class Ledger(Statements):
         world, at = self._world, trio.current_time()
         self._look_for_rewriting(values)
         if "deaths = o.deaths" in statement:
-            for tenant, subject, attempt, epoch, deaths, *_ in answer.rows:
+            for tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
                 world.booked.append(Booked(at, "claim", by, (tenant, subject), epoch))
                 stage = values["stage"]
-                world.note(f"{by} claims {subject.hex[-4:]} {stage} attempt {attempt} epoch {epoch} deaths {deaths}")
+                world.note(
+                    f"{by} claims {subject.hex[-4:]} {stage} attempt {attempt} epoch {epoch} deaths {crash_count}"
+                )
         elif "epoch" in values and answer.rows:
             what, (said,) = answer.columns[0], answer.rows[0]
             world.note(f"{by} {what} {values['subject'].hex[-4:]} epoch {values['epoch']}: {said}")
@@ -167,14 +169,14 @@ def simulate(seed: int, mutant: Mutant = SOUND) -> Run:
 async def _run(world: World) -> Run:
     scenario, spread = world.scenario, world.spread
     async with trio.open_nursery() as network:
-        office = Office(random.Random(spread.random()), world.note)
-        office.weather = scenario.weather
-        ground = Ground(Ledger(world), office, network, {}, world.now, world.note, _metrics(), world.errors.append)
+        state = Office(random.Random(spread.random()), world.note)
+        state.weather = scenario.weather
+        ground = Ground(Ledger(world), state, network, {}, world.now, world.note, _metrics(), world.errors.append)
         ground.reconciler, ground.pulse = world.mutant.reconciler, world.mutant.pulse
         ground.cut = scenario.cut
         world.tables.weights = {1: 1, 2: 3}
         async with trio.open_nursery() as living:
-            theatre = Theatre(world, ground, office, living)
+            theatre = Theatre(world, ground, state, living)
             for number in range(scenario.processes):
                 theatre.start(number)
             living.start_soon(theatre.take_in_all)
@@ -193,9 +195,9 @@ async def _run(world: World) -> Run:
     return Run(
         scenario=scenario,
         subjects=[subject for _, subject in world.tables.submissions],
-        history=_history(world.tables, office),
+        history=_history(world.tables, state),
         booked=world.booked,
-        asked=office.asked,
+        asked=state.asked,
         seconds=trio.current_time(),
         drained_after=drained,
         gave_up=gave_up,
@@ -207,10 +209,10 @@ async def _run(world: World) -> Run:
 class Theatre:
     """Where it happens."""
 
-    def __init__(self, world: World, ground: Ground, office: Office, living: trio.Nursery) -> None:
+    def __init__(self, world: World, ground: Ground, state: Office, living: trio.Nursery) -> None:
         self._world = world
         self._ground = ground
-        self._office = office
+        self._office = state
         self._living = living
         self._processes: dict[int, Process] = {}
         self._generation = 0
@@ -364,7 +366,7 @@ class _Direct:
         raise AssertionError("nobody listens here")
 
 
-def _history(tables: Tables, office: Office) -> History:
+def _history(tables: Tables, state: Office) -> History:
     """The run as the judge of fault runs reads it."""
     rows = tables.submissions
     return History(
@@ -388,7 +390,7 @@ def _history(tables: Tables, office: Office) -> History:
                 refused=seen.refused,
                 fault=seen.fault,
             )
-            for number, seen in enumerate(office.seen)
+            for number, seen in enumerate(state.seen)
         ],
         database=Snapshot(
             submissions=[

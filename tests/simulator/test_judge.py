@@ -10,7 +10,7 @@ from fe.authority.estado import Estado
 from fe.authority.simulator.facts import Facts
 from fe.authority.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
 from fe.authority.simulator.operations import SimulatedOperation
-from fe.authority.simulator.validation import _CAUSES, ADVICE
+from fe.authority.simulator.validation import _REASONS, ADVICE
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.rules import RULES
@@ -20,7 +20,7 @@ from tests.simulator.support import ISSUER, Running, ecf, number, signer
 
 
 def test_the_judge_knows_only_codes_that_the_rules_have() -> None:
-    assert set(RULES) >= ADVICE | set(_CAUSES)
+    assert set(RULES) >= ADVICE | set(_REASONS)
 
 
 @needs_shared

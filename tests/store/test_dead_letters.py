@@ -68,7 +68,7 @@ async def test_a_dead_letter_is_listed_with_what_an_operator_wants_to_see(db: Da
     assert (letter.tenant_id, letter.subject, letter.stage, letter.error) == (tenant, subject, "reconcile", "no answer")
     assert (letter.environment, letter.host, letter.root) == ("ecf", "ecf", "ECF")
     assert (letter.e_ncf, letter.issuer_rnc) == ("E310000000001", "131880738")
-    assert (letter.died_at, letter.deaths, letter.attempt) == (DIED_AT, 0, 1)
+    assert (letter.died_at, letter.crash_count, letter.attempt) == (DIED_AT, 0, 1)
     assert letter.sent_sha256 == digest_of(b'<?xml version="1.0" encoding="utf-8"?><ECF>signed</ECF>').hex()
     assert (letter.sends, letter.open_sends, letter.last_sent_at) == (1, 1, ACCEPTED_AT)
     assert letter.accepted_instead is None

@@ -440,7 +440,7 @@ async def test_numbers_are_drawn_to_the_end_of_the_last_day_there(db: Database) 
 def test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day(
     postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As an owner who is no superuser: it is behind the wall, too."""
+    """As an owner who is no superuser: it is within the tenant scope, too."""
     name = f"e_{new_id(ACCEPTED_AT).hex}"
     every = migrations()
     with plain(postgres) as conn:

@@ -140,7 +140,7 @@ async def test_a_booking_of_another_tenants_row_is_refused(db: Database, name: s
         work.subject,
         work.attempt,
         work.epoch,
-        work.deaths,
+        work.crash_count,
         work.waited,
         work.last_error,
     )
@@ -304,8 +304,12 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
     assert (due["stage"], due["host"], due["attempt"], due["last_error"]) == ("send", "fc", 0, None)
     assert due["due_in"] <= 0
     assert await db.run(submissions.xml, work.tenant_id, work.subject) == ("signed", SIGNED)
-    departure = await db.run(submissions.outgoing_document, work)
-    assert (departure.content, departure.is_summary, departure.certificate_id) == (summary, True, UUID(int=7))
+    outgoing_document = await db.run(submissions.outgoing_document, work)
+    assert (outgoing_document.content, outgoing_document.is_summary, outgoing_document.certificate_id) == (
+        summary,
+        True,
+        UUID(int=7),
+    )
     kept = await submission(db, work.subject)
     assert (kept["security_code"], kept["qr_code_url"], kept["ncf_expiration"]) == ("AbC1+/", "https://qr", AT.date())
     (event,) = await rows(db, "SELECT detail FROM submission_events WHERE kind = 'signed'")

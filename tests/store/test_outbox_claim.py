@@ -44,7 +44,7 @@ async def test_a_claim_raises_attempt_and_epoch_and_takes_the_row_for_the_length
         Environment.ECF,
         "",
     )
-    assert (work.attempt, work.epoch, work.deaths, work.last_error) == (1, 1, 0, None)
+    assert (work.attempt, work.epoch, work.crash_count, work.last_error) == (1, 1, 0, None)
     kept = await waiting(db, subject)
     assert (kept["attempt"], kept["epoch"], kept["holder"]) == (1, 1, "me")
     assert 55 < kept["due_in"] <= 60
@@ -58,7 +58,7 @@ async def test_a_row_whose_lease_ended_is_claimed_anew_with_a_higher_epoch_and_a
     second = await claim_all(db, Stage.SIGN, [tenant], lease=timedelta(0))
     third = await claim_all(db, Stage.SIGN, [tenant])
 
-    assert [(w.attempt, w.epoch, w.deaths) for w in (*first, *second, *third)] == [(1, 1, 0), (2, 2, 1), (3, 3, 2)]
+    assert [(w.attempt, w.epoch, w.crash_count) for w in (*first, *second, *third)] == [(1, 1, 0), (2, 2, 1), (3, 3, 2)]
 
 
 async def test_a_claim_takes_the_oldest_of_each_tenant_up_to_its_share(db: Database) -> None:

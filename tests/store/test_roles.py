@@ -130,7 +130,7 @@ def test_each_role_has_the_rights_of_the_matrix_and_no_others(dsn: str) -> None:
     assert {where: sorted(letters) for where, letters in rights.items()} == {
         where: sorted(letters) for where, letters in expected.items()
     }
-    # Partitions among them: whoever could ask one directly would be around the wall.
+    # Partitions among them: whoever could ask one directly would be around the tenant scope.
     assert {"submissions_default", "sends_default"} <= tables
     assert {table for table, _ in rights} == {line.split(" ", 1)[0] for line in lines}
 

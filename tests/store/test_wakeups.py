@@ -28,20 +28,20 @@ async def process(dsn: str) -> AsyncIterator[Wakeups]:
 
 async def test_a_ring_is_heard_in_its_own_process_at_once_and_without_any_listener(db: Database) -> None:
     wakeups = Wakeups(db)
-    bell, other = wakeups.bell(Stage.SEND), wakeups.bell(Stage.TRACK)
+    event, other = wakeups.event(Stage.SEND), wakeups.event(Stage.TRACK)
 
-    wakeups.ring(Stage.SEND)
+    wakeups.notify(Stage.SEND)
 
-    assert bell.is_set()
+    assert event.is_set()
     assert not other.is_set()
-    assert not wakeups.bell(Stage.SEND).is_set(), "the next one waits for the next ring"
+    assert not wakeups.event(Stage.SEND).is_set(), "the next one waits for the next ring"
 
 
 async def test_a_ring_is_heard_in_the_other_processes(dsn: str) -> None:
     async with process(dsn) as one, process(dsn) as other:
-        bells = {stage: other.bell(stage) for stage in Stage}
+        bells = {stage: other.event(stage) for stage in Stage}
 
-        one.ring(Stage.SEND, Stage.SIGN)
+        one.notify(Stage.SEND, Stage.SIGN)
 
         with trio.fail_after(5):
             await bells[Stage.SEND].wait()
@@ -61,7 +61,7 @@ async def test_a_thousand_rings_become_a_few_notifications(dsn: str) -> None:
         started = trio.current_time()
 
         for number in range(1000):
-            one.ring(Stage.SIGN, Stage.SEND)
+            one.notify(Stage.SIGN, Stage.SEND)
             if number % 20 == 0:
                 await trio.sleep(0.001)
         await trio.sleep(0.3)
@@ -74,12 +74,12 @@ async def test_a_thousand_rings_become_a_few_notifications(dsn: str) -> None:
 
 async def test_a_ring_for_later_comes_when_its_time_has_come(dsn: str) -> None:
     async with process(dsn) as wakeups:
-        bell, started = wakeups.bell(Stage.SEND), trio.current_time()
+        event, started = wakeups.event(Stage.SEND), trio.current_time()
 
-        wakeups.ring_in(timedelta(seconds=0.2), Stage.SEND)
+        wakeups.notify_in(timedelta(seconds=0.2), Stage.SEND)
 
         with trio.fail_after(5):
-            await bell.wait()
+            await event.wait()
         assert trio.current_time() - started >= 0.2
 
 
@@ -90,14 +90,14 @@ async def test_rings_for_later_come_each_in_its_time_whatever_order_they_were_as
 
         async def note() -> None:
             while True:
-                await wakeups.bell(Stage.TRACK).wait()
+                await wakeups.event(Stage.TRACK).wait()
                 woken.append(trio.current_time() - started)
 
         with trio.move_on_after(0.9):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(note)
                 for seconds in (0.6, 0.2, 0.4, 30):
-                    wakeups.ring_in(timedelta(seconds=seconds), Stage.TRACK)
+                    wakeups.notify_in(timedelta(seconds=seconds), Stage.TRACK)
                 await trio.sleep_forever()
 
         assert len(woken) == 3
@@ -109,7 +109,7 @@ async def test_a_hundred_thousand_documents_that_wait_cost_a_few_rings(dsn: str)
     async with process(dsn) as wakeups:
         tasks = trio.lowlevel.current_statistics().tasks_living
         for number in range(100_000):
-            wakeups.ring_in(timedelta(seconds=1 + number % 60), Stage.SEND)
+            wakeups.notify_in(timedelta(seconds=1 + number % 60), Stage.SEND)
 
         assert trio.lowlevel.current_statistics().tasks_living == tasks
         assert len(wakeups._later) <= 60 * 2 * 20
@@ -117,23 +117,23 @@ async def test_a_hundred_thousand_documents_that_wait_cost_a_few_rings(dsn: str)
 
 async def test_a_ring_for_later_is_at_once_when_there_is_no_delay(db: Database) -> None:
     wakeups = Wakeups(db)
-    bell = wakeups.bell(Stage.SEND)
+    event = wakeups.event(Stage.SEND)
 
-    wakeups.ring_in(timedelta(0), Stage.SEND)
+    wakeups.notify_in(timedelta(0), Stage.SEND)
 
-    assert bell.is_set()
+    assert event.is_set()
 
 
 async def test_words_that_are_no_stage_wake_nobody(dsn: str) -> None:
     async with process(dsn) as wakeups:
-        bells = [wakeups.bell(stage) for stage in Stage]
+        bells = [wakeups.event(stage) for stage in Stage]
 
         with plain(dsn) as conn:
             for word in ("", "SIGN", "sign;send", "\u2603", "x" * 7000):
                 conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, word))
         await trio.sleep(0.2)
 
-        assert not any(bell.is_set() for bell in bells)
+        assert not any(event.is_set() for event in bells)
 
 
 async def test_rings_during_an_outage_are_lost_and_the_next_ones_are_heard(dsn: str) -> None:
@@ -141,11 +141,11 @@ async def test_rings_during_an_outage_are_lost_and_the_next_ones_are_heard(dsn: 
         with plain(dsn) as conn:
             conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                          " AND pid <> pg_backend_pid()")  # fmt: skip
-        bell = other.bell(Stage.SIGN)
+        event = other.event(Stage.SIGN)
 
         with trio.fail_after(10):
-            while not bell.is_set():
-                one.ring(Stage.SIGN)
+            while not event.is_set():
+                one.notify(Stage.SIGN)
                 await trio.sleep(0.1)
 
 

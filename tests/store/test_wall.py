@@ -1,4 +1,4 @@
-"""The wall between tenants: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
+"""the tenant scope between tenants: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
 
 from collections.abc import AsyncIterator
 from datetime import date

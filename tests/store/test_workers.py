@@ -32,7 +32,7 @@ async def test_rows_of_a_silent_worker_are_due_at_once_and_count_a_death_when_cl
     assert await db.run(workers.rescue, SILENCE) == ["sign"]
 
     (again,) = await claim_all(db, Stage.SIGN, [tenant], holder="peer")
-    assert (again.subject, again.epoch, again.deaths) == (work.subject, work.epoch + 1, 1)
+    assert (again.subject, again.epoch, again.crash_count) == (work.subject, work.epoch + 1, 1)
 
 
 async def test_rows_whose_workers_died_before_are_set_apart_so_that_none_dies_of_anothers_poison(db: Database) -> None:

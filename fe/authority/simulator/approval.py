@@ -23,54 +23,52 @@ _TAKE_APPROVAL = frozenset(
 )
 
 
-async def receive_approval(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def receive_approval(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 9: approved or refused at once; 400 goes with a refusal."""
     try:
-        _, examined = await receive_document(office, call)
-        _check(office, call, examined)
+        _, examined = await receive_document(state, call)
+        _check(state, call, examined)
     except Refusal as refusal:
-        journal(office, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
-        return _reply(office, [refusal.text], "Aprobacion Comercial Rechazada.", 2)
+        journal(state, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
+        return _reply(state, [refusal.text], "Aprobacion Comercial Rechazada.", 2)
     facts = examined.facts
     approved = {"codigo": 1, "estado": "Aceptado"}
-    journal(office, call, status=200, verdict=approved, issuer=facts.issuer, eNCF=facts.e_ncf)
-    return _reply(office, ["Aprobación Comercial recibida."], "Aprobación Comercial Aprobada.", 1)
+    journal(state, call, status=200, verdict=approved, issuer=facts.issuer, eNCF=facts.e_ncf)
+    return _reply(state, ["Aprobación Comercial recibida."], "Aprobación Comercial Aprobada.", 1)
 
 
-def _reply(office: AuthorityState, told: list[str], estado: str, code: int) -> AuthorityReply:
-    codigo: str | int = code if office.settings.shapes is Shapes.DOCUMENTED else f"{code:02}"
-    content = {"mensaje": told, "estado": estado, "codigo": codigo}
+def _reply(state: AuthorityState, messages: list[str], estado: str, code: int) -> AuthorityReply:
+    codigo: str | int = code if state.settings.shapes is Shapes.DOCUMENTED else f"{code:02}"
+    content = {"mensaje": messages, "estado": estado, "codigo": codigo}
     return AuthorityReply(content, "RespuestaAprobacionComercial", 200 if code == 1 else 400)
 
 
-def check_signed(
-    office: AuthorityState, call: AuthorityCall, examined: Examined, root: Root, owner: str | None
-) -> None:
+def check_signed(state: AuthorityState, call: AuthorityCall, examined: Examined, root: Root, owner: str | None) -> None:
     """What approvals and voidings have in common: root, schema, signature, certificate, delegation for `owner`."""
     problems = [*examined.schema_problems, *examined.rule_problems]
     rejecting = [problem for problem in problems if problem.severity is Severity.REJECTED]
     if examined.facts.root != root or rejecting:
-        told = rejecting[0].message_es if rejecting else f"se esperaba el elemento raíz {root}"
-        raise Refusal(f"La estructura del archivo es inválida: {told}")
+        messages = rejecting[0].message_es if rejecting else f"se esperaba el elemento raíz {root}"
+        raise Refusal(f"La estructura del archivo es inválida: {messages}")
     if examined.bad_signature is not None:
         raise Refusal("La firma del archivo es inválida.")
     certificate = examined.certificate
     if certificate is None:
         return
-    for objection in check_certificate(certificate, roots=office.registry.trusted, at=call.now):
+    for objection in check_certificate(certificate, roots=state.registry.trusted, at=call.now):
         raise Refusal(f"El certificado es inválido: {objection.message}.")
-    if office.registry.delegations and owner not in office.registry.delegates(holder_id(certificate) or ""):
+    if state.registry.delegations and owner not in state.registry.delegates(holder_id(certificate) or ""):
         raise Refusal(f"El certificado no está delegado para {owner}.")
 
 
-def _check(office: AuthorityState, call: AuthorityCall, examined: Examined) -> None:
+def _check(state: AuthorityState, call: AuthorityCall, examined: Examined) -> None:
     facts = examined.facts
-    check_signed(office, call, examined, Root.ACECF, facts.buyer)
+    check_signed(state, call, examined, Root.ACECF, facts.buyer)
     number = e_ncf(facts.e_ncf or "")
     if number is None or number.type not in _TAKE_APPROVAL:
         raise Refusal("La aprobación comercial no es requerida para este tipo de e-CF.")
-    known = office.ledger.of_number(call.environment, facts.issuer or "", str(number))
-    if not known and office.settings.require_references:
+    known = state.ledger.of_number(call.environment, facts.issuer or "", str(number))
+    if not known and state.settings.require_references:
         raise Refusal("La factura no fue encontrada.")
     if known and not any(filed.verdict.accepted for filed in known):
         raise Refusal("No existe un e-CF válido para la aprobación comercial.")

@@ -45,12 +45,12 @@ class FaultyConnection(TCPServer):
     def __init__(self, app: ASGIWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream) -> None:
         state = LifespanState({CONNECTION: self})
         super().__init__(app, config, context, state, stream)  # type: ignore[arg-type]  # it takes plain TCP as well
-        self._bent: CorruptedReply | None = None
+        self._corrupted: CorruptedReply | None = None
         self._withheld = bytearray()
 
     def bend(self, how: CorruptedReply) -> None:
         """Bend the next answer."""
-        self._bent = how
+        self._corrupted = how
 
     async def reset(self) -> None:
         """End the connection with a TCP reset: what the client has not read yet is lost to it."""
@@ -70,8 +70,8 @@ class FaultyConnection(TCPServer):
             self._withheld += event.data
 
     async def _let_out(self) -> None:
-        how, answer = self._bent, bytes(self._withheld)
-        self._bent = None
+        how, answer = self._corrupted, bytes(self._withheld)
+        self._corrupted = None
         self._withheld.clear()
         match how:
             case None:

@@ -60,8 +60,8 @@ _UNAUTHORIZED = RawAnswer(401, headers=(("WWW-Authenticate", "Bearer"),))
 class PublicPort:
     """The ASGI app of one public port, which serves the given hosts of the authority."""
 
-    def __init__(self, office: AuthorityState, hosts: frozenset[SimulatedHost]) -> None:
-        self._office = office
+    def __init__(self, state: AuthorityState, hosts: frozenset[SimulatedHost]) -> None:
+        self._state = state
         self._hosts = hosts
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -81,30 +81,30 @@ class PublicPort:
 
     async def _answer(self, request: RawRequest, connection: FaultyConnection) -> RawAnswer | None:
         """The answer, or None when there will be none."""
-        office = self._office
-        found = find_route(request.path, self._hosts, office.settings.availability)
+        state = self._state
+        found = find_route(request.path, self._hosts, state.settings.availability)
         if found is None:
             return _NOTHING_HERE
         route, environment = found
         if request.method != route.method:
             return page(405, "<html><body>405 - Method not allowed</body></html>", ("Allow", route.method))
         # The status services ask for all environments; which one stands here does not matter to them.
-        call = AuthorityCall(request, route, environment or Environment.ECF, office.now())
+        call = AuthorityCall(request, route, environment or Environment.ECF, state.now())
         if route.method == "POST":
             call.part = _part(request)
         occasion = self._occasion(call, environment)
         if route.method == "GET" and occasion.e_ncf:
-            office.asked_at[call.environment, occasion.issuer, occasion.e_ncf] = call.now
-        call.fault = office.faults.choose(occasion, call.now)
+            state.asked_at[call.environment, occasion.issuer, occasion.e_ncf] = call.now
+        call.fault = state.faults.choose(occasion, call.now)
         answer = await self._serve(call, connection)
-        office.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
+        state.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
         return answer
 
     def _occasion(self, call: AuthorityCall, environment: Environment | None) -> Occasion:
         """What the call is about, by its file name or parameters, for faults to choose by."""
         issuer, number = reception.named_by(call.part)
         if call.operation is SimulatedOperation.RESULT:
-            filed = self._office.ledger.track(call.environment, call.query("trackid"))
+            filed = self._state.ledger.track(call.environment, call.query("trackid"))
             if filed is not None:
                 issuer, number = filed.issuer, filed.e_ncf
         elif call.route.method == "GET":
@@ -116,25 +116,25 @@ class PublicPort:
         call.session = self._session(call)
         if self._prevented(call):
             if call.operation in CARRIES_DOCUMENT:
-                reception.journal(self._office, call, status=0, verdict=None, effect=False)
+                reception.journal(self._state, call, status=0, verdict=None, effect=False)
             return await self._fault_instead(call, connection)
         if not self._admitted(call):
             if call.operation in CARRIES_DOCUMENT:
-                reception.journal(self._office, call, status=401, verdict=None, effect=False, refused="token")
+                reception.journal(self._state, call, status=401, verdict=None, effect=False, refused="token")
             answer = _UNAUTHORIZED
         else:
             handler = _HANDLERS[call.operation]
             if call.suffers(FaultKind.DUPLICATE_DELIVERY):
-                await handler(self._office, call)
-            reply = await handler(self._office, call)
+                await handler(self._state, call)
+            reply = await handler(self._state, call)
             answer = self._rendered(call, reply)
-        return await self._bent(call, answer, connection)
+        return await self._corrupted(call, answer, connection)
 
     def _session(self, call: AuthorityCall) -> Session | None:
         if call.route.access is not Access.BEARER:
             return None
         authorization = call.request.headers.get("authorization", "")
-        return self._office.sessions.session(call.environment, authorization, call.now)
+        return self._state.sessions.session(call.environment, authorization, call.now)
 
     def _admitted(self, call: AuthorityCall) -> bool:
         match call.route.access:
@@ -144,7 +144,7 @@ class PublicPort:
                 return call.session is not None
             case Access.API_KEY:
                 scheme, _, key = call.request.headers.get("authorization", "").partition(" ")
-                wanted = self._office.settings.status_key
+                wanted = self._state.settings.status_key
                 return scheme.lower() == "apikey" and bool(key.strip()) and wanted in (None, key.strip())
 
     def _rendered(self, call: AuthorityCall, reply: AuthorityReply | RawAnswer) -> RawAnswer:
@@ -167,7 +167,7 @@ class PublicPort:
                 return None
             case FaultKind.UNAUTHORIZED:
                 if call.session is not None:
-                    self._office.sessions.revoke(call.session)
+                    self._state.sessions.revoke(call.session)
                 return _UNAUTHORIZED
             case FaultKind.MAINTENANCE:
                 return _MAINTENANCE
@@ -176,11 +176,13 @@ class PublicPort:
             case FaultKind.HTML:
                 return page(fault.status or 500, "<html><head><title>Error</title></head><body>ERROR:</body></html>")
             case FaultKind.BARE_STRING:
-                told = "Ha ocurrido un error con la solicitud."
-                return RawAnswer(fault.status or 400, to_json(told).encode(), JSON)
+                messages = "Ha ocurrido un error con la solicitud."
+                return RawAnswer(fault.status or 400, to_json(messages).encode(), JSON)
         return RawAnswer(fault.status or 503, b"Service Unavailable")
 
-    async def _bent(self, call: AuthorityCall, answer: RawAnswer, connection: FaultyConnection) -> RawAnswer | None:
+    async def _corrupted(
+        self, call: AuthorityCall, answer: RawAnswer, connection: FaultyConnection
+    ) -> RawAnswer | None:
         """The answer as the fault leaves it, after everything has happened that should."""
         if call.fault is None:
             return answer

@@ -24,7 +24,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
 
-_MOST_RECORDS = 10_000
+_MAX_RECORDS = 10_000
 
 
 class Wrong(ValueError):
@@ -38,8 +38,8 @@ class Wrong(ValueError):
 class Management:
     """The ASGI app of the management port."""
 
-    def __init__(self, office: AuthorityState) -> None:
-        self._office = office
+    def __init__(self, state: AuthorityState) -> None:
+        self._state = state
         self._routes: dict[tuple[str, str], Callable[[RawRequest], Any]] = {
             ("GET", ""): self._index,
             ("GET", "healthz"): lambda _: {"status": "ok"},
@@ -93,10 +93,10 @@ class Management:
         """Records after `since`, filtered by any of their fields; ask again from `next` for more."""
         wanted = dict(request.query)
         since = _number(wanted.pop("since", "0"), "since")
-        limit = min(_number(wanted.pop("limit", str(_MOST_RECORDS)), "limit"), _MOST_RECORDS)
+        limit = min(_number(wanted.pop("limit", str(_MAX_RECORDS)), "limit"), _MAX_RECORDS)
         chosen = (
             record
-            for record in self._office.journal.records()
+            for record in self._state.journal.records()
             if record["seq"] > since
             and record["kind"] != "opened"  # it holds the secret behind the tokens
             and all(_says(record, name, value) for name, value in wanted.items())
@@ -110,7 +110,7 @@ class Management:
         if len(parts) != 3 or number is None or parts[0].lower() not in list(Environment):
             raise Wrong("give /documents/{environment}/{issuer}/{eNCF}", 404)
         environment, issuer = Environment(parts[0].lower()), parts[1]
-        ledger = self._office.ledger
+        ledger = self._state.ledger
         filed = ledger.of_number(environment, issuer, str(number))
         return {
             "environment": environment,
@@ -123,25 +123,25 @@ class Management:
         }
 
     def _stats(self, _: RawRequest) -> Any:
-        office = self._office
+        state = self._state
         requests: dict[str, dict[str, int]] = {}
-        for (operation, status), count in sorted(office.requests.items()):
+        for (operation, status), count in sorted(state.requests.items()):
             requests.setdefault(operation, {})[status] = count
         verdicts: dict[str, dict[str, int]] = {}
-        for filed in office.ledger:
+        for filed in state.ledger:
             counts = verdicts.setdefault(filed.environment, {})
             counts[filed.verdict.estado] = counts.get(filed.verdict.estado, 0) + 1
         return {
-            "startedAt": office.started_at.isoformat(),
+            "startedAt": state.started_at.isoformat(),
             "requests": requests,
             "verdicts": verdicts,
-            "faults": dict(sorted(office.faults.applied.items())),
+            "faults": dict(sorted(state.faults.applied.items())),
         }
 
     # --- What is to go wrong ---
 
     def _show_faults(self) -> Any:
-        faults = self._office.faults
+        faults = self._state.faults
         return {
             "plan": faults.plan and show_plan(faults.plan),
             "scripts": [show_script(script) for script in faults.scripts],
@@ -149,8 +149,8 @@ class Management:
         }
 
     def _order_fault(self, request: RawRequest) -> Any:
-        faults = self._office.faults
-        match read_order(_object(request), self._office.now()):
+        faults = self._state.faults
+        match read_order(_object(request), self._state.now()):
             case Script() as script:
                 faults.order(script)
                 return show_script(script)
@@ -161,7 +161,7 @@ class Management:
         return self._show_faults()
 
     def _clear_faults(self, _: RawRequest) -> Any:
-        self._office.faults.clear()
+        self._state.faults.clear()
         return self._show_faults()
 
     # --- What to believe ---
@@ -169,13 +169,13 @@ class Management:
     def _registering(self, kind: str) -> Callable[[RawRequest], Any]:
         def register(request: RawRequest) -> Any:
             record = _object(request)
-            self._office.register(kind, record)
+            self._state.register(kind, record)
             return {kind: record}
 
         return register
 
     def _reset(self, _: RawRequest) -> Any:
-        self._office.reset()
+        self._state.reset()
         return {"status": "forgotten"}
 
 

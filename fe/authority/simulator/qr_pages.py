@@ -10,9 +10,9 @@ from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf import money
 
 
-async def qr(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
+async def qr(state: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
     """Row 16: every parameter must be the document's own."""
-    filed = _find(office, call)
+    filed = _find(state, call)
     if filed is not None and not (
         call.request.query.get("rnccomprador") == filed.facts.buyer
         and call.query("fechaemision") == filed.facts.issued_on
@@ -22,17 +22,17 @@ async def qr(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | Ra
     return _show(call, filed)
 
 
-async def summary_qr(office: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
+async def summary_qr(state: AuthorityState, call: AuthorityCall) -> AuthorityReply | RawAnswer:
     """Row 17: the same for a summary."""
-    filed = _find(office, call)
+    filed = _find(state, call)
     if filed is not None and filed.operation is not SimulatedOperation.SUMMARY_RECEPTION:
         filed = None
     return _show(call, filed)
 
 
-def _find(office: AuthorityState, call: AuthorityCall) -> Filed | None:
+def _find(state: AuthorityState, call: AuthorityCall) -> Filed | None:
     number = call.query("encf").upper()
-    for filed in reversed(office.ledger.of_number(call.environment, call.query("rncemisor"), number)):
+    for filed in reversed(state.ledger.of_number(call.environment, call.query("rncemisor"), number)):
         facts = filed.facts
         if (
             filed.decided(call.now)

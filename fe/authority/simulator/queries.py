@@ -17,17 +17,17 @@ from fe.ecf.identity import e_ncf
 _NOT_FOUND = Estado.NOT_FOUND.value
 
 
-def _live(office: AuthorityState) -> bool:
-    return office.settings.shapes is Shapes.LIVE
+def _live(state: AuthorityState) -> bool:
+    return state.settings.shapes is Shapes.LIVE
 
 
-def _code(office: AuthorityState, code: int) -> int | str:
+def _code(state: AuthorityState, code: int) -> int | str:
     """`codigo` is a number in the document and a string in live answers."""
-    return str(code) if _live(office) else code
+    return str(code) if _live(state) else code
 
 
-def _received(office: AuthorityState, filed: Filed) -> str:
-    return us_time(filed.received_at) if _live(office) else show_moment(filed.received_at)
+def _received(state: AuthorityState, filed: Filed) -> str:
+    return us_time(filed.received_at) if _live(state) else show_moment(filed.received_at)
 
 
 def _visible(filed: Filed | None, call: AuthorityCall) -> Filed | None:
@@ -36,53 +36,53 @@ def _visible(filed: Filed | None, call: AuthorityCall) -> Filed | None:
     return filed
 
 
-async def result(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def result(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 5: the verdict of a trackId."""
     track_id = call.query("trackid")
     if not track_id:
         return AuthorityReply("El campo trackId es requerido.", status=400)
-    filed = _visible(office.ledger.track(call.environment, track_id), call)
+    filed = _visible(state.ledger.track(call.environment, track_id), call)
     if filed is not None and call.suffers(FaultKind.OTHER_TRACK):
-        filed = office.ledger.another(filed) or filed
+        filed = state.ledger.another(filed) or filed
     if filed is None:
-        return _result(office, track_id, 0, None, used=False, told=[])
+        return _result(state, track_id, 0, None, used=False, messages=[])
     shown = filed.track_id or track_id
     if not filed.decided(call.now) or call.suffers(FaultKind.STUCK):
-        return _result(office, shown, 3, filed, used=False, told=[])
+        return _result(state, shown, 3, filed, used=False, messages=[])
     verdict = filed.verdict
-    told = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
-    return _result(office, shown, verdict.code, filed, used=verdict.number_used, told=told)
+    messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
+    return _result(state, shown, verdict.code, filed, used=verdict.number_used, messages=messages)
 
 
 def _result(
-    office: AuthorityState, track_id: str, code: int, filed: Filed | None, *, used: bool, told: list[dict[str, Any]]
+    state: AuthorityState, track_id: str, code: int, filed: Filed | None, *, used: bool, messages: list[dict[str, Any]]
 ) -> AuthorityReply:
-    number = "encf" if _live(office) else "eNCF"
+    number = "encf" if _live(state) else "eNCF"
     content = {
         "trackId": track_id,
-        "codigo": _code(office, code),
+        "codigo": _code(state, code),
         "estado": ESTADO_BY_CODE[code].value,
         "rnc": filed and filed.issuer,
         number: filed and filed.e_ncf,
         "secuenciaUtilizada": used,
-        "fechaRecepcion": filed and _received(office, filed),
-        "mensajes": told,
+        "fechaRecepcion": filed and _received(state, filed),
+        "mensajes": messages,
     }
     return AuthorityReply(content, "RespuestaConsultaTrackId")
 
 
-def _may_ask(office: AuthorityState, call: AuthorityCall, issuer: str, buyer: str | None) -> bool:
+def _may_ask(state: AuthorityState, call: AuthorityCall, issuer: str, buyer: str | None) -> bool:
     """The token's owner must be delegated for the issuer or the receiver."""
-    if not office.registry.delegations or call.session is None:
+    if not state.registry.delegations or call.session is None:
         return True
-    return not office.registry.delegates(call.session.holder).isdisjoint({issuer, buyer})
+    return not state.registry.delegates(call.session.holder).isdisjoint({issuer, buyer})
 
 
-def _best(office: AuthorityState, call: AuthorityCall, issuer: str, number: str) -> Filed | None:
+def _best(state: AuthorityState, call: AuthorityCall, issuer: str, number: str) -> Filed | None:
     """The accepted document of a number, else the last rejected one whose verdict is out."""
     decided = [
         filed
-        for filed in office.ledger.of_number(call.environment, issuer, number)
+        for filed in state.ledger.of_number(call.environment, issuer, number)
         if filed.decided(call.now) and _visible(filed, call)
     ]
     if call.suffers(FaultKind.BY_CODE) and (code := call.query("codigoseguridad")):
@@ -101,14 +101,14 @@ def _refused(call: AuthorityCall, *names: str) -> AuthorityReply | None:
     return None
 
 
-async def state(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def state(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 6: the state of a number. Buyer and security code must agree where they are given."""
     refused = _refused(call, "rncemisor", "ncfelectronico")
     if refused is not None:
         return refused
     issuer, number = call.query("rncemisor"), call.query("ncfelectronico").upper()
-    filed = _best(office, call, issuer, number)
-    if filed is not None and not _may_ask(office, call, issuer, filed.facts.buyer):
+    filed = _best(state, call, issuer, number)
+    if filed is not None and not _may_ask(state, call, issuer, filed.facts.buyer):
         return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if filed is None or not _agrees(filed, call):
         return _state(call, 0, _NOT_FOUND, None)
@@ -144,7 +144,7 @@ def _state(call: AuthorityCall, code: int, estado: str, filed: Filed | None) -> 
     return AuthorityReply(content, "RespuestaConsultaEstado")
 
 
-async def track_ids(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def track_ids(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 7: every trackId of a number, oldest first; 404 when there is none."""
     refused = _refused(call, "rncemisor", "encf")
     if refused is not None:
@@ -152,10 +152,10 @@ async def track_ids(office: AuthorityState, call: AuthorityCall) -> AuthorityRep
     issuer, number = call.query("rncemisor"), call.query("encf").upper()
     found = [
         filed
-        for filed in office.ledger.of_number(call.environment, issuer, number)
+        for filed in state.ledger.of_number(call.environment, issuer, number)
         if filed.track_id is not None and _visible(filed, call)
     ]
-    if found and not _may_ask(office, call, issuer, found[0].facts.buyer):
+    if found and not _may_ask(state, call, issuer, found[0].facts.buyer):
         return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if not found:
         return AuthorityReply({"trackId": None, "estado": "TrackId no encontrado.", "fechaRecepcion": None}, status=404)
@@ -163,43 +163,43 @@ async def track_ids(office: AuthorityState, call: AuthorityCall) -> AuthorityRep
         {
             "trackId": filed.track_id,
             "estado": (filed.verdict.estado if filed.decided(call.now) else Estado.PROCESSING).value,
-            "fechaRecepcion": _received(office, filed),
+            "fechaRecepcion": _received(state, filed),
         }
         for filed in found
     ]
     # The document shows one object; live there is an array.
-    content = entries if _live(office) or len(entries) > 1 else entries[0]
+    content = entries if _live(state) or len(entries) > 1 else entries[0]
     return AuthorityReply(content, "TrackingDetalle")
 
 
-async def summary_state(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def summary_state(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 8: the verdict of a summary; the security code must agree."""
     refused = _refused(call, "rnc_emisor", "encf", "cod_seguridad_ecf")
     if refused is not None:
         return refused
     issuer, number = call.query("rnc_emisor"), call.query("encf").upper()
-    filed = _best(office, call, issuer, number)
+    filed = _best(state, call, issuer, number)
     if (
         filed is None
         or filed.operation is not SimulatedOperation.SUMMARY_RECEPTION
         or filed.facts.security_code != call.query("cod_seguridad_ecf")
-        or not _may_ask(office, call, issuer, filed.facts.buyer)
+        or not _may_ask(state, call, issuer, filed.facts.buyer)
     ):
-        return _summary_state(office, issuer, number, 0, [], used=False)
+        return _summary_state(state, issuer, number, 0, [], used=False)
     verdict = filed.verdict
-    told = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
-    return _summary_state(office, issuer, number, verdict.code, told, used=verdict.number_used)
+    messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
+    return _summary_state(state, issuer, number, verdict.code, messages, used=verdict.number_used)
 
 
 def _summary_state(
-    office: AuthorityState, issuer: str, number: str, code: int, told: list[dict[str, Any]], *, used: bool
+    state: AuthorityState, issuer: str, number: str, code: int, messages: list[dict[str, Any]], *, used: bool
 ) -> AuthorityReply:
     content = {
         "rnc": issuer,
         "encf": number,
         "secuenciaUtilizada": used,
-        "codigo": _code(office, code),
+        "codigo": _code(state, code),
         "estado": ESTADO_BY_CODE[code].value,
-        "mensajes": told,
+        "mensajes": messages,
     }
     return AuthorityReply(content)

@@ -47,7 +47,7 @@ def named_by(part: Part | str | None) -> tuple[str, str]:
     return (match[1], match[2].upper()) if match else ("", "")
 
 
-async def receive_document(office: AuthorityState, call: AuthorityCall) -> tuple[Part, Examined]:
+async def receive_document(state: AuthorityState, call: AuthorityCall) -> tuple[Part, Examined]:
     """Check what is checked before a document is taken in, in the order of section 14; raises Refusal."""
     part = call.part
     if not isinstance(part, Part):
@@ -58,7 +58,7 @@ async def receive_document(office: AuthorityState, call: AuthorityCall) -> tuple
         raise Refusal("El archivo no es un XML.")
     try:
         examined = await trio.to_thread.run_sync(
-            examine, part.content, office.settings.check, call.now, limiter=office.verifiers
+            examine, part.content, state.settings.check, call.now, limiter=state.verifiers
         )
     except MalformedXml as wrong:
         raise Refusal(f"El archivo no es un XML válido: {wrong}") from wrong
@@ -84,12 +84,12 @@ def _check_name(name: str, examined: Examined, operation: SimulatedOperation) ->
 
 
 def journal(
-    office: AuthorityState, call: AuthorityCall, *, status: int, verdict: dict[str, Any] | None, **more: Any
+    state: AuthorityState, call: AuthorityCall, *, status: int, verdict: dict[str, Any] | None, **more: Any
 ) -> None:
     """Record a request that carried a document. `status` is the authority's own, before any fault bends the answer."""
     part = call.part if isinstance(call.part, Part) else None
     issuer, number = named_by(part)
-    asked_at = office.asked_at.get((call.environment, issuer, number))
+    asked_at = state.asked_at.get((call.environment, issuer, number))
     record: dict[str, Any] = {
         "kind": "document",
         "at": call.now.isoformat(),
@@ -109,26 +109,26 @@ def journal(
         "effect": True,
         "fault": call.fault and {"kind": call.fault.kind.value, "source": call.fault.source},
     }
-    office.journal.append({**record, **more})
+    state.journal.append({**record, **more})
 
 
-def _filed(office: AuthorityState, call: AuthorityCall, part: Part, examined: Examined) -> Filed:
+def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Examined) -> Filed:
     """Decide about a document and keep it: in the journal first, then in the ledger."""
     facts = examined.facts
     if call.suffers(FaultKind.TRY_AGAIN):
-        told = message(office.settings.catalogue, RejectionReason.TRY_AGAIN)
-        verdict = LedgerVerdict(Estado.REJECTED, (told,), number_used=False)
+        messages = message(state.settings.catalogue, RejectionReason.TRY_AGAIN)
+        verdict = LedgerVerdict(Estado.REJECTED, (messages,), number_used=False)
     else:
         case = ReceivedDocument(
             examined,
             call.operation,
             call.environment,
             call.now,
-            office.registry,
-            office.ledger,
-            office.settings.require_references,
+            state.registry,
+            state.ledger,
+            state.settings.require_references,
         )
-        verdict = validate(case, office.settings.catalogue)
+        verdict = validate(case, state.settings.catalogue)
     at_once = call.operation is SimulatedOperation.SUMMARY_RECEPTION
     filed = Filed(
         call.operation,
@@ -140,13 +140,13 @@ def _filed(office: AuthorityState, call: AuthorityCall, part: Part, examined: Ex
         call.now,
         facts,
         verdict,
-        call.now if at_once else _decided_at(office, call),
+        call.now if at_once else _decided_at(state, call),
         call.now + _lasting(call, 5) if call.suffers(FaultKind.NOT_FOUND) else None,
     )
     status = 400 if at_once and not verdict.accepted else 200
     record = filed.to_record()
-    journal(office, call, status=status, **record)
-    office.ledger.file(filed)
+    journal(state, call, status=status, **record)
+    state.ledger.file(filed)
     return filed
 
 
@@ -155,9 +155,9 @@ def _new_track_id() -> str:
     return str(uuid.UUID(int=_random.getrandbits(128), version=4))
 
 
-def _decided_at(office: AuthorityState, call: AuthorityCall) -> datetime | None:
+def _decided_at(state: AuthorityState, call: AuthorityCall) -> datetime | None:
     if not call.suffers(FaultKind.STUCK):
-        return call.now + office.settings.verdict_delay
+        return call.now + state.settings.verdict_delay
     if call.fault is None or call.fault.seconds is None:
         return None
     return call.now + _lasting(call, 0)
@@ -168,30 +168,30 @@ def _lasting(call: AuthorityCall, default: float) -> timedelta:
     return timedelta(seconds=default if seconds is None else seconds)
 
 
-async def receive_ecf(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def receive_ecf(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 3: a trackId, or a refusal on the spot."""
     try:
-        part, examined = await receive_document(office, call)
+        part, examined = await receive_document(state, call)
     except Refusal as refusal:
-        journal(office, call, status=400, verdict=None, refused=refusal.text)
+        journal(state, call, status=400, verdict=None, refused=refusal.text)
         content = {"trackId": None, "error": refusal.code, "mensaje": refusal.text}
         return AuthorityReply(content, "RespuestaRecepcion", 400)
-    filed = _filed(office, call, part, examined)
+    filed = _filed(state, call, part, examined)
     track_id = filed.track_id
     if call.suffers(FaultKind.OTHER_TRACK):
-        other = office.ledger.another(filed)
+        other = state.ledger.another(filed)
         track_id = other.track_id if other is not None else _new_track_id()
     return AuthorityReply({"trackId": track_id, "error": None, "mensaje": None}, "RespuestaRecepcion")
 
 
-async def receive_summary(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def receive_summary(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 4: the verdict itself. A rejection comes with HTTP status 400 and the same body."""
     try:
-        part, examined = await receive_document(office, call)
+        part, examined = await receive_document(state, call)
     except Refusal as refusal:
-        journal(office, call, status=400, verdict=None, refused=refusal.text)
+        journal(state, call, status=400, verdict=None, refused=refusal.text)
         return _summary_reply(2, "Rechazado", [(refusal.code, refusal.text)], None, used=False)
-    filed = _filed(office, call, part, examined)
+    filed = _filed(state, call, part, examined)
     verdict = filed.verdict
     shown = [(str(message.codigo), message.valor) for message in verdict.messages]
     # When the authority itself breaks down it answers without the number (authority.md#summary).

@@ -81,7 +81,7 @@ _LIVE = {
 _CODES: dict[Catalogue, Mapping[RejectionReason, int]] = {Catalogue.INTERFACE: _INTERFACE, Catalogue.LIVE: _LIVE}
 
 #: Texts as seen live, where one was seen; the others say the same as the help desk's list of causes.
-_TEXTS = {
+_MESSAGES = {
     RejectionReason.SIGNATURE: "La firma digital del documento es inválida.",
     RejectionReason.CERTIFICATE: "El certificado con que se firmó es inválido.",
     RejectionReason.ISSUER_UNKNOWN: "El RNC del emisor no existe.",
@@ -99,6 +99,6 @@ _TEXTS = {
 ACCEPTED = (LedgerMessage(0, ""),)
 
 
-def message(catalogue: Catalogue, cause: RejectionReason, text: str | None = None) -> LedgerMessage:
+def message(catalogue: Catalogue, reason: RejectionReason, text: str | None = None) -> LedgerMessage:
     """The message for a cause; `text` where it depends on the document."""
-    return LedgerMessage(_CODES[catalogue].get(cause, 0), text or _TEXTS[cause])
+    return LedgerMessage(_CODES[catalogue].get(reason, 0), text or _MESSAGES[reason])

@@ -27,7 +27,7 @@ async def simulate(
     answered is in the journal by then. Raises OSError for a port that cannot be had, BadRecord and MalformedJson for a
     world that cannot be read, JournalInUse and JournalDamaged.
     """
-    office = AuthorityState(settings)
+    state = AuthorityState(settings)
     try:
         async with trio.open_nursery() as nursery:
             listen = partial(_listen, nursery)
@@ -36,20 +36,20 @@ async def simulate(
                 shared.add(SimulatedHost.FC)
             if settings.status_port is None:
                 shared.add(SimulatedHost.STATUS)
-            ecf = await listen(settings.host, settings.port, PublicPort(office, frozenset(shared)))
+            ecf = await listen(settings.host, settings.port, PublicPort(state, frozenset(shared)))
             fc = status = ecf
             if settings.summary_port is not None:
                 fc = await listen(
-                    settings.host, settings.summary_port, PublicPort(office, frozenset({SimulatedHost.FC}))
+                    settings.host, settings.summary_port, PublicPort(state, frozenset({SimulatedHost.FC}))
                 )
             if settings.status_port is not None:
                 status = await listen(
-                    settings.host, settings.status_port, PublicPort(office, frozenset({SimulatedHost.STATUS}))
+                    settings.host, settings.status_port, PublicPort(state, frozenset({SimulatedHost.STATUS}))
                 )
-            management = await listen("127.0.0.1", settings.management_port, Management(office))
+            management = await listen("127.0.0.1", settings.management_port, Management(state))
             task_status.started(Addresses(ecf, fc, status, management))
     finally:
-        office.close()
+        state.close()
 
 
 async def _listen(nursery: trio.Nursery, host: str, port: int, app: App) -> str:

@@ -31,24 +31,24 @@ _SERVICES = (
 _UNKNOWN_END = timedelta(hours=4)
 
 
-async def directory(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def directory(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 11: every electronic taxpayer; some clients filter it with `?rnc=`."""
     rnc = call.query("rnc")
     if rnc:
-        return AuthorityReply(_entries(office, call, rnc))
-    return AuthorityReply([_entry(taxpayer) for taxpayer in office.registry.taxpayers.values() if taxpayer.electronic])
+        return AuthorityReply(_entries(state, call, rnc))
+    return AuthorityReply([_entry(taxpayer) for taxpayer in state.registry.taxpayers.values() if taxpayer.electronic])
 
 
-async def directory_entry(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def directory_entry(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 12: an array with one taxpayer, or an empty one."""
     rnc = call.query("rnc")
     if not rnc:
         return AuthorityReply("El campo RNC es requerido.", status=400)
-    return AuthorityReply(_entries(office, call, rnc))
+    return AuthorityReply(_entries(state, call, rnc))
 
 
-def _entries(office: AuthorityState, call: AuthorityCall, rnc: str) -> list[dict[str, Any]]:
-    taxpayer = office.registry.taxpayers.get(rnc)
+def _entries(state: AuthorityState, call: AuthorityCall, rnc: str) -> list[dict[str, Any]]:
+    taxpayer = state.registry.taxpayers.get(rnc)
     if taxpayer is not None and taxpayer.electronic:
         return [_entry(taxpayer)]
     if call.environment is Environment.TESTECF:
@@ -68,26 +68,26 @@ def _entry(taxpayer: Taxpayer) -> dict[str, Any]:
     }
 
 
-def _up(office: AuthorityState, environment: Environment, now: datetime) -> str:
-    return "No Disponible" if office.faults.under_maintenance(environment, now) else "Disponible"
+def _up(state: AuthorityState, environment: Environment, now: datetime) -> str:
+    return "No Disponible" if state.faults.under_maintenance(environment, now) else "Disponible"
 
 
-async def services(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def services(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 13: each service in each environment."""
     return AuthorityReply(
         [
-            {"servicio": service, "estatus": _up(office, environment, call.now), "ambiente": name}
+            {"servicio": service, "estatus": _up(state, environment, call.now), "ambiente": name}
             for environment, name in _NAMES.items()
             for service in _SERVICES
         ]
     )
 
 
-async def windows(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def windows(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 14: the windows that are open or to come, in local time, one entry a day."""
     shown = [
         {"ambiente": _NAMES[environment], **day}
-        for window in office.faults.windows
+        for window in state.faults.windows
         if window.end is None or window.end > call.now
         for environment in ([window.environment] if window.environment else _NAMES)
         for day in _days(window)
@@ -113,9 +113,9 @@ def _hour(moment: datetime) -> str:
     return f"{(moment.hour - 1) % 12 + 1}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
 
 
-async def is_up(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def is_up(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 15: whether an environment is up."""
     environment = _NUMBERS.get(call.query("ambiente"))
     if environment is None:
         return AuthorityReply("El ambiente no es válido.", status=400)
-    return AuthorityReply({"estado": _up(office, environment, call.now)})
+    return AuthorityReply({"estado": _up(state, environment, call.now)})

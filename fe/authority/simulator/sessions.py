@@ -18,8 +18,8 @@ from fe.ecf.dates import ZONE
 _HOLDER = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name"
 _ISSUER = "DGII.FE"
 _AUDIENCE = "USUARIOS.DGII.FE"
-_MOST_SEEDS = 10_000
-_MOST_KNOWN = 10_000
+_MAX_SEEDS = 10_000
+_MAX_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SeedSessions:
     def new_seed(self, environment: Environment, now: datetime) -> bytes:
         """A fresh seed as the XML the authority sends, indented like its own."""
         value = base64.b64encode(secrets.token_bytes(112)).decode()
-        while len(self._seeds) >= _MOST_SEEDS:
+        while len(self._seeds) >= _MAX_SEEDS:
             del self._seeds[next(iter(self._seeds))]
         self._seeds[environment, value] = now + self._seed_life
         moment = f"{now.astimezone(ZONE):%Y-%m-%dT%H:%M:%S.%f}0-04:00"
@@ -114,7 +114,7 @@ class SeedSessions:
             return None
         if claims.get("iss") != _ISSUER or claims.get("aud") != _AUDIENCE:
             return None
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MAX_KNOWN:
             self._known.clear()
         self._known[environment, token] = session
         return session

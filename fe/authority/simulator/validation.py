@@ -47,7 +47,7 @@ class ReceivedDocument:
 class Finding:
     """One reason not to accept a document without remarks; `text` where it depends on the document."""
 
-    cause: RejectionReason
+    reason: RejectionReason
     text: str | None = None
     conditional: bool = False
 
@@ -60,10 +60,10 @@ def validate(case: ReceivedDocument, catalogue: Catalogue) -> LedgerVerdict:
             continue
         rejecting = [finding for finding in findings if not finding.conditional]
         shown = rejecting or findings
-        messages = tuple(dict.fromkeys(message(catalogue, finding.cause, finding.text) for finding in shown))
+        messages = tuple(dict.fromkeys(message(catalogue, finding.reason, finding.text) for finding in shown))
         if not rejecting:
             return LedgerVerdict(Estado.CONDITIONAL, messages, number_used=True)
-        used = not any(finding.cause in NUMBER_STAYS_FREE for finding in rejecting)
+        used = not any(finding.reason in NUMBER_STAYS_FREE for finding in rejecting)
         return LedgerVerdict(Estado.REJECTED, messages, number_used=used)
     return LedgerVerdict(Estado.ACCEPTED, ACCEPTED, number_used=True)
 
@@ -72,7 +72,7 @@ def _structure(case: ReceivedDocument) -> list[Finding]:
     due = Root.RFCE if case.operation is SimulatedOperation.SUMMARY_RECEPTION else Root.ECF
     if case.examined.facts.root != due:
         return [Finding(RejectionReason.STRUCTURE, f"El elemento raíz debe ser {due}.")]
-    return [Finding(RejectionReason.STRUCTURE, _told(problem)) for problem in case.examined.schema_problems]
+    return [Finding(RejectionReason.STRUCTURE, _message_of(problem)) for problem in case.examined.schema_problems]
 
 
 def _signature(case: ReceivedDocument) -> list[Finding]:
@@ -170,8 +170,8 @@ def _references(case: ReceivedDocument) -> list[Finding]:
 def _rules(case: ReceivedDocument) -> list[Finding]:
     return [
         Finding(
-            _CAUSES.get(problem.code, RejectionReason.RULE),
-            _told(problem),
+            _REASONS.get(problem.code, RejectionReason.RULE),
+            _message_of(problem),
             conditional=problem.severity is Severity.CONDITIONAL,
         )
         for problem in case.examined.rule_problems
@@ -181,7 +181,7 @@ def _rules(case: ReceivedDocument) -> list[Finding]:
 
 _EXPIRED = "sequence-expired"
 #: Codes of fe.ecf.rules for which the authority has words of its own.
-_CAUSES = {
+_REASONS = {
     "e-ncf-form": RejectionReason.STRUCTURE,
     "e-ncf-type": RejectionReason.STRUCTURE,
     "not-a-date": RejectionReason.STRUCTURE,
@@ -201,7 +201,7 @@ _CAUSES = {
 ADVICE = frozenset({"check-digit", "issue-date-future", "issue-date-old", "tax-rate-assumed"})
 
 
-def _told(problem: Problem) -> str:
+def _message_of(problem: Problem) -> str:
     return f"{problem.path}: {problem.message_es}" if problem.path else problem.message_es
 
 

@@ -15,30 +15,30 @@ _VOIDED = "01"
 _REFUSED = "02"
 
 
-async def void_ranges(office: AuthorityState, call: AuthorityCall) -> AuthorityReply:
+async def void_ranges(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 10: the numbers are out of use, but for those already used; refused when none could be voided."""
     try:
-        _, examined = await receive_document(office, call)
+        _, examined = await receive_document(state, call)
         issuer = examined.facts.issuer or ""
-        check_signed(office, call, examined, Root.ANECF, issuer)
+        check_signed(state, call, examined, Root.ANECF, issuer)
         asked = _read_ranges(examined.root, call, issuer)
-        used = [e_ncf for voided in asked for e_ncf in office.ledger.used_within(voided)]
+        used = [e_ncf for voided in asked for e_ncf in state.ledger.used_within(voided)]
         if used and len(used) == sum(voided.last - voided.first + 1 for voided in asked):
             raise Refusal("Las secuencias ya fueron utilizadas.")
     except Refusal as refusal:
-        journal(office, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
+        journal(state, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
         return _reply(None, _REFUSED, "Anulación rechazada.", [refusal.text])
     done = {"codigo": 1, "estado": "Aceptado"}
     records = [voided.to_record() for voided in asked]
-    journal(office, call, status=200, verdict=done, issuer=issuer, voided=records)
+    journal(state, call, status=200, verdict=done, issuer=issuer, voided=records)
     for voided in asked:
-        office.ledger.void(voided)
+        state.ledger.void(voided)
     name = "Secuencias anuladas excepto las detalladas." if used else "Secuencias anuladas."
     return _reply(issuer, _VOIDED, name, used)
 
 
-def _reply(rnc: str | None, code: str, name: str, told: list[str]) -> AuthorityReply:
-    content = {"rnc": rnc, "codigo": code, "nombre": name, "mensajes": told}
+def _reply(rnc: str | None, code: str, name: str, messages: list[str]) -> AuthorityReply:
+    content = {"rnc": rnc, "codigo": code, "nombre": name, "mensajes": messages}
     return AuthorityReply(content, "RespuestaAnulacionRango", 200 if code == _VOIDED else 400)
 
 

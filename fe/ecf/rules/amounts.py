@@ -83,12 +83,12 @@ def _check_rates(case: Examination, shape: TotalsShape, expected: Fields) -> Non
 
 def _check_taxes(case: Examination, expected: Fields) -> None:
     sent: dict[str, dict[str, Decimal]] = {}
-    places: dict[str, str] = {}
+    decimals: dict[str, str] = {}
     for place, row in enumerate(rows(case.totals, "ImpuestosAdicionales", "ImpuestoAdicional"), 1):
         code = tax_code(row)
         if code is None or code not in ADDITIONAL_TAXES:
             continue
-        places.setdefault(code, f"{_TAXES}.ImpuestoAdicional[{place}]")
+        decimals.setdefault(code, f"{_TAXES}.ImpuestoAdicional[{place}]")
         _check_tax_rate(case, row, code, f"{_TAXES}.ImpuestoAdicional[{place}].TasaImpuestoAdicional")
         amounts = sent.setdefault(code, {})
         for name in AMOUNT_ELEMENTS:
@@ -104,7 +104,7 @@ def _check_taxes(case: Examination, expected: Fields) -> None:
                 continue
             # An amount that is due and not there at all is rejected, however small.
             if have is None or case.differs(have, want or ZERO, case.tolerance):
-                path = f"{places[code]}.{name}" if code in places else _TAXES
+                path = f"{decimals[code]}.{name}" if code in decimals else _TAXES
                 case.report("tax-amount", path, found=have, expected=want or ZERO, tax=code)
 
 

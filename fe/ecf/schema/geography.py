@@ -592,4 +592,4 @@ _NAMES = {
     "320703": "La Cuaba",
 }
 
-PLACES = tuple(Code(code, name, name) for code, name in _NAMES.items())
+GEOGRAPHY = tuple(Code(code, name, name) for code, name in _NAMES.items())

@@ -39,7 +39,7 @@ from fe.ecf.schema.simple import (
     WHOLE_2,
     WHOLE_20,
     YES,
-    letters,
+    alphabetic,
     text,
     words,
 )
@@ -122,7 +122,7 @@ COMPRADOR = (
     row("o  o  o  o  -  -  o  o  o  -", "FechaOrdenCompra", DATE),
     row("o  o  o  o  -  -  o  o  o  -", "NumeroOrdenCompra", text(20)),
     row("o  o  o  o  o  -  o  o  o  -", "CodigoInternoComprador", text(20)),
-    row("o  o  o  o  o  -  o  o  o  -", "ResponsablePago", letters(20)),
+    row("o  o  o  o  o  -  o  o  o  -", "ResponsablePago", alphabetic(20)),
     row("o  o  o  o  o  -  o  o  o  -", "InformacionAdicionalComprador", text(150)),
 )
 
@@ -157,7 +157,7 @@ TRANSPORTE = (
     row("-  -  -  -  -  -  -  -  o  -", "ViaTransporte", TRANSPORT_WAY),
     row("-  -  -  -  -  -  -  -  o  -", "PaisOrigen", words(60)),
     row("-  -  -  -  -  -  -  -  o  -", "DireccionDestino", text(100)),
-    row("-  -  -  -  -  -  -  -  o  o", "PaisDestino", words(60), but={"47": letters(60)}),
+    row("-  -  -  -  -  -  -  -  o  o", "PaisDestino", words(60), but={"47": alphabetic(60)}),
     row("-  -  -  -  -  -  -  -  o  -", "RNCIdentificacionCompaniaTransportista", text(20)),
     row("-  -  -  -  -  -  -  -  o  -", "NombreCompaniaTransportista", text(150)),
     row("-  -  -  -  -  -  -  -  o  -", "NumeroViaje", text(20)),

@@ -14,7 +14,7 @@ class ProblemMessage(NamedTuple):
     fix_es: str
 
 
-TEXTS = {
+MESSAGES = {
     "unknown-root": ProblemMessage(
         "{name} is not the root of a document",
         "{name} no es la raíz de un documento",
@@ -181,7 +181,7 @@ def problem(
 
     `instead` is the name that was probably meant.
     """
-    text = TEXTS[code]
+    text = MESSAGES[code]
     shown = None if found is None else show(found)
     words.setdefault("name", path.rpartition(".")[2])
     words.setdefault("found", shown or "")

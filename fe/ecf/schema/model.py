@@ -49,9 +49,9 @@ class Simple:
     shortest: int | None = None
     longest: int | None = None
     codes: tuple[Code, ...] = ()
-    least: int | None = None
+    minimum: int | None = None
     above: int | None = None
-    most: int | None = None
+    maximum: int | None = None
     digits: int | None = None
     decimals: int | None = None
     pad: int = 0

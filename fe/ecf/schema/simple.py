@@ -8,7 +8,7 @@ place, and a percentage of "3 + 2 digits" may be 12345. We judge as the authorit
 from functools import lru_cache
 
 from fe.ecf.schema import codes
-from fe.ecf.schema.geography import PLACES
+from fe.ecf.schema.geography import GEOGRAPHY
 from fe.ecf.schema.model import Base, Code, Simple, ValueForm
 from fe.ecf.schema.units import UNITS
 
@@ -45,12 +45,12 @@ def coded(
 
 
 def integer(
-    name: str, digits: int, *, least: int | None = None, above: int | None = None, most: int | None = None
+    name: str, digits: int, *, minimum: int | None = None, above: int | None = None, maximum: int | None = None
 ) -> Simple:
     """A whole number without sign of at most so many digits."""
     said, said_es = f"a whole number of up to {digits} digits", f"un número entero de hasta {digits} dígitos"
-    if least is not None and most is not None:
-        said, said_es = f"a whole number from {least} to {most}", f"un número entero de {least} a {most}"
+    if minimum is not None and maximum is not None:
+        said, said_es = f"a whole number from {minimum} to {maximum}", f"un número entero de {minimum} a {maximum}"
     elif above is not None:
         said, said_es = f"{said}, above {above}", f"{said_es}, mayor que {above}"
     return Simple(
@@ -60,9 +60,9 @@ def integer(
         said_es,
         ValueForm.NUMBER,
         pattern=f"[0-9]{{1,{digits}}}",
-        least=least,
+        minimum=minimum,
         above=above,
-        most=most,
+        maximum=maximum,
         digits=digits,
         decimals=None,
     )
@@ -120,8 +120,8 @@ EXCHANGE_RATE_OR_0 = decimal("exchange-rate-or-0", 3, 4, any_point=True)
 WHOLE_2 = integer("whole-2", 2)
 WHOLE_10 = integer("whole-10", 10)
 WHOLE_20 = integer("whole-20", 20)
-TO_1000 = integer("to-1000", 4, least=1, most=1000)
-TO_10000 = integer("to-10000", 5, least=1, most=10_000)
+TO_1000 = integer("to-1000", 4, minimum=1, maximum=1000)
+TO_10000 = integer("to-10000", 5, minimum=1, maximum=10_000)
 PAGES_4 = integer("pages-4", 4, above=1)
 PAGES_5 = integer("pages-5", 5, above=1)
 
@@ -189,7 +189,7 @@ TERMS = Simple(
 
 
 @lru_cache
-def letters(longest: int) -> Simple:
+def alphabetic(longest: int) -> Simple:
     """Letters, commas and blanks only."""
     return Simple(
         f"letters-{longest}",
@@ -238,7 +238,7 @@ SETTLEMENT = coded("settlement", codes.SETTLEMENTS, Base.INTEGER)
 TRANSPORT_WAY = coded("transport-way", codes.TRANSPORT_WAYS)
 CURRENCY = coded("currency", codes.CURRENCIES)
 ADDITIONAL_TAX = coded("additional-tax", codes.ADDITIONAL_TAXES)
-PLACE = coded("place", PLACES)
+PLACE = coded("place", GEOGRAPHY)
 UNIT = coded("unit", UNITS, Base.INTEGER)
 #: As types 33 and 44 have it: the spelling counts, `07` is not a unit.
 UNIT_AS_SPELLED = coded("unit-as-spelled", UNITS)

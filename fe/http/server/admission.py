@@ -10,8 +10,8 @@ from fe.monitoring.metrics import Metrics
 class Admission:
     """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
 
-    def __init__(self, most: int, metrics: Metrics) -> None:
-        self._most = most
+    def __init__(self, maximum: int, metrics: Metrics) -> None:
+        self._max = maximum
         self._metrics = metrics
         self._in_work = 0
         metrics.http_in_flight.set_function(lambda: self._in_work)
@@ -37,7 +37,7 @@ class Admission:
         self._enter(after_rest=True)
 
     def _enter(self, *, after_rest: bool = False) -> None:
-        full = self._in_work >= self._most
+        full = self._in_work >= self._max
         if full:
             self._metrics.http_shed.inc()
             if after_rest:

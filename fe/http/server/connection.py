@@ -79,7 +79,7 @@ class Http11(H11Protocol):
             event = await self._next_event()
             if isinstance(event, h11.Request):
                 await self.send(Updated(idle=False))
-                if not await self._take_short_way(event):
+                if not await self._try_fast_path(event):
                     await self._create_stream(event)
             elif event is h11.PAUSED:
                 await self.can_read.clear()
@@ -101,10 +101,10 @@ class Http11(H11Protocol):
             await self.send(Closed())
             return h11.NEED_DATA
 
-    async def _take_short_way(self, request: h11.Request) -> bool:
+    async def _try_fast_path(self, request: h11.Request) -> bool:
         """Answer a request that is known, and here already to its end. False: it has not been touched.
 
-        What turns out not to be here yet goes the long way with what has arrived of it.
+        What turns out not to be here yet goes Quart's road with what has arrived of it.
         """
         path, _, query = request.target.partition(b"?")
         scope: Any = {

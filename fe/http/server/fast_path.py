@@ -1,9 +1,9 @@
-"""The short way to the routes that are called most: from the connection to the handler without the framework.
+"""the fast path to the routes that are called most: from the connection to the handler without the framework.
 
 Hypercorn gives every request a task and a channel, Quart a nursery with two more tasks, a request object and a context:
 together more work than taking a receipt in. Handlers know nothing of either, so a request of the few routes named here
 that has arrived whole is answered by the same handler directly, in the task that read it. Everything else, and whatever
-is unusual about a request, goes the long way and behaves the same.
+is unusual about a request, goes Quart's road and behaves the same.
 """
 
 import re
@@ -19,7 +19,7 @@ Answer = Callable[[Route, Call], Awaitable[ApiReply]]
 
 
 class FastRoute(NamedTuple):
-    """A request that may go the short way: its route, and the parameters in its path."""
+    """A request that may go the fast path: its route, and the parameters in its path."""
 
     route: Route
     params: dict[str, str]
@@ -31,18 +31,18 @@ class FastPath:
     def __init__(self, answer: Answer, max_body_bytes: int, create: Route, show: Route) -> None:
         """Take how a route is answered, the largest body, and the two routes."""
         self._answer = answer
-        #: A larger body goes the long way, which refuses it.
+        #: A larger body goes Quart's road, which refuses it.
         self.max_body_bytes = max_body_bytes
         self._create = FastRoute(create, {})
         self._show = show
         self._one = re.compile(re.escape(create.path) + r"/([0-9A-Za-z-]{1,64})")
 
     def takes(self, scope: HTTPScope) -> FastRoute | None:
-        """Find the route of a request, or None for the long way."""
+        """Find the route of a request, or None for Quart's road."""
         method, path = scope["method"], scope["path"]
         if method == "POST":
             return self._create if path == self._create.route.path else None
-        # A long poll goes the long way: there the client's leaving ends the wait.
+        # A long poll goes Quart's road: there the client's leaving ends the wait.
         if method == "GET" and not scope["query_string"] and (found := self._one.fullmatch(path)):
             return FastRoute(self._show, {"track_or_id": found[1]})
         return None

@@ -1,7 +1,7 @@
 """Around the application: what no route ever sees. Request ids, refusals, shedding, metrics, sends that are finished.
 
 It is an ASGI application around another one, for http scopes only; the connection makes no others. Requests that may
-go the short way (express.py) it answers itself.
+go the fast path (express.py) it answers itself.
 """
 
 import re
@@ -44,17 +44,17 @@ class Whole(NamedTuple):
 class Guard:
     """What the server runs."""
 
-    def __init__(self, app: ASGIFramework, express: FastPath, load: Admission, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIFramework, fast_path: FastPath, load: Admission, metrics: Metrics) -> None:
         self._app = app
-        self._express = express
+        self._fast_path = fast_path
         self._load = load
         self._metrics = metrics
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self.takes = express.takes
-        self.max_body_bytes = express.max_body_bytes
+        self.takes = fast_path.takes
+        self.max_body_bytes = fast_path.max_body_bytes
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer one request the long way, whatever happens."""
+        """Answer one request Quart's road, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
         answer = _Answer(send, request_id)
@@ -72,14 +72,14 @@ class Guard:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
     async def answer_whole(self, known: FastRoute, scope: HTTPScope, body: bytes) -> Whole:
-        """Answer one request the short way, whatever happens."""
+        """Answer one request the fast path, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
         scope["state"]["route"] = known.route.name
         try:
             refuse_hostile(scope)
             with self._load.admitted():
-                reply = await self._express.serve(known, scope, body)
+                reply = await self._fast_path.serve(known, scope, body)
             whole = Whole(
                 reply.status,
                 [
@@ -99,7 +99,7 @@ class Guard:
     def _begin(self, scope: HTTPScope) -> str:
         request_id = _request_id(scope["headers"])
         scope["state"]["request_id"] = request_id
-        structlog.contextvars.clear_contextvars()  # on the short way a connection's requests share their context
+        structlog.contextvars.clear_contextvars()  # on the fast path a connection's requests share their context
         structlog.contextvars.bind_contextvars(request_id=request_id)
         return request_id
 
@@ -115,7 +115,7 @@ class Guard:
 
 
 class _Answer:
-    """The answer on its way out, the long way."""
+    """The answer on its way out, Quart's road."""
 
     def __init__(self, send: ASGISendCallable, request_id: str) -> None:
         self._send = send

@@ -72,8 +72,8 @@ async def serve_http(
     async with trio.open_nursery() as beside:
         await beside.start(front.run)
         beside.start_soon(_when, shutdown, front.release_waiters)
-        guard = Guard(app, front.express, front.load, front.metrics)
-        server = HttpServer(guard, most=settings.max_connections, on_fault=front.on_connection_fault)
+        guard = Guard(app, front.fast_path, front.load, front.metrics)
+        server = HttpServer(guard, maximum=settings.max_connections, on_fault=front.on_connection_fault)
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
         finally:
@@ -90,9 +90,9 @@ async def _when(event: trio.Event, act: Callable[[], None]) -> None:
 class HttpServer:
     """Accepts connections, not more than `most` at once."""
 
-    def __init__(self, guard: Guard, *, most: int, on_fault: Callable[[str], None]) -> None:
+    def __init__(self, guard: Guard, *, maximum: int, on_fault: Callable[[str], None]) -> None:
         self._guard = guard
-        self._most = most
+        self._max = maximum
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
         self._config = _configure()
@@ -123,7 +123,7 @@ class HttpServer:
             connections.cancel_scope.deadline = trio.current_time() + grace
 
     async def _handle(self, stream: trio.SocketStream) -> None:
-        if len(self._open) >= self._most:
+        if len(self._open) >= self._max:
             await _turn_away(stream)
             return
         connection = HardenedConnection(self._guard, self._config, self._context, stream, self._on_fault)

@@ -1,7 +1,7 @@
 """What every session with the server has set, and the look whether it really has it.
 
 It is said by a statement after connecting, not by startup parameters, which poolers refuse or drop. Then it is looked
-at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is not behind the wall.
+at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is not within the tenant scope.
 """
 
 import select

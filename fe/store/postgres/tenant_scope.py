@@ -1,7 +1,7 @@
 """The second wall between tenants: each statement names its tenant to row-level security (sql/0008_roles.sql).
 
 The name is a setting of the transaction, never of the session: a connection goes back to the pool, and the next user
-must see nothing. The role goes with it, so that the wall stands even where a pooler gives us a session in which another
+must see nothing. The role goes with it, so that the tenant scope stands even where a pooler gives us a session in which another
 role is set. A statement and the settings before it travel together, in one round trip: before the Sync that ends a
 pipeline they are one transaction.
 """
@@ -32,7 +32,7 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
         self._named = (role, tenant)
 
     async def execute(self, query: Any, params: Any = None, **how: Any) -> Self:
-        """Run a statement behind the wall, in a transaction of its own unless one is open."""
+        """Run a statement within the tenant scope, in a transaction of its own unless one is open."""
         async with self.connection.pipeline():
             await psycopg.AsyncCursor(self.connection).execute(_NAME_TENANT, self._named)
             await super().execute(query, params, **how)

@@ -38,7 +38,7 @@ class DeadLetter:
     environment: str
     host: str
     attempt: int
-    deaths: int
+    crash_count: int
     died_at: datetime
     error: str
     root: str
@@ -63,7 +63,7 @@ class DeadLetter:
 
 
 _LIST = """
-    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths, d.died_at,
+    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths AS crash_count, d.died_at,
            d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
            (SELECT encode(sha256(b.content), 'hex')
               FROM submission_documents AS b

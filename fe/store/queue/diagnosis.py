@@ -26,7 +26,7 @@ class WaitingSubmission:
     host: str | None
     run_at: datetime | None
     attempt: int | None
-    deaths: int | None
+    crash_count: int | None
     holder: str | None
     #: When the process that holds it last gave a sign of life; None when it never did, or was given up.
     holder_seen_at: datetime | None
@@ -50,7 +50,7 @@ class WaitingSubmission:
 
 _WHY = """
     SELECT s.tenant_id, t.name AS tenant, s.submission_id AS subject, s.environment, s.status, s.e_ncf, s.track_id,
-           s.submitted_at, s.updated_at, o.stage, o.host, o.run_at, o.attempt, o.deaths, o.holder,
+           s.submitted_at, s.updated_at, o.stage, o.host, o.run_at, o.attempt, o.deaths AS crash_count, o.holder,
            w.seen_at AS holder_seen_at, o.entered_at, o.last_error, d.died_at AS dead_since, d.stage AS dead_stage,
            d.error AS dead_error, s.response ->> 'error' AS end_error, coalesce(c.is_open, false) AS circuit_open,
            c.reason AS circuit_reason, c.probe_at, p.paused_by, p.reason AS pause_reason,

@@ -43,7 +43,7 @@ class Work:
     subject: UUID
     attempt: int
     epoch: int
-    deaths: int
+    crash_count: int
     #: For how long it had been in this stage when it was claimed, by the database's clock.
     waited: timedelta
     last_error: str | None
@@ -182,10 +182,10 @@ async def due_tenants(
             "limit": limit,
         },
     )
-    turns: dict[OutboxLane, list[OutboxShare]] = {lane: [] for lane, _ in lanes}
+    tenants: dict[OutboxLane, list[OutboxShare]] = {lane: [] for lane, _ in lanes}
     for environment, host, tenant_id, weight in await cursor.fetchall():
-        turns[OutboxLane(Environment(environment), host)].append(OutboxShare(tenant_id, weight))
-    return turns
+        tenants[OutboxLane(Environment(environment), host)].append(OutboxShare(tenant_id, weight))
+    return tenants
 
 
 # What was picked goes through arrays because the planner expects ten elements of an array, and a tenth of the table of

@@ -193,7 +193,7 @@ _GATE = """
      WHERE p.plan_id = %(plan)s
 """
 
-_TURN = """
+_CURSOR = """
     UPDATE replay_plans
        SET next_release_at = clock_timestamp() + make_interval(secs => (1 / per_second)::float8)
      WHERE plan_id = %(plan)s
@@ -233,7 +233,7 @@ async def release_next(conn: Conn, act: OperatorAction, plan_id: str) -> Step:
     if stage is None:
         return Step("skipped", subject=subject)
     await conn.execute(_RELEASED_TO, {"stage": stage, "tenant": tenant_id, "plan": plan_id, "subject": subject})
-    await conn.execute(_TURN, {"plan": plan_id})
+    await conn.execute(_CURSOR, {"plan": plan_id})
     return Step("released", subject=subject)
 
 

@@ -45,20 +45,20 @@ class Wakeups:
         #: Whether notifications arrive; None until that is known.
         self.heard: bool | None = None
 
-    def ring(self, *stages: str) -> None:
+    def notify(self, *stages: str) -> None:
         """Say that these stages have due work. Call it after the commit."""
         for stage in stages:
             self._wake(stage)
             self._to_tell.add(stage)
         self._something_to_tell.set()
 
-    def ring_in(self, delay: timedelta, *stages: str) -> None:
+    def notify_in(self, delay: timedelta, *stages: str) -> None:
         """Ring here when `delay` has passed; at once, and everywhere, when there is none.
 
         Rings of the same moment are one. Forgotten if we end before: the poll remembers.
         """
         if delay <= timedelta(0):
-            self.ring(*stages)
+            self.notify(*stages)
             return
         at = math.ceil((trio.current_time() + delay.total_seconds()) / _GRID) * _GRID
         for awaited in ((at, stage) for stage in stages):
@@ -78,7 +78,7 @@ class Wakeups:
                 self._awaited.discard(passed)
                 self._wake(passed[1])
 
-    def bell(self, stage: str) -> trio.Event:
+    def event(self, stage: str) -> trio.Event:
         """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
         return self._events[stage]
 

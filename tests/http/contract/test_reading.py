@@ -456,7 +456,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
                 waiting.start_soon(wait)
             await trio.sleep(0.8)  # past the first look of its own, before the second
             await worker.carry_through(db, tax_log_id)
-            elsewhere.ring(UUID(tax_log_id))
+            elsewhere.notify(UUID(tax_log_id))
         took = trio.current_time() - began
 
     assert [answer.json()["status"] for answer in answers] == ["Aceptado"] * 3
@@ -504,7 +504,7 @@ async def test_a_waiting_query_answers_with_what_there_is_when_time_is_up_or_we_
     assert answers[0].json()["status"] == "queued"
 
 
-# --- the wall between tenants ---------------------------------------------------------------------------------------
+# --- the tenant scope between tenants ---------------------------------------------------------------------------------------
 
 
 @clause("DELETE /ncf/:prefix", "Deletes the tenant's sequence of that prefix")

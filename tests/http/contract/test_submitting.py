@@ -53,7 +53,7 @@ async def test_a_valid_body_is_taken_for_processing_at_once(front: Running, db: 
     for environment in Environment:
         key = await make_key(db, tenant, environment)
         async with front.client(await front.token(key)) as client:
-            bell = front.deps.wakeups.bell(Stage.SIGN)
+            event = front.deps.wakeups.event(Stage.SIGN)
             answer = await client.post("/invoices", json=structured())
 
         assert answer.status_code == 202
@@ -65,7 +65,7 @@ async def test_a_valid_body_is_taken_for_processing_at_once(front: Running, db: 
         assert body["billable"] is (environment is Environment.ECF)
         assert isinstance(body["message"], str)
         assert (await stored(db, body["taxLogId"]))["stage"] == "sign"
-        assert bell.is_set()  # the worker is started
+        assert event.is_set()  # the worker is started
 
 
 @clause("POST /invoices", "| format", "| xml", "| payload", "| clientRequestId", "| asUser |", "| asUserId")

@@ -1,6 +1,5 @@
 """Fixtures shared by all tests: a real Postgres, migrated once, and a fresh copy of it for each test."""
 
-import fe.store  # noqa: I001, F401  (before psycopg, see there)
 import atexit
 import secrets
 import shutil

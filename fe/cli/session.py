@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 import trio
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 from fe.cli.failures import Failure
 from fe.config import ConfigError, Settings, load_settings
@@ -41,10 +43,6 @@ def settings_with_database(*, as_it_is: bool = False) -> Settings:
     """
     settings = load_settings()
     if settings.database_url is not None:
-        # Not at the top: fe.store wants to be imported before psycopg is.
-        from psycopg import ProgrammingError
-        from psycopg.conninfo import conninfo_to_dict
-
         try:
             conninfo_to_dict(settings.database_url)
         except ProgrammingError as wrong:

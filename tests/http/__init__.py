@@ -1,1 +1,0 @@
-import fe.store as _store  # noqa: F401  (before psycopg is imported anywhere; see there)

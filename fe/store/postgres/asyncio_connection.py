@@ -4,12 +4,14 @@ The way out should an upgrade of psycopg break what trio_connection.py leans on.
 a statement, so there is one crossing per unit of work.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 import psycopg
+import psycopg.waiting
 import trio
 import trio_asyncio
 from psycopg.pq import TransactionStatus
@@ -17,6 +19,10 @@ from psycopg_pool import AsyncConnectionPool
 
 T = TypeVar("T")
 Conn = psycopg.AsyncConnection[Any]
+
+# trio-asyncio replaces asyncio's way to find the running loop when it is imported. psycopg keeps a copy of that
+# function from when *it* was imported; if that was earlier, the copy knows no loop of ours. Here both are there.
+vars(psycopg.waiting)["get_running_loop"] = asyncio.get_running_loop
 
 
 class CarriedDriver:

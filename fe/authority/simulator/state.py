@@ -76,7 +76,10 @@ class AuthorityState:
             load_world(self.settings.world, self.registry)
 
     def _replay(self) -> bytes:
-        """Bring back what the journal holds, and return the secret behind the tokens."""
+        """Bring back what the journal holds, and return the secret behind the tokens.
+
+        Each process says in the journal that it opened it: what it is asked, unlike what it is given, it forgets.
+        """
         secret = None
         for record in self.journal.records():
             match record["kind"]:
@@ -89,9 +92,8 @@ class AuthorityState:
                         self.ledger.void(Voided.from_record(record, voided))
                 case kind if kind in KINDS:
                     self.registry.apply(kind, record["record"])
-        if secret is None:
-            secret = secrets.token_bytes(32)
-            self._open(secret)
+        secret = secrets.token_bytes(32) if secret is None else secret
+        self._open(secret)
         return secret
 
     def _open(self, secret: bytes) -> None:

@@ -8,9 +8,9 @@ import trio
 import trio.lowlevel
 
 from fe.config import load_settings
-from fe.http import app, server
+from fe.http import app
 from fe.http.app import PREFIX
-from fe.http.server import connection
+from fe.http.server import connection, listener
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, body_of, start_front
 
@@ -113,7 +113,7 @@ async def test_fifty_chunks_without_a_token_are_refused_once_and_are_no_fault_of
 @pytest.fixture
 async def hasty(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
     """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
-    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.5)
+    monkeypatch.setattr(listener, "KEEP_ALIVE_SECONDS", 0.5)
     monkeypatch.setattr(app, "BODY_SECONDS", 1)
     return await start_front(nursery, front_db)
 

@@ -97,9 +97,9 @@ async def test_what_the_description_shows_of_bodies_is_what_is_checked(front: Ru
     assert schemas["NewInvoice"]["required"] == ["format"]
     assert schemas["NewInvoice"]["properties"]["clientRequestId"]["anyOf"][0]["maxLength"] == 120
     assert schemas["NewSequence"]["required"] == ["prefix"]
-    assert set(schemas["Credentials"]["required"]) == {"apiKeyId", "apiSecret"}
-    assert "trackId" not in schemas["Record"]["required"]
-    assert "default" not in json.dumps(schemas["Record"])
+    assert set(schemas["LoginRequest"]["required"]) == {"apiKeyId", "apiSecret"}
+    assert "trackId" not in schemas["Submission"]["required"]
+    assert "default" not in json.dumps(schemas["Submission"])
 
 
 async def test_the_page_needs_no_other_host_and_no_script(front: Running) -> None:

@@ -14,6 +14,7 @@ from hypercorn.typing import HTTPScope
 
 from fe.http.calls import ApiReply, Call
 from fe.http.route_types import Route
+from fe.http.server.requests import make_call
 
 Answer = Callable[[Route, Call], Awaitable[ApiReply]]
 
@@ -28,9 +29,12 @@ class FastRoute(NamedTuple):
 class FastPath:
     """Answers whole requests of two routes: handing a submission in, and asking after one."""
 
-    def __init__(self, answer: Answer, max_body_bytes: int, create: Route, show: Route) -> None:
-        """Take how a route is answered, the largest body, and the two routes."""
+    def __init__(
+        self, answer: Answer, max_body_bytes: int, create: Route, show: Route, *, enabled: bool = True
+    ) -> None:
+        """Take how a route is answered, the largest body, and the two routes; unless `enabled`, it takes nothing."""
         self._answer = answer
+        self._enabled = enabled
         #: A larger body goes Quart's road, which refuses it.
         self.max_body_bytes = max_body_bytes
         self._create = FastRoute(create, {})
@@ -39,6 +43,8 @@ class FastPath:
 
     def takes(self, scope: HTTPScope) -> FastRoute | None:
         """Find the route of a request, or None for Quart's road."""
+        if not self._enabled:
+            return None
         method, path = scope["method"], scope["path"]
         if method == "POST":
             return self._create if path == self._create.route.path else None
@@ -53,20 +59,4 @@ class FastPath:
         async def read_body() -> bytes:
             return body
 
-        call = Call(
-            headers=_headers(scope),
-            query_string=scope["query_string"],
-            params=known.params,
-            peer=(scope["client"] or ("",))[0],
-            request_id=scope["state"]["request_id"],
-            read_body=read_body,
-        )
-        return await self._answer(known.route, call)
-
-
-def _headers(scope: HTTPScope) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        headers[key] = f"{headers[key]},{text}" if key in headers else text
-    return headers
+        return await self._answer(known.route, make_call(scope, known.params, read_body))

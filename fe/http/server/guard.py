@@ -19,6 +19,7 @@ from fe.http.errors import ApiError
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.plain_errors import RawHeaders, new_request_id, plain_error
+from fe.http.server.requests import refuse_repeated
 from fe.monitoring.metrics import Metrics
 
 #: Names and values of all headers together.
@@ -163,6 +164,7 @@ def refuse_hostile(scope: HTTPScope) -> None:
         size += len(name) + len(value)
     if size > MAX_HEADER_BYTES:
         raise ApiError(431, f"the headers must not be larger than {MAX_HEADER_BYTES} bytes")
+    refuse_repeated(scope["headers"])
     if b"transfer-encoding" in names and b"content-length" in names:
         raise ApiError(400, "a request has either Content-Length or Transfer-Encoding")
     if b"upgrade" in names:

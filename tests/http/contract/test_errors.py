@@ -19,7 +19,7 @@ from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.migrate import migrations
 from fe.store.postgres.roles import FRONT
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, invoice_payload, start_front, structured
+from tests.http.front import Key, Running, Start, invoice_payload, structured
 
 CANARY = "canary7f3a9b"
 
@@ -174,13 +174,13 @@ async def test_a_fault_of_ours_is_500_and_says_nothing_more(
 
 
 async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
-    db: Database, dsn: str, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+    db: Database, dsn: str, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch, start: Start
 ) -> None:
     monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
     monkeypatch.setattr(auth, "BELIEVED_FOR", 0.6)
     monkeypatch.setattr(auth, "RETRY_SECONDS", 0.1)
     async with open_database(dsn, max_size=2, patience=0.3, role=FRONT) as own, trio.open_nursery() as serving:
-        front = await start_front(serving, own)
+        front = await start(serving, own)
         async with front.client(await front.token(key)) as api:
             assert (await api.get("/ncf")).status_code == 200
             name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
@@ -303,7 +303,7 @@ def bodies(draw: st.DrawFn) -> Any:
     return {name: draw(strategy) for name, strategy in known.items() if draw(st.booleans())}
 
 
-def test_no_body_and_no_query_makes_a_5xx(dsn: str) -> None:
+def test_no_body_and_no_query_makes_a_5xx(dsn: str, start: Start) -> None:
     """One server for all examples; each example is one call, and every answer is JSON of our form."""
 
     async def serve(calls: list[tuple[str, str, bytes]]) -> list[httpx.Response]:
@@ -314,7 +314,7 @@ def test_no_body_and_no_query_makes_a_5xx(dsn: str) -> None:
             open_database(dsn, role=FRONT) as front_db,
             trio.open_nursery() as nursery,
         ):
-            front = await start_front(nursery, front_db)
+            front = await start(nursery, front_db)
             key = await make_key(db, await make_tenant(db))
             async with front.client(await front.token(key)) as client:
                 answers = [await client.request(method, path, content=body) for method, path, body in calls]

@@ -15,7 +15,7 @@ from fe.http.server.addresses import client_address, read_networks
 from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, make_key, start_front
+from tests.http.front import Key, Running, Start, make_key
 
 WRONG = {"apiSecret": "0" * 64}
 
@@ -256,8 +256,10 @@ async def test_the_header_of_an_untrusted_peer_does_not_help_it(front: Running) 
     assert statuses == [401] * 30 + [429]
 
 
-async def test_behind_a_trusted_proxy_each_client_has_its_own_count(front_db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, front_db, trusted_proxies=(ip_network("127.0.0.0/8"),))
+async def test_behind_a_trusted_proxy_each_client_has_its_own_count(
+    front_db: Database, nursery: trio.Nursery, start: Start
+) -> None:
+    front = await start(nursery, front_db, trusted_proxies=(ip_network("127.0.0.0/8"),))
     async with front.client() as client:
         statuses = []
         for number in range(31):
@@ -271,12 +273,12 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_count(front_db: Da
 
 @clause("Limits", "Rate limits of endpoints other than login")
 async def test_a_rate_per_key_can_be_set_and_is_off_by_default(
-    front: Running, db: Database, front_db: Database, nursery: trio.Nursery, key: Key, tenant: int
+    front: Running, db: Database, front_db: Database, nursery: trio.Nursery, key: Key, tenant: int, start: Start
 ) -> None:
     async with front.client(await front.token(key)) as client:
         assert {(await client.get("/ncf")).status_code for _ in range(30)} == {200}
 
-    limited = await start_front(nursery, front_db, calls_per_second=2.0)
+    limited = await start(nursery, front_db, calls_per_second=2.0)
     other = await make_key(db, tenant)
     async with limited.client(await limited.token(key)) as client, limited.client(await limited.token(other)) as quiet:
         answers = [await client.get("/ncf") for _ in range(10)]
@@ -289,9 +291,9 @@ async def test_a_rate_per_key_can_be_set_and_is_off_by_default(
 
 
 async def test_an_overloaded_process_turns_requests_away_but_says_it_lives(
-    front_db: Database, nursery: trio.Nursery, key: Key
+    front_db: Database, nursery: trio.Nursery, key: Key, start: Start
 ) -> None:
-    front = await start_front(nursery, front_db, max_in_flight=1)
+    front = await start(nursery, front_db, max_in_flight=1)
     token = await front.token(key)
     statuses: list[httpx.Response] = []
     async with front.client(token) as client:

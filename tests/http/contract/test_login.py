@@ -13,7 +13,7 @@ from fe.http.route_types import Route
 from fe.store import keys
 from fe.store.postgres.db import Database
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, make_key, make_tenant, start_front
+from tests.http.front import Key, Running, Start, make_key, make_tenant
 
 _ANY = "00000000-0000-7000-8000-000000000000"
 
@@ -278,11 +278,13 @@ async def test_a_key_that_expires_stops_its_tokens_too(front: Running, db: Datab
 
 
 @clause("Authentication", "Rotating the server's signing secret")
-async def test_the_signing_secret_rotates_with_overlap(front_db: Database, nursery: trio.Nursery, key: Key) -> None:
+async def test_the_signing_secret_rotates_with_overlap(
+    front_db: Database, nursery: trio.Nursery, key: Key, start: Start
+) -> None:
     old, new = {"k1": b"\x01" * 32}, {"k2": b"\x02" * 32}
-    before = await start_front(nursery, front_db, jwt_keys=old)
-    during = await start_front(nursery, front_db, jwt_keys=new | old)
-    after = await start_front(nursery, front_db, jwt_keys=new)
+    before = await start(nursery, front_db, jwt_keys=old)
+    during = await start(nursery, front_db, jwt_keys=new | old)
+    after = await start(nursery, front_db, jwt_keys=new)
     of_old, of_new = await before.token(key), await during.token(key)
 
     async def status(front: Running, token: str) -> int:

@@ -17,7 +17,7 @@ from fe.store.verdict_notices import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, invoice_payload, make_key, start_front, structured
+from tests.http.front import Key, Running, Start, invoice_payload, make_key, structured
 
 XML = "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc></Encabezado></ECF>"
 TRACK_ID = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
@@ -133,9 +133,10 @@ async def test_remarks_and_reasons_are_in_the_response(api: httpx.AsyncClient, d
         [
             (Status.CONDITIONAL, "2"),
             *((Status.REJECTED, code) for code in ("1", "2", "3", "4", "7", "8", "13", "3243")),
-        ]
+        ],
+        start=1,
     ):
-        tax_log_id = await submit(api)
+        tax_log_id = await submit(api, payload=invoice_payload(f"E31000000000{number}"))
         await worker.carry_through(db, tax_log_id, status, (code, "por qué"), track_id=f"track-{number}")
         record = (await api.get(f"/invoices/{tax_log_id}")).json()
 
@@ -437,10 +438,10 @@ async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncC
 
 
 async def test_a_waiting_query_answers_when_the_verdict_is_in(
-    db: Database, front_db: Database, nursery: trio.Nursery, key: Key
+    db: Database, front_db: Database, nursery: trio.Nursery, key: Key, start: Start
 ) -> None:
     """One process books the verdict, another one waits: the word goes by NOTIFY."""
-    front = await start_front(nursery, front_db)
+    front = await start(nursery, front_db)
     elsewhere = VerdictNotices(db)
     nursery.start_soon(elsewhere.run)
     async with front.client(await front.token(key)) as api:
@@ -504,7 +505,7 @@ async def test_a_waiting_query_answers_with_what_there_is_when_time_is_up_or_we_
     assert answers[0].json()["status"] == "queued"
 
 
-# --- the tenant scope between tenants ---------------------------------------------------------------------------------------
+# --- nobody sees another tenant's -----------------------------------------------------------------------------------
 
 
 @clause("DELETE /ncf/:prefix", "Deletes the tenant's sequence of that prefix")

@@ -1,0 +1,45 @@
+"""From a request as it arrived to the `Call` that a handler gets: one way, on the fast path and through Quart."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from hypercorn.typing import HTTPScope
+
+from fe.http.calls import Call
+from fe.http.errors import ApiError
+
+RawHeader = tuple[bytes, bytes]
+
+#: Which of two counts, a proxy and we may see differently: a request that repeats one of these is an attack,
+#: or sent by a broken client. (h11 refuses a second Host and a second, different Content-Length before we see them.)
+SINGLE_HEADERS = frozenset({b"authorization", b"content-length", b"host"})
+
+
+def refuse_repeated(headers: Iterable[RawHeader]) -> None:
+    """Raise ApiError (400) when a header that may come only once comes again. Names are in lower case."""
+    seen = set()
+    for name, _ in headers:
+        if name in SINGLE_HEADERS:
+            if name in seen:
+                raise ApiError(400, f"a request has only one {name.decode('ascii').title()}")
+            seen.add(name)
+
+
+def make_call(scope: HTTPScope, params: Mapping[str, str], read_body: Callable[[], Awaitable[bytes]]) -> Call:
+    """Make the call of a request that the guard has let in; `params` are those in its path."""
+    return Call(
+        headers=_join(scope["headers"]),
+        query_string=scope["query_string"],
+        params=params,
+        peer=(scope["client"] or ("",))[0],
+        request_id=scope["state"]["request_id"],
+        read_body=read_body,
+    )
+
+
+def _join(headers: Iterable[RawHeader]) -> dict[str, str]:
+    """Headers by name; one that is repeated is a list, in its order (RFC 9110, section 5.3)."""
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+    return joined

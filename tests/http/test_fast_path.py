@@ -1,0 +1,99 @@
+"""The fast path and the way through Quart: which requests go where, and that it makes no difference to a client."""
+
+import json
+
+import pytest
+import trio
+
+from fe.http.app import PREFIX
+from fe.store.postgres.db import Database
+from tests.http.front import Key, Running, body_of, start_front, structured
+
+BOTH = pytest.mark.parametrize("fast_path", [True, False], ids=["fast path", "Quart"])
+
+
+def requests_through_quart(front: Running) -> list[str]:
+    """The paths of the requests that the framework is given from now on."""
+    seen: list[str] = []
+    framework = front.app.asgi_app
+
+    async def noting(scope, receive, send):  # type: ignore[no-untyped-def]  # as any ASGI middleware
+        seen.append(scope["path"])
+        await framework(scope, receive, send)
+
+    front.app.asgi_app = noting  # type: ignore[method-assign]  # the way that Quart documents for middleware
+    return seen
+
+
+def request(method: str, path: str, *headers: str, body: bytes = b"") -> bytes:
+    """A request in raw bytes, after which the server closes the connection."""
+    lines = [f"{method} {PREFIX}{path} HTTP/1.1", "Host: a", "Connection: close", *headers]
+    if body:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+@BOTH
+async def test_whole_requests_of_the_busiest_routes_skip_the_framework_unless_told_otherwise(
+    front_db: Database, nursery: trio.Nursery, key: Key, fast_path: bool
+) -> None:
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    async with front.client(await front.token(key)) as api:
+        seen = requests_through_quart(front)
+        accepted = await api.post("/invoices", json=structured())
+        one = f"/invoices/{accepted.json()['taxLogId']}"
+        shown = await api.get(one)
+        listed = await api.get("/invoices")
+
+    assert [answer.status_code for answer in (accepted, shown, listed)] == [202, 200, 200]
+    expected = [f"{PREFIX}/invoices"] if fast_path else [f"{PREFIX}/invoices", f"{PREFIX}{one}", f"{PREFIX}/invoices"]
+    assert seen == expected
+
+
+@BOTH
+async def test_a_header_that_decides_who_is_calling_may_not_be_repeated(
+    front_db: Database, nursery: trio.Nursery, key: Key, fast_path: bool
+) -> None:
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    good = f"Authorization: Bearer {await front.token(key)}"
+    for repeated in ((good, good), (good, "Authorization: Bearer x"), ("authorization: Bearer x", good)):
+        got = await front.raw(request("GET", "/invoices/nobody", *repeated))
+
+        assert body_of(got) == {"message": "a request has only one Authorization", "statusCode": 400}, repeated
+
+
+@BOTH
+async def test_any_other_repeated_header_is_one_list(
+    front_db: Database, nursery: trio.Nursery, key: Key, fast_path: bool
+) -> None:
+    """A second Content-Type makes a media type that is none, whichever of the two a reader might have preferred."""
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    token = f"Authorization: Bearer {await front.token(key)}"
+    body = json.dumps(structured()).encode()
+    for other in ("text/plain", "application/json"):
+        got = await front.raw(request("POST", "/invoices", token, f"Content-Type: {other}", body=body))
+
+        assert body_of(got) == {"message": "Content-Type must be application/json", "statusCode": 415}, other
+    repeated = await front.raw(request("GET", "/invoices/nobody", token, "Accept: a/b", "Accept: c/d"))
+    assert body_of(repeated) == {"found": False}
+
+
+@BOTH
+async def test_a_client_that_leaves_has_handed_in_all_or_nothing(
+    front_db: Database, nursery: trio.Nursery, key: Key, fast_path: bool
+) -> None:
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    token = await front.token(key)
+    body = structured(clientRequestId="once")
+    whole = request("POST", "/invoices", f"Authorization: Bearer {token}", body=json.dumps(body).encode())
+
+    got = await front.raw(whole, half_close=True)
+
+    async with front.client(token) as api:
+        again = await api.post("/invoices", json=body)
+        assert (await api.get("/invoices")).json()["total"] == 1
+    if got:  # it was answered although its client had nothing more to say, and the repeat is told of that very answer
+        assert again.json()["taxLogId"] == body_of(got)["taxLogId"]
+    if fast_path:  # nobody looks whether the client is still there before the answer is sent
+        assert got.startswith(b"HTTP/1.1 202")
+        assert again.status_code == 200

@@ -1,7 +1,7 @@
 """The life of a submission as data: where it can be, what can come of a step, and the one table of transitions.
 
 Pure: no I/O, no clock. The functions in sql/ make these transitions and no others, which tests read off the database.
-The proof of evidence, the judge of the fault runs, the API's timeline and docs/api/states.md are made from this table.
+The proof of evidence, the checker of the fault runs, the API's timeline and docs/api/states.md are made from it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -204,7 +204,7 @@ $$;
 -- numbers_skipped and numbers_left tell what a number that came with the document did to its sequence, if it moved it: how
 -- many it passed over that nobody had used, and how many are left.
 -- Drawing a number raises FE001 (no active sequence), FE002 (expired) or FE003 (used up), and nothing is kept.
--- It names its tenant to the wall (0008) itself, so that the front needs no second statement for it.
+-- It names its tenant to row-level security (0008) itself, so that the front needs no second statement for it.
 -- (The release before names the columns it reads, so that more of them do not disturb it.)
 DROP FUNCTION accept_submission(
     bigint, uuid, timestamptz, text, text, text, bytea, text, text, text, text, text, text, text, uuid, bytea, text

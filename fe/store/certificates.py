@@ -1,4 +1,4 @@
-"""Certificates at rest: sealed .p12 files and what was read off them."""
+"""Certificates at rest: encrypted .p12 files and what was read off them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from fe.store.postgres.db import Conn
 
 @dataclass(frozen=True, slots=True)
 class EncryptedCertificate:
-    """A .p12 and its passphrase, both sealed by the vault. `passphrase` is None when none was configured."""
+    """A .p12 and its passphrase, both encrypted by the vault. `passphrase` is None when none was configured."""
 
     tenant_id: int
     certificate_id: UUID
@@ -77,14 +77,14 @@ _ENCRYPTED = """
 
 
 async def encrypted(conn: Conn, tenant_id: int, certificate_id: UUID) -> EncryptedCertificate | None:
-    """Fetch the sealed bytes of one certificate."""
+    """Fetch the encrypted bytes of one certificate."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED, {"tenant": tenant_id, "certificate": certificate_id})
     return await cursor.fetchone()
 
 
 # A login that policies let see nobody's rows would find nothing to do, and an older key would be thrown away for that.
-_MAY_RESEAL = """
+_MAY_REPLACE_ENCRYPTED = """
     SELECT has_table_privilege('certificates', 'SELECT')
            AND (has_column_privilege('certificates', 'p12', 'UPDATE')
                 AND has_column_privilege('certificates', 'passphrase', 'UPDATE')
@@ -94,8 +94,8 @@ _MAY_RESEAL = """
 
 
 async def may_replace_encrypted(conn: Conn, *, write: bool) -> bool:
-    """Tell whether the login sees the sealed bytes of all tenants, and, with `write`, may replace them."""
-    cursor = await conn.execute(_MAY_RESEAL, {"write": write})
+    """Tell whether the login sees the encrypted bytes of all tenants, and, with `write`, may replace them."""
+    cursor = await conn.execute(_MAY_REPLACE_ENCRYPTED, {"write": write})
     return await cursor.fetchone() == (True,)
 
 
@@ -109,13 +109,13 @@ _ENCRYPTED_AFTER = """
 
 
 async def encrypted_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[EncryptedCertificate]:
-    """Fetch the sealed bytes of the next certificates of all tenants, retired ones too, in the order of their ids."""
+    """Fetch the encrypted bytes of the next certificates of all tenants, retired ones too, in order of their ids."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
     return await cursor.fetchall()
 
 
-_RESEAL = """
+_REPLACE_ENCRYPTED = """
     UPDATE certificates SET p12 = %(p12)s, passphrase = %(passphrase)s
      WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s
        AND p12 = %(p12_before)s AND passphrase IS NOT DISTINCT FROM %(passphrase_before)s
@@ -123,9 +123,9 @@ _RESEAL = """
 
 
 async def replace_encrypted(conn: Conn, before: EncryptedCertificate, after: EncryptedCertificate) -> bool:
-    """Put the same secrets, sealed otherwise, in place of `before`; False when it is not `before` any more."""
+    """Put the same secrets, encrypted otherwise, in place of `before`; False when it is not `before` any more."""
     cursor = await conn.execute(
-        _RESEAL,
+        _REPLACE_ENCRYPTED,
         {
             "tenant": before.tenant_id,
             "certificate": before.certificate_id,

@@ -147,8 +147,8 @@ async def change(
         await outcome.execute(_CHANGE, values)
     except UndefinedFunction:
         raise DatabaseUnavailable("the schema is that of the release before: run `fe migrate`") from None
-    if (told := await outcome.fetchone()) != "changed":
-        raise Unchanged(str(told))
+    if (answer := await outcome.fetchone()) != "changed":
+        raise Unchanged(str(answer))
     cursor = conn.cursor(row_factory=class_row(Sequence))
     await cursor.execute(_ONE, values)
     sequence = await cursor.fetchone()

@@ -380,7 +380,7 @@ class Record:
 _RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
            signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
 
-# Looked up in the story, which is a handful of rows; before it is signed there is nothing to look for.
+# Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """
     CASE WHEN s.signed_at IS NOT NULL
          THEN (SELECT e.detail -> 'problems'

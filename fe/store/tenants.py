@@ -52,7 +52,7 @@ _ALL = "SELECT tenant_id, name, issuer, consumer_summary FROM tenants ORDER BY t
 
 
 async def everyone(conn: Conn) -> list[Tenant]:
-    """List all tenants, oldest first: an operator's question."""
+    """List all tenants, oldest first, for operators."""
     cursor = conn.cursor(row_factory=class_row(Tenant))
     await cursor.execute(_ALL)
     return await cursor.fetchall()

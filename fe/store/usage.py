@@ -32,7 +32,7 @@ class UsageDay:
     p95_ms: float | None
 
 
-# Verdicts are found by their own index, because an emission may be judged long after its POST. Latencies are not: one
+# Verdicts are found by their own index, because a verdict may come long after its POST. Latencies are not: one
 # first answered more than four days after its POST had waited for an operator, and is no measure of the service.
 _DAYS = """
     WITH submitted AS (
@@ -45,7 +45,7 @@ _DAYS = """
          WHERE s.tenant_id = %(tenant)s
            AND s.submission_id >= uuid_floor(%(from)s) AND s.submission_id < uuid_floor(%(until)s)
          GROUP BY 1, 2
-    ), judged AS (
+    ), verdicts AS (
         SELECT s.environment, (s.verdict_at AT TIME ZONE 'UTC')::date AS day,
                count(*) FILTER (WHERE s.status = 'Aceptado') AS accepted,
                count(*) FILTER (WHERE s.status = 'Aceptado Condicional') AS conditional,
@@ -75,11 +75,11 @@ _DAYS = """
     SELECT day, environment,
            coalesce(requests.succeeded, 0) AS succeeded, coalesce(requests.failed, 0) AS failed,
            coalesce(requests.bytes_in, 0) AS bytes_in, coalesce(requests.bytes_out, 0) AS bytes_out,
-           coalesce(submitted.submitted, 0) AS submitted, coalesce(judged.accepted, 0) AS accepted,
-           coalesce(judged.conditional, 0) AS conditional, coalesce(judged.rejected, 0) AS rejected,
+           coalesce(submitted.submitted, 0) AS submitted, coalesce(verdicts.accepted, 0) AS accepted,
+           coalesce(verdicts.conditional, 0) AS conditional, coalesce(verdicts.rejected, 0) AS rejected,
            coalesce(submitted.pending, 0) AS pending, answered.average_ms, answered.p95_ms
       FROM submitted
-      FULL JOIN judged USING (environment, day)
+      FULL JOIN verdicts USING (environment, day)
       FULL JOIN answered USING (environment, day)
       FULL JOIN requests USING (environment, day)
      ORDER BY day, environment

@@ -1,4 +1,4 @@
-"""Word of verdicts: a hint that a submission has ended, for clients that wait for it in a long poll.
+"""Notices of verdicts: a hint that a submission has ended, for clients that wait for it in a long poll.
 
 Like the wake-ups it costs nothing in the transaction that books the verdict: within the process a waiting task is woken
 at once; to the other processes one NOTIFY goes out at most every `THROTTLE` seconds. A hint may be lost, and whoever
@@ -24,24 +24,24 @@ _log = structlog.get_logger(__name__)
 
 
 class VerdictNotices:
-    """Rings and hears. One per process."""
+    """Notifies and listens. One per process."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._waiting: dict[UUID, tuple[trio.Event, int]] = {}
-        self._to_tell: dict[UUID, None] = {}
-        self._something_to_tell = trio.Event()
+        self._to_send: dict[UUID, None] = {}
+        self._something_to_send = trio.Event()
 
     def notify(self, *submission_ids: UUID) -> None:
         """Say that these submissions have ended. Call it after the commit."""
         for submission_id in submission_ids:
             self._wake(submission_id)
-            self._to_tell[submission_id] = None
-        self._something_to_tell.set()
+            self._to_send[submission_id] = None
+        self._something_to_send.set()
 
     @contextmanager
     def event(self, submission_id: UUID) -> Iterator[trio.Event]:
-        """Give an event that is set when word comes. Take it *before* looking at the submission: nothing is missed."""
+        """Give an event that is set at the notice. Take it *before* looking at the submission: then none is missed."""
         event, takers = self._waiting.get(submission_id, (trio.Event(), 0))
         self._waiting[submission_id] = (event, takers + 1)
         try:
@@ -54,10 +54,10 @@ class VerdictNotices:
                 self._waiting[submission_id] = (event, takers - 1)
 
     async def run(self) -> None:
-        """Carry word to the other processes and theirs to us, until cancelled."""
+        """Carry notices to the other processes and theirs to us, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._db.listen, CHANNEL, self._heard)
-            nursery.start_soon(self._tell)
+            nursery.start_soon(self._send)
 
     def _wake(self, submission_id: UUID) -> None:
         if waiting := self._waiting.pop(submission_id, None):
@@ -70,16 +70,16 @@ class VerdictNotices:
             except ValueError:
                 _log.warning("a notification of verdicts could not be read")
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while True:
-            await self._something_to_tell.wait()
-            self._something_to_tell = trio.Event()
-            ids, self._to_tell = list(self._to_tell), {}
+            await self._something_to_send.wait()
+            self._something_to_send = trio.Event()
+            ids, self._to_send = list(self._to_send), {}
             try:
                 for start in range(0, len(ids), _MAX_IDS):
                     await self._db.run(_notify, ids[start : start + _MAX_IDS])
             except DatabaseUnavailable as error:
-                _log.warning("word of verdicts was not sent", error=error)  # who waits looks again by itself
+                _log.warning("a notice of verdicts was not sent", error=error)  # who waits looks again by itself
             await trio.sleep(THROTTLE)
 
 

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from tests.simulation.judge import violations
+from tests.simulation.checker import violations
 from tests.simulation.mutants import MUTANTS, SOUND, Mutant
 from tests.simulation.world import simulate
 

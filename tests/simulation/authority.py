@@ -94,7 +94,7 @@ class Filed:
 
 @dataclass(frozen=True)
 class Seen:
-    """A document as it came in, for the judge of the run."""
+    """A document as it came in, for the checker of the run."""
 
     at: float
     operation: str
@@ -113,7 +113,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question about a number, for the judge of the run."""
+    """A question about a number, for the checker of the run."""
 
     at: float
     environment: str

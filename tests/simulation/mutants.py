@@ -1,4 +1,4 @@
-"""The system with one deliberate bug at a time: what the judge does not catch here, it would not catch in earnest."""
+"""The system with one deliberate bug at a time: what the checker does not catch here, it would not catch in earnest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

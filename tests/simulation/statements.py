@@ -37,8 +37,8 @@ class Statements:
             outbox._DUE_TENANTS: self._due_tenants,
             outbox._CLAIM: self._claim,
             outbox._OPEN_SENDS: self._open_sends,
-            submissions._OUTGOING_DOCUMENT: self._departure,
-            submissions._RECONCILE_FACTS: self._question,
+            submissions._OUTGOING_DOCUMENT: self._outgoing_document,
+            submissions._RECONCILE_FACTS: self._reconcile_facts,
             workers._SEEN: self._seen,
             workers._RESCUE: self._rescue,
             workers._GONE: self._gone,
@@ -69,7 +69,7 @@ class Statements:
         """Answer a statement of the process `by`; for those who want to know who said what."""
         return self.answer(statement, values)
 
-    # --- fe/store/queue/outbox.py -------------------------------------------------------------------------------------------
+    # --- fe/store/queue/outbox.py -------------------------------------------------------------------------------------
 
     def _of_lane(self, stage: str, environment: str, host: str, floor: datetime) -> list[Due]:
         lane = (stage, environment, host)
@@ -134,7 +134,7 @@ class Statements:
 
     # --- fe/store/submissions.py --------------------------------------------------------------------------------------
 
-    def _departure(self, values: Values) -> Answer:
+    def _outgoing_document(self, values: Values) -> Answer:
         key = (values["tenant"], values["submission"])
         row = self.tables.submissions[key]
         sent = self.tables.documents.get((*key, "sent"))
@@ -145,7 +145,7 @@ class Statements:
         found = (row.root, row.e_ncf, row.issuer_rnc, row.buyer_rnc, row.certificate_id, sent is not None, content)
         return Answer(columns, [found])
 
-    def _question(self, values: Values) -> Answer:
+    def _reconcile_facts(self, values: Values) -> Answer:
         key = (values["tenant"], values["submission"])
         row = self.tables.submissions[key]
         foreign = sorted(
@@ -195,7 +195,7 @@ class Statements:
             for event in self.tables.events[key]
         )
 
-    # --- fe/store/queue/workers.py, circuits.py -----------------------------------------------------------------------------
+    # --- fe/store/queue/workers.py, circuits.py -----------------------------------------------------------------------
 
     def _seen(self, values: Values) -> Answer:
         self.tables.workers[values["holder"]] = self.now()
@@ -274,7 +274,7 @@ class Statements:
         circuit.probe_at, circuit.reason = self.now() + values["after"], values["reason"]
         return Answer(touched=1)
 
-    # --- fe/store/queue/audit.py, pauses.py -----------------------------------------------------------------------------
+    # --- fe/store/queue/audit.py, pauses.py ---------------------------------------------------------------------------
 
     def _record(self, values: Values) -> Answer:
         self.tables.deeds.append((values["action"], values["reason"], values["tenant"], values["subject"]))

@@ -140,7 +140,8 @@ class Both:
     """A real Postgres and the tables in memory, told the same."""
 
     def __init__(self, dsn: str) -> None:
-        self._runner = asyncio.Runner()
+        # Plain asyncio: trio-asyncio, once imported, would have its own loop made here, which is slower.
+        self._runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
         self._conn: Conn = self._runner.run(psycopg.AsyncConnection.connect(dsn, autocommit=True))
         self.now = BEGINNING
         self._told = False

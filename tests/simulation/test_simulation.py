@@ -13,7 +13,7 @@ from functools import cache
 
 import pytest
 
-from tests.simulation.judge import violations
+from tests.simulation.checker import violations
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.world import Run, simulate
 
@@ -58,7 +58,7 @@ def test_each_deliberate_bug_is_caught_by_the_invariant_it_breaks(mutant: Mutant
         if caught_by:
             break
 
-    assert caught_by, f"{mutant.name} went through {_CAUGHT_WITHIN} worlds: the judge is blind"
+    assert caught_by, f"{mutant.name} went through {_CAUGHT_WITHIN} worlds: the checker is blind"
 
 
 def test_the_same_seed_is_the_same_run_to_the_last_statement() -> None:

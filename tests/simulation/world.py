@@ -135,13 +135,13 @@ class Ledger(Statements):
         return answer
 
     def _look_for_rewriting(self, values: Values) -> None:
-        """A story only grows: what stood in it stands there still."""
+        """A history only grows: what stood in it stands there still."""
         if "subject" not in values:
             return
         key = (values["tenant"], values["subject"])
         story, told = self.tables.events.get(key, []), self._told.get(key, [])
         if any(before is not now for before, now in zip(told, story, strict=False)) or len(story) < len(told):
-            self._world.errors.append(f"the story of {key[1]} was rewritten")
+            self._world.errors.append(f"the history of {key[1]} was rewritten")
         self._told[key] = list(story)
 
     def _sends_before(self, values: Values) -> tuple[Earlier, ...]:
@@ -367,7 +367,7 @@ class _Direct:
 
 
 def _history(tables: Tables, state: Office) -> History:
-    """The run as the judge of fault runs reads it."""
+    """The run as the checker of fault runs reads it."""
     rows = tables.submissions
     return History(
         calls=[

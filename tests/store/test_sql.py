@@ -27,7 +27,7 @@ ACROSS_TENANTS = {
     ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
     ("store/queue/workers.py", "_RESCUE"): "a worker held rows of any tenant",
     ("store/queue/workers.py", "_GONE"): "a worker held rows of any tenant",
-    ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how much each worker has in hand",
+    ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
     ("store/queue/replay_plans.py", "*"): "an operator's plan is over all tenants",

@@ -1,4 +1,4 @@
-"""The database's own book of migrations: which were applied, and which releases each of them suits."""
+"""The database's own record of migrations: which were applied, and which releases each of them suits."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from fe.store.postgres.db import Conn
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A line of the book: `works_from` is the newest migration of the oldest release that this one suits."""
+    """A row of the record: `works_from` is the newest migration of the oldest release that this one suits."""
 
     number: int
     digest: bytes
     works_from: int
 
 
-# Whether there is a book, and whether it has its first name: migration 0010 gives it its present one.
+# Whether there is a record, and whether it has its first name: migration 0010 gives it its present one.
 _FIND = "SELECT to_regclass('applied_migrations') IS NOT NULL, to_regclass('schema_migrations') IS NOT NULL"
 _READ = "SELECT number, digest, works_from FROM applied_migrations ORDER BY number"
 _READ_FIRST = "SELECT number, digest, number AS works_from FROM schema_migrations ORDER BY number"
@@ -34,7 +34,7 @@ _ENTER_FIRST = "INSERT INTO schema_migrations (number, name, digest) VALUES (%s,
 
 
 async def read(conn: Conn) -> list[Applied]:
-    """Read the book, in order; nothing stands in one that is not there."""
+    """Read the record, in order; empty where there is none."""
     found = await (await conn.execute(_FIND)).fetchone()
     assert found is not None
     is_there, has_first_name = found
@@ -44,25 +44,25 @@ async def read(conn: Conn) -> list[Applied]:
         cursor = await conn.execute(_READ_FIRST)
     else:
         return []
-    return [Applied(*line) for line in await cursor.fetchall()]
+    return [Applied(*row) for row in await cursor.fetchall()]
 
 
 def read_blocking(conn: psycopg.Connection) -> list[Applied]:
     """Do as `read` does, outside Trio."""
     is_there, has_first_name = _found(conn)
     if is_there:
-        return [Applied(*line) for line in conn.execute(_READ)]
-    return [Applied(*line) for line in conn.execute(_READ_FIRST)] if has_first_name else []
+        return [Applied(*row) for row in conn.execute(_READ)]
+    return [Applied(*row) for row in conn.execute(_READ_FIRST)] if has_first_name else []
 
 
 def make(conn: psycopg.Connection) -> None:
-    """Make the book unless there is one; one at a time."""
+    """Make the record unless there is one; one at a time."""
     if not any(_found(conn)):
         conn.execute(_MAKE)
 
 
 def enter(conn: psycopg.Connection, number: int, name: str, digest: bytes, works_from: int) -> None:
-    """Write a line, in the transaction that applies the migration."""
+    """Write a row, in the transaction that applies the migration."""
     is_there, _ = _found(conn)
     if is_there:
         conn.execute(_ENTER, (number, name, digest, works_from))

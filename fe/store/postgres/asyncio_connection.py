@@ -25,7 +25,7 @@ Conn = psycopg.AsyncConnection[Any]
 vars(psycopg.waiting)["get_running_loop"] = asyncio.get_running_loop
 
 
-class CarriedDriver:
+class AsyncioDriver:
     """Lends connections of psycopg's own pool."""
 
     def __init__(

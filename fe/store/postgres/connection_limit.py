@@ -1,4 +1,4 @@
-"""Whether the server has room for the connections of a service, and for those of whoever has to look after it."""
+"""Whether the server has connections enough for a service, and for whoever has to look after it."""
 
 import psycopg
 
@@ -8,7 +8,7 @@ from fe.store.postgres.errors import StoreError
 COMMAND_CONNECTIONS = 2
 
 # Those that are reserved for certain logins came with Postgres 16.
-_ROOM = """
+_LIMITS = """
     SELECT current_setting('max_connections')::int
            - current_setting('superuser_reserved_connections')::int
            - coalesce(current_setting('reserved_connections', true), '0')::int,
@@ -24,8 +24,11 @@ class TooFewConnections(StoreError):
 
 
 def require_free_connections(conn: psycopg.Connection, connections: int) -> None:
-    """See that the server can give `connections` to the service and still lets a command in. Raises TooFewConnections."""
-    row = conn.execute(_ROOM).fetchone()
+    """See that the server can give `connections` to the service and still lets a command in.
+
+    Raises TooFewConnections.
+    """
+    row = conn.execute(_LIMITS).fetchone()
     assert row is not None
     there, of_login, login = row
     if connections + COMMAND_CONNECTIONS > there:

@@ -1,7 +1,7 @@
 """Postgres under Trio: where work meets a connection, and what went wrong in our own words.
 
 Which of two drivers lends the connections is a setting: psycopg pumped by Trio itself (trio_connection.py), or psycopg
-on an asyncio loop that trio-asyncio carries (carried_connection.py). Each unit of work (`run`, `transact`) is handed
+on an asyncio loop that trio-asyncio carries (asyncio_connection.py). Each unit of work (`run`, `transact`) is handed
 over once, whatever number of statements it makes.
 """
 
@@ -15,7 +15,7 @@ import psycopg
 import trio
 from psycopg import sql
 
-from fe.store.postgres.asyncio_connection import CarriedDriver
+from fe.store.postgres.asyncio_connection import AsyncioDriver
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
@@ -158,12 +158,13 @@ async def open_database(
 ) -> AsyncIterator[Database]:
     """Open a pool for as long as the block runs; at most `max_size` connections, opened when they are needed.
 
-    Every connection takes `role` (one of fe.store.postgres.roles) and has its rights alone; without one it has the login's.
+    Every connection takes `role` (one of fe.store.postgres.roles) and has its rights alone; without one it has the
+    login's.
     `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     parameters = {"application_name": "fe", "connect_timeout": "5"}
     prepare = partial(apply_settings, settings=settings_of(role))
-    kind = TrioDriver if driver == "trio" else CarriedDriver
+    kind = TrioDriver if driver == "trio" else AsyncioDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
         yield Database(opened, role)

@@ -71,7 +71,7 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migration]:
     """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say.
 
-    What a later release applied does not matter as long as the book says that it suits this one too.
+    What a later release applied does not matter as long as the record says that it suits this one too.
     """
     by_number = {migration.number: migration for migration in files}
     for line in applied:
@@ -149,7 +149,8 @@ def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 
 
     Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
     line's. Returns the names of migrations that may still be missing: none, unless `oldest` says which schema is
-    enough. Raises MigrationError, RoleRefused, SessionRefused, NoRoom or DatabaseUnavailable with what to do.
+    enough. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable, with what
+    to do.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:

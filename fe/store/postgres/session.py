@@ -1,7 +1,8 @@
 """What every session with the server has set, and the look whether it really has it.
 
 It is said by a statement after connecting, not by startup parameters, which poolers refuse or drop. Then it is looked
-at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is not within the tenant scope.
+at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is under
+no tenant scope.
 """
 
 import select
@@ -26,7 +27,7 @@ SERVER_SETTINGS = {
 #: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.
 NO_ROLE = "none"
 
-#: How long each question to a pooler may wait for a server; see `require_session_pooling`.
+#: How long each query to a pooler may wait for a server; see `require_session_pooling`.
 _POOLER_SECONDS = 5.0
 _ROUNDS = 3
 

@@ -1,7 +1,7 @@
-"""The second wall between tenants: each statement names its tenant to row-level security (sql/0008_roles.sql).
+"""The tenant scope: each statement names its tenant to row-level security (sql/0008_roles.sql), which hides all others.
 
 The name is a setting of the transaction, never of the session: a connection goes back to the pool, and the next user
-must see nothing. The role goes with it, so that the tenant scope stands even where a pooler gives us a session in which another
+must see nothing. The role goes with it, so that the scope holds even where a pooler gives us a session in which another
 role is set. A statement and the settings before it travel together, in one round trip: before the Sync that ends a
 pipeline they are one transaction.
 """

@@ -1,4 +1,4 @@
-"""Acts of operators, kept for ever: who did what to what, when, and why."""
+"""What operators do, kept for ever: who did what to what, when, and why."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ class OperatorAction:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An act on record."""
+    """An action on record."""
 
     at: datetime
     by_whom: str
@@ -44,17 +44,17 @@ _RECORD = """
 
 
 async def record(
-    conn: Conn, act: OperatorAction, action: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
+    conn: Conn, action: OperatorAction, name: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
 ) -> None:
-    """Put an act on record; in the transaction of the act itself."""
+    """Put an action on record; in the transaction of the action itself."""
     await conn.execute(
         _RECORD,
         {
-            "id": act.action_id,
-            "at": act.at,
-            "by": act.by_whom,
-            "action": action,
-            "reason": act.reason,
+            "id": action.action_id,
+            "at": action.at,
+            "by": action.by_whom,
+            "action": name,
+            "reason": action.reason,
             "tenant": tenant_id,
             "subject": subject,
             "detail": Jsonb(detail),

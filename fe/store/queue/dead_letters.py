@@ -1,4 +1,4 @@
-"""Dead letters and what operators do about them: reads across tenants (an operator's right), acts on one row each."""
+"""Dead letters and what operators do about them: reads across tenants, and decisions about one row each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,8 +63,8 @@ class DeadLetter:
 
 
 _LIST = """
-    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths AS crash_count, d.died_at,
-           d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
+    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths AS crash_count,
+           d.died_at, d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
            (SELECT encode(sha256(b.content), 'hex')
               FROM submission_documents AS b
              WHERE b.tenant_id = d.tenant_id AND b.submission_id = d.subject AND b.kind IN ('sent', 'signed')
@@ -147,36 +147,36 @@ _REPLAY = "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(
 _DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s, %(note)s)"
 
 
-async def replay(conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID) -> str | None:
+async def replay(conn: Conn, action: OperatorAction, tenant_id: int, subject: UUID) -> str | None:
     """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
 
-    Run it in a transaction: the act goes on record with what it did.
+    Run it in a transaction: the action goes on record with what it did.
     """
-    stage = await _act(conn, _REPLAY, act, tenant_id, subject)
+    stage = await _decide(conn, _REPLAY, action, tenant_id, subject)
     if stage is not None:
-        await record(conn, act, "replay", tenant_id, subject, {"stage": stage})
+        await record(conn, action, "replay", tenant_id, subject, {"stage": stage})
     return stage
 
 
 async def discard(
-    conn: Conn, act: OperatorAction, tenant_id: int, subject: UUID, *, note: str | None = None
+    conn: Conn, action: OperatorAction, tenant_id: int, subject: UUID, *, note: str | None = None
 ) -> str | None:
     """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
 
-    `note` is for the client, who is shown it with the error; the act's reason is not. Run it in a transaction: the act
-    goes on record with what it did.
+    `note` is for the client, who is shown it with the error; the action's reason is not. Run it in a transaction: the
+    action goes on record with what it did.
     """
-    fate = await _act(conn, _DISCARD, act, tenant_id, subject, note=note)
+    fate = await _decide(conn, _DISCARD, action, tenant_id, subject, note=note)
     if fate is not None:
-        await record(conn, act, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
+        await record(conn, action, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
     return fate
 
 
-async def _act(
-    conn: Conn, call: LiteralString, act: OperatorAction, tenant_id: int, subject: UUID, **more: str | None
+async def _decide(
+    conn: Conn, call: LiteralString, action: OperatorAction, tenant_id: int, subject: UUID, **more: str | None
 ) -> str | None:
     cursor = conn.cursor(row_factory=scalar_row)
-    values = {"tenant": tenant_id, "subject": subject, "at": act.at, "by": act.by_whom, "reason": act.reason}
+    values = {"tenant": tenant_id, "subject": subject, "at": action.at, "by": action.by_whom, "reason": action.reason}
     await cursor.execute(call, values | more)
     found: str | None = await cursor.fetchone()
     return found

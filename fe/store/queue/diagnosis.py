@@ -1,4 +1,4 @@
-"""What submissions wait for, and what the whole outbox looks like: an operator's first questions."""
+"""What submissions wait for, and what the whole outbox looks like: what an operator asks first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,7 +96,7 @@ _WORKERS = """
 
 
 async def workers(conn: Conn) -> list[Worker]:
-    """List the processes that work, and how many rows each has in hand."""
+    """List the processes that work, and how many rows each holds."""
     cursor = conn.cursor(row_factory=class_row(Worker))
     await cursor.execute(_WORKERS)
     return await cursor.fetchall()

@@ -90,7 +90,7 @@ async def floors_of(conn: Conn, stage: str, lanes: Sequence[OutboxLane]) -> dict
 
 @dataclass(frozen=True, slots=True)
 class OutboxShare:
-    """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
+    """A tenant that has work due, and how many rows it may be served for each row of a tenant of weight 1."""
 
     tenant_id: int
     weight: int
@@ -102,7 +102,7 @@ class OutboxShare:
 # looks again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an
 # index. All lanes in one statement, because starting so large a plan costs more than running it.
 _DUE_TENANTS = """
-    SELECT lane.environment, lane.host, turn.tenant_id, turn.weight
+    SELECT lane.environment, lane.host, due_tenant.tenant_id, due_tenant.weight
       FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host, l.after, l.floor, l.n
               FROM unnest(%(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[])
                    WITH ORDINALITY AS l (environment, host, after, floor, n)) AS lane
@@ -153,8 +153,8 @@ _DUE_TENANTS = """
         )
         SELECT due.tenant_id, t.weight, due.round, due.n
           FROM due
-          JOIN tenants AS t ON t.tenant_id = due.tenant_id) AS turn
-     ORDER BY lane.n, turn.round, turn.n
+          JOIN tenants AS t ON t.tenant_id = due.tenant_id) AS due_tenant
+     ORDER BY lane.n, due_tenant.round, due_tenant.n
 """
 
 
@@ -193,14 +193,14 @@ async def due_tenants(
 _CLAIM = """
     WITH due AS (
         SELECT o.tenant_id, o.subject
-          FROM unnest(%(scope)s::bigint[], %(shares)s::int[]) AS turn (tenant_id, share)
+          FROM unnest(%(scope)s::bigint[], %(shares)s::int[]) AS scope (tenant_id, share)
          CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
                                FROM outbox AS w
-                              WHERE w.tenant_id = turn.tenant_id AND w.stage = %(stage)s
+                              WHERE w.tenant_id = scope.tenant_id AND w.stage = %(stage)s
                                 AND w.environment = %(environment)s AND w.host = %(host)s
                                 AND w.run_at >= %(floor)s AND w.run_at <= statement_timestamp()
                               ORDER BY w.run_at
-                              LIMIT turn.share
+                              LIMIT scope.share
                                 FOR UPDATE SKIP LOCKED) AS o
     )
     UPDATE outbox AS o

@@ -1,4 +1,4 @@
-"""Pauses: what an operator has stopped. Claims look at them; what is in hand already is finished."""
+"""Pauses: what an operator has stopped. Claims look at them; what is in flight already is finished."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,26 +28,26 @@ _PAUSE = """
 """
 
 
-async def pause(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+async def pause(conn: Conn, action: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
     """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False when it was paused.
 
-    Run it in a transaction: the act goes on record with what it did.
+    Run it in a transaction: the action goes on record with what it did.
     """
     values = {"tenant": tenant_id or 0, "environment": environment or ""}
-    cursor = await conn.execute(_PAUSE, {**values, "at": act.at, "by": act.by_whom, "reason": act.reason})
+    cursor = await conn.execute(_PAUSE, {**values, "at": action.at, "by": action.by_whom, "reason": action.reason})
     if cursor.rowcount == 1:
-        await record(conn, act, "pause", tenant_id, None, {"environment": environment})
+        await record(conn, action, "pause", tenant_id, None, {"environment": environment})
     return cursor.rowcount == 1
 
 
 _RESUME = "DELETE FROM pauses WHERE tenant_id = %(tenant)s AND environment = %(environment)s"
 
 
-async def resume(conn: Conn, act: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+async def resume(conn: Conn, action: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
     """Undo a pause; False when there was none like this. Run it in a transaction, like `pause`."""
     cursor = await conn.execute(_RESUME, {"tenant": tenant_id or 0, "environment": environment or ""})
     if cursor.rowcount == 1:
-        await record(conn, act, "resume", tenant_id, None, {"environment": environment})
+        await record(conn, action, "resume", tenant_id, None, {"environment": environment})
     return cursor.rowcount == 1
 
 

@@ -72,7 +72,7 @@ _CANARIES_FIRST = """
 
 async def make(
     conn: Conn,
-    act: OperatorAction,
+    action: OperatorAction,
     plan_id: str,
     rows: Sequence[tuple[int, UUID]],
     *,
@@ -88,9 +88,9 @@ async def make(
         _MAKE,
         {
             "plan": plan_id,
-            "at": act.at,
-            "by": act.by_whom,
-            "reason": act.reason,
+            "at": action.at,
+            "by": action.by_whom,
+            "reason": action.reason,
             "canary": canary,
             "pace": per_second,
             "stop": stop_on_failure,
@@ -101,7 +101,7 @@ async def make(
     tenants = [tenant for tenant, _ in rows]
     await conn.execute(_ADD_ITEMS, {"plan": plan_id, "tenants": tenants, "subjects": [subject for _, subject in rows]})
     await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
-    await record(conn, act, "plan", None, None, {"plan": plan_id, "rows": len(rows)})
+    await record(conn, action, "plan", None, None, {"plan": plan_id, "rows": len(rows)})
     return True
 
 
@@ -217,7 +217,7 @@ _RELEASED_TO = """
 """
 
 
-async def release_next(conn: Conn, act: OperatorAction, plan_id: str) -> Step:
+async def release_next(conn: Conn, action: OperatorAction, plan_id: str) -> Step:
     """Release the next row of a plan, if it is time; run it in a transaction, so that a row is released once or not."""
     await conn.execute(_LOCK, {"plan": plan_id})
     gate = await (await conn.execute(_GATE, {"plan": plan_id})).fetchone()
@@ -225,11 +225,11 @@ async def release_next(conn: Conn, act: OperatorAction, plan_id: str) -> Step:
     what, wait = gate
     if what != "released":
         return Step(what, wait)
-    cursor = await conn.execute(_NEXT, {"plan": plan_id, "at": act.at})
+    cursor = await conn.execute(_NEXT, {"plan": plan_id, "at": action.at})
     following = await cursor.fetchone()
     assert following is not None, "the gate saw one, and holds the lock"
     tenant_id, subject = following
-    stage = await dead_letters.replay(conn, act, tenant_id, subject)
+    stage = await dead_letters.replay(conn, action, tenant_id, subject)
     if stage is None:
         return Step("skipped", subject=subject)
     await conn.execute(_RELEASED_TO, {"stage": stage, "tenant": tenant_id, "plan": plan_id, "subject": subject})

@@ -1,8 +1,8 @@
 """Wake-ups: a hint that a stage has work, so that nobody waits for the next poll.
 
-Ringing costs nothing in the transaction that made the work: within the process an event is set at once; to the other
-processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting one it
-would serialise commits). A hint may be lost; polling gives correctness.
+A notification costs nothing in the transaction that made the work: within the process an event is set at once; to the
+other processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting
+one it would serialise commits). A hint may be lost; polling gives correctness.
 """
 
 import heapq
@@ -22,7 +22,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 CHANNEL = "fe_due"
 THROTTLE = 0.02
 
-#: Rings for later are kept for moments this far apart, not one for each document that waits.
+#: Notifications for later are kept for moments this far apart, not one for each document that waits.
 _GRID = 0.05
 _PROBE_SECONDS = 5.0
 
@@ -30,13 +30,13 @@ _log = structlog.get_logger(__name__)
 
 
 class Wakeups:
-    """Rings and hears. One per process."""
+    """Notifies and listens. One per process."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._events: defaultdict[str, trio.Event] = defaultdict(trio.Event)
-        self._to_tell: set[str] = set()
-        self._something_to_tell = trio.Event()
+        self._to_send: set[str] = set()
+        self._something_to_send = trio.Event()
         self._later: list[tuple[float, str]] = []
         self._awaited: set[tuple[float, str]] = set()
         self._sooner = trio.Event()
@@ -49,13 +49,13 @@ class Wakeups:
         """Say that these stages have due work. Call it after the commit."""
         for stage in stages:
             self._wake(stage)
-            self._to_tell.add(stage)
-        self._something_to_tell.set()
+            self._to_send.add(stage)
+        self._something_to_send.set()
 
     def notify_in(self, delay: timedelta, *stages: str) -> None:
-        """Ring here when `delay` has passed; at once, and everywhere, when there is none.
+        """Notify this process when `delay` has passed; all of them, at once, when there is none.
 
-        Rings of the same moment are one. Forgotten if we end before: the poll remembers.
+        Notifications of the same moment are one. Forgotten if we end before: the poll remembers.
         """
         if delay <= timedelta(0):
             self.notify(*stages)
@@ -79,16 +79,16 @@ class Wakeups:
                 self._wake(passed[1])
 
     def event(self, stage: str) -> trio.Event:
-        """Return an event that is set at the next ring. Take it *before* looking for work: then no ring is missed."""
+        """Return an event that is set at the next notification. Take it *before* looking for work: none is missed."""
         return self._events[stage]
 
     async def run(self) -> None:
-        """Carry rings to the other processes and theirs to us, until cancelled."""
+        """Carry notifications to the other processes and theirs to us, until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._db.listen, CHANNEL, self._heard)
             nursery.start_soon(self._probe)
             nursery.start_soon(self._keep_time)
-            await self._tell()
+            await self._send()
 
     def _wake(self, stage: str) -> None:
         event, self._events[stage] = self._events[stage], trio.Event()
@@ -118,11 +118,11 @@ class Wakeups:
         if not self.heard:
             _log.warning("notifications do not arrive (a pooler in between?): work is found by polling alone, later")
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while True:
-            await self._something_to_tell.wait()
-            self._something_to_tell = trio.Event()
-            stages, self._to_tell = self._to_tell, set()
+            await self._something_to_send.wait()
+            self._something_to_send = trio.Event()
+            stages, self._to_send = self._to_send, set()
             try:
                 await self._db.run(_notify, stages)
             except DatabaseUnavailable as error:

@@ -1,4 +1,4 @@
-"""The judge of a run: the invariants that fault runs are held to, and what only a simulation can know."""
+"""The checker of a run: the invariants that fault runs are held to, and what only a simulation can know."""
 
 from collections import defaultdict
 from collections.abc import Iterator

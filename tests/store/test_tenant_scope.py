@@ -1,4 +1,4 @@
-"""the tenant scope between tenants: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
+"""The tenant scope: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
 
 from collections.abc import AsyncIterator
 from datetime import date
@@ -169,7 +169,7 @@ async def test_the_functions_of_the_front_name_their_tenant_themselves(
     ]
 
 
-async def test_several_statements_of_one_piece_of_work_are_all_behind_the_wall(
+async def test_several_statements_of_one_piece_of_work_are_all_within_the_scope(
     front: Database, two: tuple[int, int]
 ) -> None:
     page, total = await front.run_for(
@@ -214,7 +214,7 @@ async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, 
         assert await front.run_for(two[1], whose, "users") == [two[1]]
 
 
-async def test_behind_the_wall_a_cancelled_statement_ends_on_the_server_and_its_connection_is_kept(
+async def test_within_the_scope_a_cancelled_statement_ends_on_the_server_and_its_connection_is_kept(
     front: Database, two: tuple[int, int], driver: DriverName
 ) -> None:
     async def pid(conn: Conn) -> int:
@@ -232,7 +232,7 @@ async def test_behind_the_wall_a_cancelled_statement_ends_on_the_server_and_its_
         assert await front.run(pid) == before
 
 
-async def test_errors_behind_the_wall_are_those_in_front_of_it(front: Database, two: tuple[int, int]) -> None:
+async def test_errors_within_the_scope_are_those_outside_it(front: Database, two: tuple[int, int]) -> None:
     async def ask(conn: Conn, tenant_id: int, statement: str, *values: Any) -> None:
         await conn.execute(statement.encode(), values)
 

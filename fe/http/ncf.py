@@ -31,7 +31,7 @@ class _OfSequence(RequestModel):
     isActive: bool | None = None
 
     @classmethod
-    def words(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, str]:
         """The interface's own messages."""
         return {
             "prefix": PREFIX_WORDS,
@@ -165,7 +165,7 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return ApiReply(200, self._show(sequence))
+        return ApiReply(200, self._serialize(sequence))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -182,7 +182,7 @@ class Ncf:
             raise ApiError(404, str(missing)) from None
         except NumberSent as sent:
             raise ApiError(409, str(sent)) from None
-        return ApiReply(200, self._show(sequence))
+        return ApiReply(200, self._serialize(sequence))
 
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
@@ -192,12 +192,12 @@ class Ncf:
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return ApiReply(200, {"ok": True, "prefix": prefix})
 
-    def _show(self, sequence: Sequence) -> dict[str, Any]:
+    def _serialize(self, sequence: Sequence) -> dict[str, Any]:
         """Show what was just set, with what is to be said about it."""
-        shown = flow.show(sequence)
+        fields = flow.show(sequence)
         if remarks := flow.remarks(sequence, self._clock()):
-            shown["warnings"] = [serialize_problem(remark) for remark in remarks]
-        return shown
+            fields["warnings"] = [serialize_problem(remark) for remark in remarks]
+        return fields
 
 
 def _prefix_in(call: Call) -> str:

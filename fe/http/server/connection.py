@@ -41,8 +41,8 @@ from fe.http.server.plain_errors import plain_error
 MAX_RECV = 2**16
 #: How long the peer may take to read one answer; a shutdown waits no longer for it either.
 SEND_SECONDS = 10.0
-#: After the end of the last answer: how long, and for how many bytes, we still listen, so that the peer reads the answer
-#: before the kernel tells it that nobody heard the rest of its request.
+#: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
+#: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
 #: An answer is collected up to this size before it is written.

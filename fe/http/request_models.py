@@ -111,7 +111,7 @@ class NewInvoice(RequestModel):
         return self
 
     def as_draft(self) -> Draft:
-        """What the accepting flow needs."""
+        """The draft that `fe.issuing` works on."""
         return Draft(
             format=self.format,
             xml=self.xml,

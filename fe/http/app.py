@@ -103,7 +103,7 @@ class Api:
         db, clock, metrics = deps.db, deps.clock, deps.metrics
         self._db = db
         self.metrics = metrics
-        self.load = Admission(deps.max_in_flight, metrics)
+        self.admission = Admission(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db)
@@ -112,7 +112,7 @@ class Api:
         self._counters = Counters(db, clock)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        self._waiting = LongPolls(db, self._verdicts, self.load)
+        self._waiting = LongPolls(db, self._verdicts, self.admission)
         self.routes = every_route(
             PREFIX,
             Docs(),
@@ -181,7 +181,7 @@ class Api:
 
 
 def create_app(deps: HttpDeps) -> QuartTrio:
-    """Build the application. `app.extensions["fe"]` is its Front; `serve_http` puts the guard around it."""
+    """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the guard around it."""
     app = QuartTrio("fe", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = deps.max_body_bytes
     app.config["BODY_TIMEOUT"] = BODY_SECONDS
@@ -189,30 +189,30 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     # Otherwise the router answers a doubled or trailing slash with a redirect, as a page.
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
-    front = app.extensions["fe"] = Api(deps)
-    for route in front.routes:
-        app.add_url_rule(route.path, route.name, _view(front, route), methods=[route.method], strict_slashes=True)
+    api = app.extensions["fe"] = Api(deps)
+    for route in api.routes:
+        app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
     app.register_error_handler(HTTPException, _refuse)
     return app
 
 
-def _view(front: Api, route: Route) -> Callable[..., Awaitable[Response]]:
+def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
     async def view(**params: str) -> Response:
         request.scope["state"]["route"] = route.name
 
         async def read_body() -> bytes:
-            with front.load.resting():
+            with api.admission.resting():
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    words = f"the body must not be larger than {front.max_body_bytes} bytes"
-                    raise ApiError(413, words, (_CLOSE,)) from None
+                    message = f"the body must not be larger than {api.max_body_bytes} bytes"
+                    raise ApiError(413, message, (_CLOSE,)) from None
                 except RequestTimeout:
-                    words = f"the body did not arrive within {BODY_SECONDS} s"
-                    raise ApiError(408, words, (_CLOSE,)) from None
+                    message = f"the body did not arrive within {BODY_SECONDS} s"
+                    raise ApiError(408, message, (_CLOSE,)) from None
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
-        return _respond(await front.answer(route, make_call(scope, params, read_body)))
+        return _respond(await api.answer(route, make_call(scope, params, read_body)))
 
     return view
 

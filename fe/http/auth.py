@@ -20,10 +20,10 @@ from fe.store.postgres.errors import DatabaseUnavailable
 #: believe it: a revocation works within 30 s also when its notification is lost (interface.md#authentication).
 FRESH_FOR = 15.0
 BELIEVED_FOR = 29.0
-#: How long one question may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
+#: How long one lookup may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
 ASKED_FOR = 5.0
 
-#: After a question in vain, how long the next one about this key waits: callers must not queue up behind a database
+#: After a lookup that failed, how long the next one of this key waits: callers must not queue up behind a database
 #: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
 RETRY_SECONDS = 1.0
 
@@ -43,13 +43,13 @@ class KeyStates:
         self._db = db
         self._known: dict[str, tuple[ApiKey, float]] = {}
         self._asking: dict[str, trio.Event] = {}
-        #: When the last question about a key ended in vain.
-        self._in_vain: dict[str, float] = {}
+        #: When the last lookup of a key failed.
+        self._failed_at: dict[str, float] = {}
 
     async def find(self, api_key_id: str) -> ApiKey | None:
         """Find a key as it was at most 29 s ago; None when there is no such key.
 
-        Raises DatabaseUnavailable when nobody can tell: closed rather than open.
+        Raises DatabaseUnavailable when that is not known: closed rather than open.
         """
         while True:
             known = self._known.get(api_key_id)
@@ -61,7 +61,7 @@ class KeyStates:
             await other.wait()
 
     async def _ask(self, api_key_id: str) -> ApiKey | None:
-        if trio.current_time() - self._in_vain.get(api_key_id, -inf) < RETRY_SECONDS:
+        if trio.current_time() - self._failed_at.get(api_key_id, -inf) < RETRY_SECONDS:
             return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
         asked_at = trio.current_time()
@@ -72,8 +72,8 @@ class KeyStates:
                 return found
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable as unanswered:
-            # From its end on: whoever waited for this very question would else ask it again, one after the other.
-            _keep(self._in_vain, api_key_id, trio.current_time())
+            # From its end on: whoever waited for this lookup would else repeat it, one after the other.
+            _keep(self._failed_at, api_key_id, trio.current_time())
             return self._believed(api_key_id, unanswered)
         finally:
             del self._asking[api_key_id]
@@ -87,7 +87,7 @@ class KeyStates:
         return known[0]
 
     def _learn(self, api_key_id: str, found: ApiKey | None, asked_at: float) -> None:
-        self._in_vain.pop(api_key_id, None)
+        self._failed_at.pop(api_key_id, None)
         if found is None:
             self._known.pop(api_key_id, None)
         else:
@@ -110,7 +110,7 @@ def _keep(kept: dict[str, T], api_key_id: str, value: T) -> None:
 
 
 class Authenticator:
-    """Tells who is calling, or refuses with the words of interface.md#authentication-failures."""
+    """Finds out who is calling, or refuses with the messages of interface.md#authentication-failures."""
 
     def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
         self._tokens = tokens
@@ -126,7 +126,7 @@ class Authenticator:
             grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
         except BadToken:
             raise _unauthorized("Invalid or expired token") from None
-        # The scope is judged before the key's state: a token that lacks it learns nothing more.
+        # The scope is checked before the key's state: a token that lacks it learns nothing more.
         if scope not in grant.scopes:
             raise ApiError(403, f"Missing required scope(s): {scope}")
         try:

@@ -1,4 +1,4 @@
-"""What a handler is given and what it gives back. Handlers know nothing of the framework that carries them."""
+"""What a handler receives and what it returns. Handlers know nothing of the framework that carries them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

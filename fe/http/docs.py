@@ -35,7 +35,7 @@ class Docs:
         self._page = b""
 
     def show(self, description: dict[str, Any]) -> None:
-        """Take the description that is served from now on."""
+        """Serve this description from now on."""
         self._json = write_json(description)
         self._page = _page(description).encode()
 
@@ -60,7 +60,7 @@ def _page(description: dict[str, Any]) -> str:
         for method, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(path, method.upper(), operation))
     sections = "".join(f"<h2>{escape(name)}</h2>{''.join(operations)}" for name, operations in groups.items())
-    shapes = "".join(_shape(name, schema) for name, schema in schemas.items())
+    models = "".join(_model(name, schema) for name, schema in schemas.items())
     info = description["info"]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])} API</title>'
@@ -68,7 +68,7 @@ def _page(description: dict[str, Any]) -> str:
         f"<h1>{escape(info['title'])} API <small>{escape(info['version'])}</small></h1>"
         f"<pre>{escape(info['description'])}</pre>"
         f'<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI {escape(description["openapi"])}).</p>'
-        f"{sections}<h2>Shapes</h2>{shapes}</body></html>"
+        f"{sections}<h2>Models</h2>{models}</body></html>"
     )
 
 
@@ -96,7 +96,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
     )
 
 
-def _shape(name: str, schema: dict[str, Any]) -> str:
+def _model(name: str, schema: dict[str, Any]) -> str:
     required = set(schema.get("required", ()))
     rows = "".join(
         _row(field, _kind(about), about.get("description", ""), required=field in required)

@@ -32,10 +32,10 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ApiError(Exception):
-    """An answer other than the one asked for, with the very words the client reads."""
+    """An answer other than the one asked for, with the message the client reads."""
 
     def __init__(self, status: int, message: str, headers: Headers = (), more: Mapping[str, Any] | None = None) -> None:
-        """Take status and words; `more` is what the body says besides."""
+        """Take status and message; `more` is what the body says besides."""
         super().__init__(status, message)
         self.status = status
         self.message = message
@@ -45,7 +45,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
-    """What an error becomes on the wire."""
+    """What a client is sent for an error."""
 
     status: int
     message: str
@@ -59,7 +59,7 @@ class ErrorAnswer:
 
 
 def describe(error: Exception) -> ErrorAnswer:
-    """Tell what a client is told about `error`. What is not in the table is a bug: 500, and it is logged."""
+    """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
             return ErrorAnswer(error.status, error.message, error.headers, error.more)
@@ -115,7 +115,7 @@ def _name(problem: Problem) -> str:
 
 
 def _of_framework(error: HTTPException) -> ErrorAnswer:
-    """Say in our form what the router found: its own texts and pages never reach a client."""
+    """Say in our form what the router found: its own messages and pages never reach a client."""
     status = error.code or 500
     headers: Headers = ()
     if isinstance(error, MethodNotAllowed) and error.valid_methods:

@@ -15,7 +15,7 @@ from fe.store.postgres.migrate import MigrationError, migrations
 
 #: How long one look at the database may take.
 _PATIENCE = 3.0
-#: How long its outcome is told to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
+#: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
 KEPT_FOR = 2.0
 
 #: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
@@ -36,7 +36,7 @@ class Health:
         self._lacks: str | None = None
 
     async def live(self, call: Call) -> ApiReply:
-        """Answer: the process runs and its loop turns."""
+        """Answer 200: the process runs, and so does its event loop."""
         return ApiReply(200, {"status": "ok"})
 
     async def ready(self, call: Call) -> ApiReply:

@@ -1,4 +1,4 @@
-"""Submissions over HTTP: handing one in, asking after it, fetching its XML, and the history."""
+"""Submissions over HTTP: submitting a document, asking for its status, fetching its XML, and the history."""
 
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
-from fe.http.serializers import serialize_event, serialize_record, show_item
+from fe.http.serializers import serialize_event, serialize_item, serialize_record
 from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
@@ -62,17 +62,18 @@ class Invoices:
         else:
             new, strict = _read(raw, caller, now)
         warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
-        # A client that leaves cancels this handler at its next checkpoint. Before the commit nothing has happened;
-        # after it the submission goes its way, and a repeat with the same clientRequestId is told of it.
+        # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
+        # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
+        # it the submission is processed, and a repeat with the same clientRequestId is answered with it.
         accepted = await accept(self._db, self._wakeups, new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            return ApiReply(200, _show_deduped(accepted, caller))
+            return ApiReply(200, _serialize_deduped(accepted, caller))
         self._accepted[caller.environment, new.format].inc()
-        return ApiReply(202, _show_accepted(accepted, caller, warnings))
+        return ApiReply(202, _serialize_accepted(accepted, caller, warnings))
 
     async def validate(self, call: Call) -> ApiReply:
-        """Judge a document as if it were handed in now, and keep nothing."""
+        """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
         raw = await call.body()
         draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
@@ -130,12 +131,12 @@ class Invoices:
         """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
-        shown: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if query.cursor is not None:
             records = await self._db.run_for(
                 tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
-            shown["limit"] = query.limit
+            fields["limit"] = query.limit
         else:
             records, total = await self._db.run_for(
                 tenant_id,
@@ -146,10 +147,10 @@ class Invoices:
                 totals=self._totals,
                 now=self._clock(),
             )
-            shown |= {"page": query.page, "limit": query.limit, "total": total}
-        shown["items"] = [show_item(record) for record in records]
-        shown["nextCursor"] = str(records[-1].submission_id) if len(records) == query.limit else None
-        return ApiReply(200, shown)
+            fields |= {"page": query.page, "limit": query.limit, "total": total}
+        fields["items"] = [serialize_item(record) for record in records]
+        fields["nextCursor"] = str(records[-1].submission_id) if len(records) == query.limit else None
+        return ApiReply(200, fields)
 
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])
@@ -162,7 +163,7 @@ class Invoices:
         return await validate(self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates)
 
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
-        """Do for `strict: true` what the worker would do later; a repeat is not judged again. Gives the remarks."""
+        """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""
         if draft.client_request_id is not None and await self._db.run_for(
             caller.tenant_id, tenant_context.is_known_request, caller.environment, draft.client_request_id
         ):
@@ -183,15 +184,15 @@ def _read_draft(raw: bytes) -> Draft:
 
 
 def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Draft | None]:
-    """The submission to store and, when it is to be judged first, what it was made of."""
+    """The submission to store and, when it is to be validated first, what it was made of."""
     body = read_body(NewInvoice, raw)
     draft = body.as_draft()
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if body.strict else None
 
 
-def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _serialize_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> dict[str, Any]:
+    fields: dict[str, Any] = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,
         "environment": caller.environment,
@@ -199,15 +200,15 @@ def _show_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) 
         "message": "Accepted for processing. Ask GET /invoices/{taxLogId} for the verdict.",
     }
     if accepted.e_ncf is not None:
-        shown["eNCF"] = accepted.e_ncf
-    if said := [*warnings, *remarks(accepted)]:
-        shown["warnings"] = [serialize_problem(problem) for problem in said]
-    return shown
+        fields["eNCF"] = accepted.e_ncf
+    if all_warnings := [*warnings, *remarks(accepted)]:
+        fields["warnings"] = [serialize_problem(problem) for problem in all_warnings]
+    return fields
 
 
-def _show_deduped(accepted: Accepted, caller: Caller) -> dict[str, Any]:
+def _serialize_deduped(accepted: Accepted, caller: Caller) -> dict[str, Any]:
     same = "" if accepted.body_matched else " Its body was another one; the first is what counts."
-    shown: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,
         "environment": caller.environment,
@@ -216,5 +217,5 @@ def _show_deduped(accepted: Accepted, caller: Caller) -> dict[str, Any]:
         "message": f"This clientRequestId was used before; nothing was processed again.{same}",
     }
     if accepted.e_ncf is not None:
-        shown["eNCF"] = accepted.e_ncf
-    return shown
+        fields["eNCF"] = accepted.e_ncf
+    return fields

@@ -36,7 +36,7 @@ class LoginRequest(RequestModel):
     apiSecret: str
 
     @classmethod
-    def words(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, str]:
         """The interface's own messages."""
         return {"apiKeyId": "apiKeyId must start with fak_"}
 
@@ -70,7 +70,7 @@ class Login:
     async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
 
-        The order is: shape (400), throttle (429), secret (401). A request that is refused for its shape counts for its
+        The order is: form (400), throttle (429), secret (401). A request that is refused for its form counts for its
         address, every other one for its address and its key id, whether there is such a key or not.
         """
         address = throttle.bucket_of_address(
@@ -124,6 +124,6 @@ class Login:
 async def _attempt_and_find(
     conn: Conn, address: bytes, key_bucket: bytes, api_key_id: str
 ) -> tuple[Lockout | None, ApiKey | None]:
-    """Count the attempt, then look the key up: one crossing for both."""
+    """Count the attempt, then look the key up: one round trip for both."""
     lockout = await throttle.attempt(conn, address, key_bucket)
     return lockout, await keys.find(conn, api_key_id, SCOPES)

@@ -13,8 +13,8 @@ from fe.store.verdict_notices import VerdictNotices
 
 #: More than this many waiting, and further ones are answered at once with what there is.
 MAX_WAITING = 1000
-#: How often a waiting query looks by itself, in case word was lost: first, and at most.
-_FIRST_LOOK, _LONGEST_LOOK = 0.5, 5.0
+#: How often a waiting query looks by itself, in case a notification was lost: at first, and at the longest.
+_FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
 
 
 @dataclass
@@ -23,7 +23,7 @@ class LongPolls:
 
     db: Database
     verdicts: VerdictNotices
-    load: Admission
+    admission: Admission
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 
@@ -31,19 +31,19 @@ class LongPolls:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down."""
         if record.status in FINAL or self._ending or len(self._scopes) >= MAX_WAITING:
             return record
-        with self.load.resting(), trio.move_on_after(seconds) as scope:
+        with self.admission.resting(), trio.move_on_after(seconds) as scope:
             self._scopes.add(scope)
             try:
                 look = _FIRST_LOOK
                 while record.status not in FINAL:
-                    # The bell is taken before the look, so that word which comes in between is not missed.
+                    # We listen before we look, so that a verdict which comes in between is not missed.
                     with self.verdicts.event(record.submission_id) as event:
                         found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
                         record = record if found is None else found
                         if record.status not in FINAL:
                             with trio.move_on_after(look):
                                 await event.wait()
-                    look = min(look * 2, _LONGEST_LOOK)
+                    look = min(look * 2, _MAX_LOOK)
             finally:
                 self._scopes.discard(scope)
         return record

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from fe.accounts import sequences as flow
+from fe.accounts import sequences as account_sequences
 from fe.accounts.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
@@ -31,7 +31,7 @@ class _OfSequence(RequestModel):
     isActive: bool | None = None
 
     @classmethod
-    def words(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, str]:
         """The interface's own messages."""
         return {
             "prefix": PREFIX_WORDS,
@@ -46,7 +46,7 @@ class _OfSequence(RequestModel):
     def _is_a_day(cls, value: str | None) -> str | None:
         if value is not None:
             try:
-                flow.end_of(_read_day(value))
+                account_sequences.end_of(_read_day(value))
             except BadSequence:
                 raise ValueError("not a day") from None
         return value
@@ -83,7 +83,7 @@ class NewSequence(_OfSequence):
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
         try:
-            flow.check_range(self.minimum, self.maximum)
+            account_sequences.check_range(self.minimum, self.maximum)
         except BadSequence as wrong:
             raise ValueError(str(wrong)) from None
         return self
@@ -117,7 +117,7 @@ class ChangedSequence(_OfSequence):
             maximum=self.maxSequence,
             next_number=self.currentSequence,
             sets_expiry=sets_expiry,
-            expire_at=flow.end_of(self.last_day),
+            expire_at=account_sequences.end_of(self.last_day),
             is_active=self.isActive,
         )
 
@@ -145,7 +145,7 @@ class Ncf:
             200,
             {
                 "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
-                "items": [flow.show(sequence) for sequence in found],
+                "items": [account_sequences.show(sequence) for sequence in found],
             },
         )
 
@@ -156,7 +156,7 @@ class Ncf:
         now = self._clock()
         sequence = await self._db.run_for(
             caller.tenant_id,
-            flow.put,
+            account_sequences.put,
             caller.environment,
             new.prefix,
             minimum=new.minimum,
@@ -165,7 +165,7 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return ApiReply(200, self._show(sequence))
+        return ApiReply(200, self._serialize(sequence))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -174,7 +174,12 @@ class Ncf:
         changed = read_body(ChangedSequence, await call.body())
         try:
             sequence = await self._db.run_for(
-                caller.tenant_id, flow.change, caller.environment, prefix, changed.as_change(), now=self._clock()
+                caller.tenant_id,
+                account_sequences.change,
+                caller.environment,
+                prefix,
+                changed.as_change(),
+                now=self._clock(),
             )
         except BadSequence as wrong:
             raise ApiError(400, str(wrong)) from None
@@ -182,7 +187,7 @@ class Ncf:
             raise ApiError(404, str(missing)) from None
         except NumberSent as sent:
             raise ApiError(409, str(sent)) from None
-        return ApiReply(200, self._show(sequence))
+        return ApiReply(200, self._serialize(sequence))
 
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
@@ -192,12 +197,12 @@ class Ncf:
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return ApiReply(200, {"ok": True, "prefix": prefix})
 
-    def _show(self, sequence: Sequence) -> dict[str, Any]:
+    def _serialize(self, sequence: Sequence) -> dict[str, Any]:
         """Show what was just set, with what is to be said about it."""
-        shown = flow.show(sequence)
-        if remarks := flow.remarks(sequence, self._clock()):
-            shown["warnings"] = [serialize_problem(remark) for remark in remarks]
-        return shown
+        fields = account_sequences.show(sequence)
+        if remarks := account_sequences.remarks(sequence, self._clock()):
+            fields["warnings"] = [serialize_problem(remark) for remark in remarks]
+        return fields
 
 
 def _prefix_in(call: Call) -> str:

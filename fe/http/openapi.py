@@ -79,21 +79,21 @@ def _camel(name: str) -> str:
 
 def _schemas(abouts: Iterable[About]) -> tuple[dict[type, dict[str, Any]], dict[str, Any]]:
     """Every model's reference, and the definitions they refer to."""
-    taken: dict[type[RequestModel], None] = {}
-    given: dict[type[ResponseModel], None] = {Error: None}
+    request_models: dict[type[RequestModel], None] = {}
+    response_models: dict[type[ResponseModel], None] = {Error: None}
     for about in abouts:
-        if about.takes is not None:
-            taken[about.takes] = None
-        given |= dict.fromkeys(shape for shapes in about.answers.values() for shape in shapes)
-    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in taken]
-    models += [(model, "serialization") for model in given]
+        if about.body is not None:
+            request_models[about.body] = None
+        response_models |= dict.fromkeys(model for models in about.answers.values() for model in models)
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in request_models]
+    models += [(model, "serialization") for model in response_models]
     schemas, top = models_json_schema(models, ref_template=_REFERENCE)
     definitions: dict[str, dict[str, Any]] = top["$defs"]
     for definition in definitions.values():
         definition.pop("title", None)
         for field in definition.get("properties", {}).values():
             field.pop("title", None)
-            field.pop("default", None)  # the models' defaults stand for "absent"; on the wire it is just absent
+            field.pop("default", None)  # the models' defaults stand for "absent"; in an answer it is just absent
     refs: dict[type, dict[str, Any]] = {model: schema for (model, _), schema in schemas.items()}
     return refs, dict(sorted(definitions.items()))
 
@@ -115,10 +115,10 @@ def _operation(route: Route, about: About, refs: dict[type, dict[str, Any]]) -> 
             }
             for parameter in about.parameters
         ]
-    if about.takes is not None:
-        operation["requestBody"] = {"required": True, "content": _json(refs[about.takes])}
+    if about.body is not None:
+        operation["requestBody"] = {"required": True, "content": _json(refs[about.body])}
     errors = {*_OF_ALL, *about.errors}
-    if about.takes is not None:
+    if about.body is not None:
         errors |= set(_OF_BODIES)
     if route.scope is not None:
         errors |= set(_OF_TOKENS)
@@ -126,7 +126,7 @@ def _operation(route: Route, about: About, refs: dict[type, dict[str, Any]]) -> 
         operation["security"] = [{"token": []}]
     if any(parameter.where == "query" for parameter in about.parameters):
         errors.add(400)
-    answers = {status: _answer(status, shapes, refs) for status, shapes in about.answers.items()}
+    answers = {status: _answer(status, models, refs) for status, models in about.answers.items()}
     answers |= {status: _error(status, refs) for status in errors if status not in answers}
     for link in about.links:
         answers[link.status].setdefault("links", {})[link.operation] = {
@@ -142,8 +142,8 @@ def _operation_id(route: Route) -> str:
     return route.method.lower() + "".join(word.title() for word in words)
 
 
-def _answer(status: int, shapes: tuple[type[ResponseModel], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
-    schema = refs[shapes[0]] if len(shapes) == 1 else {"oneOf": [refs[shape] for shape in shapes]}
+def _answer(status: int, models: tuple[type[ResponseModel], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+    schema = refs[models[0]] if len(models) == 1 else {"oneOf": [refs[model] for model in models]}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
 
 

@@ -12,14 +12,14 @@ from fe.http.errors import ApiError
 class RequestModel(BaseModel):
     """A request body. Strict: a number is not a string and true is not 1. Fields nobody knows are ignored.
 
-    `words` gives the interface's own message for whatever is wrong with a field.
+    `messages` gives the interface's own message for whatever is wrong with a field.
     """
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
     @classmethod
-    def words(cls) -> dict[str, str]:
-        """Messages by field path, for those that the interface document words itself."""
+    def messages(cls) -> dict[str, str]:
+        """Messages by field path, for those whose wording the interface document gives."""
         return {}
 
 
@@ -52,13 +52,13 @@ def check(model: type[M], value: Any) -> M:
     except ValidationError as error:
         # The input is left out: it may hold a secret, and it may be long.
         first = error.errors(include_input=False, include_url=False, include_context=True)[0]
-    raise ApiError(400, _say(model, first))
+    raise ApiError(400, _message(model, first))
 
 
-def _say(model: type[RequestModel], error: ErrorDetails) -> str:
-    path = ".".join(excerpt(str(step)) for step in error["loc"])
-    if path in model.words():
-        return model.words()[path]
+def _message(model: type[RequestModel], error: ErrorDetails) -> str:
+    path = ".".join(excerpt(str(part)) for part in error["loc"])
+    if path in model.messages():
+        return model.messages()[path]
     if error["type"] == "value_error":
         message = error["msg"].removeprefix("Value error, ")
         return f"{path}: {message}" if path else message

@@ -61,7 +61,7 @@ class NewInvoice(RequestModel):
         }
     )
 
-    format: Annotated[Literal["xml", "structured"], Field(description="shape of the document")]
+    format: Annotated[Literal["xml", "structured"], Field(description="form of the document")]
     xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
     payload: Annotated[
         dict[str, Any] | None,
@@ -83,7 +83,7 @@ class NewInvoice(RequestModel):
     ] = None
 
     @classmethod
-    def words(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, str]:
         """The interface's own messages."""
         return {"format": _FORMAT, "clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
 
@@ -111,7 +111,7 @@ class NewInvoice(RequestModel):
         return self
 
     def as_draft(self) -> Draft:
-        """What the accepting flow needs."""
+        """The draft that `fe.issuing` works on."""
         return Draft(
             format=self.format,
             xml=self.xml,

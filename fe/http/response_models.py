@@ -22,7 +22,7 @@ class ResponseModel(BaseModel):
 
 
 class Error(ResponseModel):
-    """Every error has this shape."""
+    """The body of every error."""
 
     message: Annotated[str, Field(description="what is wrong, in words for a person; names the field it is about")]
     statusCode: Annotated[int, Field(description="the HTTP status once more")]
@@ -153,7 +153,7 @@ class Timeline(ResponseModel):
 
 
 class Item(ResponseModel):
-    """One line of the history."""
+    """One item of the history."""
 
     taxLogId: Uuid
     trackId: str = ""
@@ -184,7 +184,7 @@ class Stretch(ResponseModel):
 
 
 class Validation(ResponseModel):
-    """What is wrong with a document that was not handed in."""
+    """What is wrong with a document that was not submitted."""
 
     valid: Annotated[bool, Field(description="whether it would be signed and sent")]
     problems: list[DocumentProblem]

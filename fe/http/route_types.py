@@ -30,12 +30,12 @@ class RouteLink:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the description says of a route. `answers`: shapes by status; errors are added by themselves."""
+    """What the description says of a route. `answers`: response models by status; errors are added by themselves."""
 
     summary: str
     group: str
     answers: dict[int, tuple[type[ResponseModel], ...]]
-    takes: type[RequestModel] | None = None
+    body: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
     #: Statuses of errors beyond those that every route of its kind has.
     errors: tuple[int, ...] = field(default=())

@@ -59,7 +59,7 @@ def every_route(
     usage: UsageHandlers,
     billing: BillingHandlers,
 ) -> tuple[Route, ...]:
-    """Make the table, and give `docs` its description."""
+    """Make the table of routes, and give `docs` its description."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
     found_or_not = (response_models.NotFound,)
     routes = (
@@ -95,7 +95,10 @@ def every_route(
             "invoices:write",
             invoices.validate,
             About(
-                "Judge a receipt without submitting it", _SUBMISSIONS, {200: (response_models.Validation,)}, NewInvoice
+                "Validate a receipt without submitting it",
+                _SUBMISSIONS,
+                {200: (response_models.Validation,)},
+                NewInvoice,
             ),
         ),
         Route(
@@ -116,7 +119,7 @@ def every_route(
             "invoices:read",
             invoices.show,
             About(
-                "Ask after a submission",
+                "Ask for the status of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.Submission, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),

@@ -13,10 +13,10 @@ def serialize_record(record: Record) -> dict[str, Any]:
 
     `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed.
     """
-    shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
+    fields: dict[str, Any] = {"taxLogId": str(record.submission_id)}
     if record.track_id is not None:
-        shown["trackId"] = record.track_id
-    shown |= {
+        fields["trackId"] = record.track_id
+    fields |= {
         "environment": record.environment,
         "status": record.status,
         "qrCodeUrl": record.qr_code_url,
@@ -29,29 +29,29 @@ def serialize_record(record: Record) -> dict[str, Any]:
         "clientRequestId": record.client_request_id,
     }
     if record.e_ncf is not None:
-        shown |= {"eNCF": record.e_ncf, "numberFate": record.number_fate}
+        fields |= {"eNCF": record.e_ncf, "numberFate": record.number_fate}
     if record.warnings:
-        shown["warnings"] = record.warnings
-    return shown
+        fields["warnings"] = record.warnings
+    return fields
 
 
-#: What an operator writes down with an act, and who it was, stays on our side of the counter.
-_OURS = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
+#: Who the operator was and what they noted down is not shown to clients.
+_INTERNAL = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
 
 
 def serialize_event(event: Event) -> dict[str, Any]:
-    """Show one line of a submission's story, but for what operators keep to themselves."""
-    hidden = _OURS.get(event.kind, set())
+    """Show one event of a submission, without what is internal to us."""
+    hidden = _INTERNAL.get(event.kind, set())
     detail = {name: value for name, value in event.detail.items() if name not in hidden}
     return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
-def show_item(record: Record) -> dict[str, Any]:
-    """Show one line of the history."""
-    shown: dict[str, Any] = {"taxLogId": str(record.submission_id)}
+def serialize_item(record: Record) -> dict[str, Any]:
+    """Show one item of the history."""
+    fields: dict[str, Any] = {"taxLogId": str(record.submission_id)}
     if record.track_id is not None:
-        shown["trackId"] = record.track_id
-    return shown | {
+        fields["trackId"] = record.track_id
+    return fields | {
         "environment": record.environment,
         "status": record.status,
         "qrCodeUrl": record.qr_code_url,

@@ -18,10 +18,10 @@ _ISSUER = "fe"
 _AUDIENCE = "fe-api"
 _ALGORITHMS = ["HS256"]
 _KEY_FORM = frozenset("0123456789abcdef")
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 #: Seconds that the clocks of two of our machines may differ: a token just issued by one must not be "not yet valid" at
-#: another. The end of a token's hour is judged without it.
+#: another. The end of a token's hour is checked without it.
 _SKEW = 30
 
 #: How many verified tokens are remembered: a client sends the same one for an hour.
@@ -81,7 +81,7 @@ class Tokens:
         return grant
 
     def _verify(self, token: str, moment: int) -> Grant:
-        if len(token) > _LONGEST or not token.isascii():
+        if len(token) > _MAX_LENGTH or not token.isascii():
             raise BadToken
         registry = jwt.JWTClaimsRegistry(
             now=moment,

@@ -115,7 +115,7 @@ def renews_the_hold() -> None:
         try:
             return await ask(self, api_key_id)
         except DatabaseUnavailable:
-            self._in_vain[api_key_id] = trio.current_time()
+            self._failed_at[api_key_id] = trio.current_time()
             raise
 
     auth.KeyStates._ask = _ask  # type: ignore[method-assign]

@@ -88,7 +88,8 @@ def whole_requests() -> httpx.AsyncHTTPTransport:
     """Send head and body in one write, as many clients do: httpx writes twice, and then it is a matter of luck whether
     the server finds a request whole, which is what sends it the fast path."""
     transport = httpx.AsyncHTTPTransport()
-    # A private name; test_fast_path.py sees that it has its effect.
+    # A private name: there is no other way to give httpx a stream of our own. test_fast_path.py sees that it is used.
+    assert isinstance(transport._pool, httpcore.AsyncConnectionPool)
     transport._pool = httpcore.AsyncConnectionPool(network_backend=_WholeRequests())
     return transport
 

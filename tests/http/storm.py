@@ -36,7 +36,7 @@ from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
-from tests.http.worker import judge, receive, sign
+from tests.http.worker import give_verdict, receive, sign
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -87,8 +87,8 @@ class Part:
         return self.as_described and not self.faults
 
     def __str__(self) -> str:
-        judged = "all as described" if self.as_described else "NOT AS DESCRIBED"
-        return f"seed {self.seed}: {shown(self.statuses)}; {judged}; {self.seconds:.0f} s"
+        verdict = "all as described" if self.as_described else "NOT AS DESCRIBED"
+        return f"seed {self.seed}: {shown(self.statuses)}; {verdict}; {self.seconds:.0f} s"
 
 
 def shown(statuses: Counter[str]) -> str:
@@ -203,7 +203,7 @@ async def _be_the_actors(db: Database) -> None:
             await sign(db, tax_log_id)
             if await db.run(has_work, tax_log_id):  # not when another submission had its number before it was signed
                 await receive(db, tax_log_id, f"00000000-{number}")
-                await judge(db, tax_log_id, status, ("1", "a message"))
+                await give_verdict(db, tax_log_id, status, ("1", "a message"))
         await trio.sleep(0.02)
 
 

@@ -48,47 +48,47 @@ async def test_every_answer_is_as_it_is_described(
 ) -> None:
     description = await described(front)
 
-    def judge(answer: httpx.Response, path: str) -> None:
+    def check(answer: httpx.Response, path: str) -> None:
         operation = description["paths"][f"{PREFIX}{path}"][answer.request.method.lower()]
         schema = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
         whole = {**schema, "components": description["components"]}
         jsonschema_rs.validator_for(whole).validate(answer.json())
 
     login = await api.post("/login", json=key.credentials)
-    judge(login, "/login")
-    judge(await api.post("/login", json={}), "/login")
+    check(login, "/login")
+    check(await api.post("/login", json={}), "/login")
     await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
-    judge(await api.post("/ncf", json={"prefix": "E32"}), "/ncf")
-    judge(await api.get("/ncf"), "/ncf")
-    judge(await api.post("/ncf", json={"prefix": "E99"}), "/ncf")
+    check(await api.post("/ncf", json={"prefix": "E32"}), "/ncf")
+    check(await api.get("/ncf"), "/ncf")
+    check(await api.post("/ncf", json={"prefix": "E99"}), "/ncf")
     accepted = await api.post("/invoices", json=structured(clientRequestId="a"))
-    judge(accepted, "/invoices")
-    judge(await api.post("/invoices", json=structured(clientRequestId="a")), "/invoices")
-    judge(await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))), "/invoices")
+    check(accepted, "/invoices")
+    check(await api.post("/invoices", json=structured(clientRequestId="a")), "/invoices")
+    check(await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))), "/invoices")
     bad = invoice_payload(TipoIngresos="99")
-    judge(await api.post("/invoices", json=structured(bad, strict=True)), "/invoices")
-    judge(await api.post("/invoices/validate", json=structured(bad)), "/invoices/validate")
+    check(await api.post("/invoices", json=structured(bad, strict=True)), "/invoices")
+    check(await api.post("/invoices/validate", json=structured(bad)), "/invoices/validate")
     one = f"/invoices/{accepted.json()['taxLogId']}"
     for then in (None, worker.sign, lambda d, i: worker.receive(d, i, "t"), worker.still_processing, _verdict):
         if then is not None:
             await then(db, accepted.json()["taxLogId"])
-        judge(await api.get(one), "/invoices/{trackOrId}")
-        judge(await api.get(f"{one}/xml"), "/invoices/{trackOrId}/xml")
-        judge(await api.get(f"{one}/timeline"), "/invoices/{trackOrId}/timeline")
-    judge(await api.get("/invoices/nobody"), "/invoices/{trackOrId}")
+        check(await api.get(one), "/invoices/{trackOrId}")
+        check(await api.get(f"{one}/xml"), "/invoices/{trackOrId}/xml")
+        check(await api.get(f"{one}/timeline"), "/invoices/{trackOrId}/timeline")
+    check(await api.get("/invoices/nobody"), "/invoices/{trackOrId}")
     listed = await api.get("/invoices", params={"limit": 1})
-    judge(listed, "/invoices")
-    judge(await api.get("/invoices", params={"cursor": listed.json()["nextCursor"]}), "/invoices")
-    judge(await api.get("/invoices", params={"limit": 0}), "/invoices")
-    judge(await api.delete("/ncf/E32"), "/ncf/{prefix}")
-    judge(await api.delete("/ncf/E32"), "/ncf/{prefix}")
-    judge(await api.delete("/ncf/E99"), "/ncf/{prefix}")
-    judge(await api.get("/usage"), "/usage")
-    judge(await api.get("/billing/current-period"), "/billing/current-period")
+    check(listed, "/invoices")
+    check(await api.get("/invoices", params={"cursor": listed.json()["nextCursor"]}), "/invoices")
+    check(await api.get("/invoices", params={"limit": 0}), "/invoices")
+    check(await api.delete("/ncf/E32"), "/ncf/{prefix}")
+    check(await api.delete("/ncf/E32"), "/ncf/{prefix}")
+    check(await api.delete("/ncf/E99"), "/ncf/{prefix}")
+    check(await api.get("/usage"), "/usage")
+    check(await api.get("/billing/current-period"), "/billing/current-period")
 
 
 async def _verdict(db: Database, tax_log_id: str) -> None:
-    await worker.judge(db, tax_log_id, Status.ACCEPTED, ("0", "bien"))
+    await worker.give_verdict(db, tax_log_id, Status.ACCEPTED, ("0", "bien"))
 
 
 async def test_what_the_description_shows_of_bodies_is_what_is_checked(front: Running, api: httpx.AsyncClient) -> None:

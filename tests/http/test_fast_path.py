@@ -1,11 +1,13 @@
 """The fast path and the way through Quart: which requests go where, and that it makes no difference to a client."""
 
 import json
+from typing import Any
 
 import pytest
 import trio
 
 from fe.http.app import PREFIX
+from fe.http.server.requests import make_call
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, body_of, start_front, structured
 
@@ -76,6 +78,24 @@ async def test_any_other_repeated_header_is_one_list(
         assert body_of(got) == {"message": "Content-Type must be application/json", "statusCode": 415}, other
     repeated = await front.raw(request("GET", "/invoices/nobody", token, "Accept: a/b", "Accept: c/d"))
     assert body_of(repeated) == {"found": False}
+
+
+def test_the_values_of_a_repeated_header_are_joined_in_their_order() -> None:
+    """A proxy that adds a header of its own adds it behind the client's, and the last hop is what we believe."""
+    scope: Any = {
+        "headers": [(b"x-forwarded-for", b"192.0.2.1"), (b"accept", b"a/b"), (b"x-forwarded-for", b"198.51.100.7")],
+        "query_string": b"",
+        "client": None,
+        "state": {"request_id": "r"},
+    }
+
+    async def nothing() -> bytes:
+        return b""
+
+    call = make_call(scope, {}, nothing)
+
+    assert call.headers == {"x-forwarded-for": "192.0.2.1, 198.51.100.7", "accept": "a/b"}
+    assert call.peer == ""
 
 
 @BOTH

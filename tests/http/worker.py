@@ -63,7 +63,7 @@ async def still_processing(db: Database, tax_log_id: str) -> None:
     )
 
 
-async def judge(
+async def give_verdict(
     db: Database,
     tax_log_id: str,
     status: Status,
@@ -110,4 +110,4 @@ async def carry_through(
     """From the 202 to the verdict."""
     await sign(db, tax_log_id, at=at)
     await receive(db, tax_log_id, track_id, at=at)
-    await judge(db, tax_log_id, status, *messages, at=at)
+    await give_verdict(db, tax_log_id, status, *messages, at=at)

@@ -1,4 +1,4 @@
-"""Whose address a request comes from: the peer's, unless the peer is a proxy we were told to believe."""
+"""Whose address a request comes from: the peer's, unless the peer is a proxy that the settings trust."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network

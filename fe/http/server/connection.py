@@ -41,8 +41,8 @@ from fe.http.server.plain_errors import plain_error
 MAX_RECV = 2**16
 #: How long the peer may take to read one answer; a shutdown waits no longer for it either.
 SEND_SECONDS = 10.0
-#: After the last word: how long, and for how many bytes, we still listen, so that the peer reads our answer before the
-#: kernel tells it that nobody heard the rest of its request.
+#: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
+#: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
 #: An answer is collected up to this size before it is written.
@@ -104,7 +104,7 @@ class Http11(H11Protocol):
     async def _try_fast_path(self, request: h11.Request) -> bool:
         """Answer a request that is known, and here already to its end. False: it has not been touched.
 
-        What turns out not to be here yet goes Quart's road with what has arrived of it.
+        What turns out not to be here yet goes through Quart, with what has arrived of it.
         """
         path, _, query = request.target.partition(b"?")
         scope: Any = {
@@ -118,8 +118,8 @@ class Http11(H11Protocol):
             "client": self.client,
             "state": {},
         }
-        known = self._guard.takes(scope)
-        if known is None:
+        matched = self._guard.match(scope)
+        if matched is None:
             return False
         parts: list[bytes] = []
         size = 0
@@ -136,7 +136,7 @@ class Http11(H11Protocol):
                         break
                     await self.stream.handle(Body(stream_id=STREAM_ID, data=part))
             return True
-        whole = await self._guard.answer_whole(known, scope, b"".join(parts))
+        whole = await self._guard.answer_whole(matched, scope, b"".join(parts))
         headers = [*whole.headers, *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
         await self._send_h11_event(h11.Data(data=whole.body))

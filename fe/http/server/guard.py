@@ -1,7 +1,7 @@
 """Around the application: what no route ever sees. Request ids, refusals, shedding, metrics, sends that are finished.
 
 It is an ASGI application around another one, for http scopes only; the connection makes no others. Requests that may
-go the fast path (express.py) it answers itself.
+take the fast path (fast_path.py) it answers itself.
 """
 
 import re
@@ -45,17 +45,17 @@ class Whole(NamedTuple):
 class Guard:
     """What the server runs."""
 
-    def __init__(self, app: ASGIFramework, fast_path: FastPath, load: Admission, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIFramework, fast_path: FastPath, admission: Admission, metrics: Metrics) -> None:
         self._app = app
         self._fast_path = fast_path
-        self._load = load
+        self._admission = admission
         self._metrics = metrics
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self.takes = fast_path.takes
+        self.match = fast_path.match
         self.max_body_bytes = fast_path.max_body_bytes
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer one request Quart's road, whatever happens."""
+        """Answer one request through Quart, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
         answer = _Answer(send, request_id)
@@ -65,22 +65,22 @@ class Guard:
             if scope["path"] in _ALWAYS:
                 await self._app(scope, receive, answer.send)
             else:
-                with self._load.admitted():
+                with self._admission.admitted():
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
             await answer.give(_refusal(error, request_id))
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
-    async def answer_whole(self, known: FastRoute, scope: HTTPScope, body: bytes) -> Whole:
-        """Answer one request the fast path, whatever happens."""
+    async def answer_whole(self, matched: FastRoute, scope: HTTPScope, body: bytes) -> Whole:
+        """Answer one request on the fast path, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
-        scope["state"]["route"] = known.route.name
+        scope["state"]["route"] = matched.route.name
         try:
             refuse_hostile(scope)
-            with self._load.admitted():
-                reply = await self._fast_path.serve(known, scope, body)
+            with self._admission.admitted():
+                reply = await self._fast_path.serve(matched, scope, body)
             whole = Whole(
                 reply.status,
                 [
@@ -116,7 +116,7 @@ class Guard:
 
 
 class _Answer:
-    """The answer on its way out, Quart's road."""
+    """The answer on its way out of Quart."""
 
     def __init__(self, send: ASGISendCallable, request_id: str) -> None:
         self._send = send

@@ -62,33 +62,33 @@ async def serve_http(
     shutdown: trio.Event,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve `app` until `shutdown` is set; then finish the requests in hand, for at most `settings.grace_seconds`.
+    """Serve `app` until `shutdown` is set; then finish the requests in flight, for at most `settings.grace_seconds`.
 
-    `started` gives the listening sockets. Also runs what the front does beside requests (`Front.run`). Raises BindError
-    before it has started, and whatever ends the front's own tasks.
+    `started` gives the listening sockets. Also runs what the API does beside requests (`Api.run`). Raises BindError
+    before it has started, and whatever ends those tasks.
     """
     sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
-    front = app.extensions["fe"]
+    api = app.extensions["fe"]
     async with trio.open_nursery() as beside:
-        await beside.start(front.run)
-        beside.start_soon(_when, shutdown, front.release_waiters)
-        guard = Guard(app, front.fast_path, front.load, front.metrics)
-        server = HttpServer(guard, maximum=settings.max_connections, on_fault=front.on_connection_fault)
+        await beside.start(api.run)
+        beside.start_soon(_when, shutdown, api.release_waiters)
+        guard = Guard(app, api.fast_path, api.admission, api.metrics)
+        server = HttpServer(guard, maximum=settings.max_connections, on_fault=api.on_connection_fault)
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
         finally:
             with trio.move_on_after(5, shield=True):
-                await front.finish()
+                await api.finish()
             beside.cancel_scope.cancel()
 
 
-async def _when(event: trio.Event, act: Callable[[], None]) -> None:
+async def _when(event: trio.Event, callback: Callable[[], None]) -> None:
     await event.wait()
-    act()
+    callback()
 
 
 class HttpServer:
-    """Accepts connections, not more than `most` at once."""
+    """Accepts connections, not more than `maximum` at once."""
 
     def __init__(self, guard: Guard, *, maximum: int, on_fault: Callable[[str], None]) -> None:
         self._guard = guard

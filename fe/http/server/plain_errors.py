@@ -1,4 +1,4 @@
-"""Answers made outside the application: by the guard and by the connection itself. Same shape as all others."""
+"""Answers made outside the application, by the guard and by the connection itself; they look like all others."""
 
 import json
 import secrets
@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 RawHeaders = list[tuple[bytes, bytes]]
 
-_WORDS = {
+_PHRASES = {
     400: "Bad Request",
     408: "Request Timeout",
     413: "Payload Too Large",
@@ -21,8 +21,8 @@ def new_request_id() -> str:
 
 def plain_error(status: int, message: str | None = None, request_id: str | None = None) -> tuple[RawHeaders, bytes]:
     """Make headers and body of an error after which the connection is closed."""
-    words = message or _WORDS.get(status) or HTTPStatus(status).phrase
-    body = json.dumps({"message": words, "statusCode": status}, separators=(",", ":")).encode()
+    phrase = message or _PHRASES.get(status) or HTTPStatus(status).phrase
+    body = json.dumps({"message": phrase, "statusCode": status}, separators=(",", ":")).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

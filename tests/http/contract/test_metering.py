@@ -74,7 +74,7 @@ async def submitted(db: Database, key: Key, at: datetime) -> str:
 @clause("GET /usage", "`from` and `to` (dates", "The current day is aggregated at the next UTC midnight")
 @clause("Usage entry", "One per (date, environment)", "Fields are in the GET /usage section")
 @clause("What the service does", "The client reads daily usage metrics")
-async def test_a_day_says_what_was_submitted_judged_and_how_fast(
+async def test_a_day_says_what_was_submitted_what_became_of_it_and_how_fast(
     front: Running, api: httpx.AsyncClient, db: Database, key: Key
 ) -> None:
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -84,13 +84,13 @@ async def test_a_day_says_what_was_submitted_judged_and_how_fast(
         (key, before, Status.ACCEPTED, timedelta(seconds=1)),
         (key, before, Status.CONDITIONAL, timedelta(seconds=2)),
         (key, before, Status.REJECTED, timedelta(seconds=3)),
-        (key, before, Status.ACCEPTED, timedelta(days=1)),  # judged a day later
+        (key, before, Status.ACCEPTED, timedelta(days=1)),  # its verdict came a day later
         (live, yesterday, Status.ACCEPTED, timedelta(seconds=4)),
     )
     for number, (whose, at, status, delay) in enumerate(plan):
         tax_log_id = await submitted(db, whose, at)
         await worker.carry_through(db, tax_log_id, status, track_id=f"t{number}", at=at + delay)
-    await submitted(db, key, before)  # never judged
+    await submitted(db, key, before)  # never got a verdict
     await api.post("/invoices", json=structured())  # today: not told before midnight
 
     usage = (await api.get("/usage", params={"days": "3"})).json()

@@ -55,7 +55,7 @@ async def test_a_record_has_every_field_in_its_form(api: httpx.AsyncClient, db: 
     signed_at = datetime(2026, 11, 5, 18, 30, 15, tzinfo=UTC)
     await worker.sign(db, tax_log_id, at=signed_at)
     await worker.receive(db, tax_log_id, TRACK_ID)
-    await worker.judge(db, tax_log_id, Status.ACCEPTED, ("0", "Aceptado con ñ"))
+    await worker.give_verdict(db, tax_log_id, Status.ACCEPTED, ("0", "Aceptado con ñ"))
 
     by_id = await api.get(f"/invoices/{tax_log_id}")
     by_track = await api.get(f"/invoices/{TRACK_ID}")
@@ -114,7 +114,7 @@ async def test_while_the_authority_is_at_it_the_record_says_so_and_then_its_verd
     await worker.receive(db, tax_log_id, TRACK_ID)
     await worker.still_processing(db, tax_log_id)
     during = await api.get(f"/invoices/{tax_log_id}")
-    await worker.judge(db, tax_log_id, Status.ACCEPTED)
+    await worker.give_verdict(db, tax_log_id, Status.ACCEPTED)
     after = await api.get(f"/invoices/{tax_log_id}")
 
     assert during.json()["status"] == during.json()["response"]["trackStatus"]["estado"] == "En Proceso"
@@ -399,20 +399,20 @@ async def test_filters_and_the_cursor_find_the_same_as_pages(api: httpx.AsyncCli
     assert set(answer) == {"limit", "items", "nextCursor"}
 
 
-# --- the story, and waiting -----------------------------------------------------------------------------------------
+# --- the timeline, and waiting --------------------------------------------------------------------------------------
 
 
-async def test_the_timeline_tells_the_whole_story(api: httpx.AsyncClient, db: Database) -> None:
+async def test_the_timeline_tells_everything_in_order(api: httpx.AsyncClient, db: Database) -> None:
     tax_log_id = await submit(api)
     await worker.carry_through(db, tax_log_id, track_id=TRACK_ID)
 
-    story = (await api.get(f"/invoices/{TRACK_ID}/timeline")).json()
+    timeline = (await api.get(f"/invoices/{TRACK_ID}/timeline")).json()
 
-    assert story["taxLogId"] == tax_log_id
-    assert story["status"] == "Aceptado"
-    assert [event["kind"] for event in story["events"]] == ["accepted", "signed", "received", "verdict"]
-    assert [event["seq"] for event in story["events"]] == [1, 2, 3, 4]
-    assert all(event["at"].endswith("Z") for event in story["events"])
+    assert timeline["taxLogId"] == tax_log_id
+    assert timeline["status"] == "Aceptado"
+    assert [event["kind"] for event in timeline["events"]] == ["accepted", "signed", "received", "verdict"]
+    assert [event["seq"] for event in timeline["events"]] == [1, 2, 3, 4]
+    assert all(event["at"].endswith("Z") for event in timeline["events"])
 
 
 async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncClient, db: Database) -> None:
@@ -426,13 +426,13 @@ async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncC
     await db.transact(dead_letters.discard, second, tenant, UUID(tax_log_id), note="issued by hand")
 
     record = await api.get(f"/invoices/{tax_log_id}")
-    story = await api.get(f"/invoices/{tax_log_id}/timeline")
+    timeline = await api.get(f"/invoices/{tax_log_id}/timeline")
 
     assert record.json()["response"]["error"] == "given up by an operator: issued by hand (cannot connect)"
-    kinds = {event["kind"]: event["detail"] for event in story.json()["events"]}
+    kinds = {event["kind"]: event["detail"] for event in timeline.json()["events"]}
     assert kinds["replayed"] == {"stage": "sign"}
     assert kinds["discarded"] == {"note": "issued by hand", "numberFate": "reusable"}
-    for answer in (record, story):
+    for answer in (record, timeline):
         assert "pay late" not in answer.text
         assert "eva" not in answer.text
 

@@ -402,7 +402,7 @@ async def test_a_test_key_never_moves_a_production_sequence(
         assert await current(api, "E31") == "10"
 
 
-# --- judged before it is taken ---------------------------------------------------------------------------------------
+# --- validated before it is taken ------------------------------------------------------------------------------------
 
 
 async def test_validation_says_everything_that_is_wrong_and_keeps_nothing(api: httpx.AsyncClient) -> None:
@@ -433,7 +433,7 @@ async def test_a_good_document_is_valid_with_what_the_tenant_has(
     assert [s.current_number for s in await db.run(sequences.listed, key.tenant_id, key.environment)] == [1]
 
 
-async def test_an_assumed_rate_is_a_warning_wherever_the_document_is_judged(api: httpx.AsyncClient) -> None:
+async def test_an_assumed_rate_is_a_warning_wherever_the_document_is_validated(api: httpx.AsyncClient) -> None:
     """The specific tax on beer for a quarter that nobody has told the rate of."""
     payload = invoice_payload()
     payload["Encabezado"]["Emisor"] = {"FechaEmision": "15-03-2026"}
@@ -537,12 +537,12 @@ async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncCl
 
     told = {}
     for name, body in (("taken", structured()), ("foreign", structured(foreign)), ("nobody", nobody), ("id", by_id)):
-        judged = (await api.post("/invoices/validate", json=body)).json()
-        told[name] = (judged["valid"], [(one["code"], one["severity"]) for one in judged["problems"]])
+        validated = (await api.post("/invoices/validate", json=body)).json()
+        told[name] = (validated["valid"], [(one["code"], one["severity"]) for one in validated["problems"]])
         strict = await api.post("/invoices", json={**body, "strict": True})
-        assert strict.status_code == (202 if judged["valid"] else 400), name
-        if not judged["valid"]:
-            assert strict.json()["problems"] == judged["problems"]
+        assert strict.status_code == (202 if validated["valid"] else 400), name
+        if not validated["valid"]:
+            assert strict.json()["problems"] == validated["problems"]
 
     assert told["taken"] == (False, [("number-taken", "rejected")])
     assert told["foreign"] == (True, [("foreign-issuer", "conditional")])
@@ -556,9 +556,9 @@ async def test_a_users_own_issuer_and_address_are_known(api: httpx.AsyncClient, 
     await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
     await db.run(tenants.create_user, key.tenant_id, uuid4(), "ana@empresa.do", {"RNCEmisor": "131880738"})
 
-    judged = await api.post("/invoices/validate", json=structured(asUser="ANA@empresa.do"))
+    validated = await api.post("/invoices/validate", json=structured(asUser="ANA@empresa.do"))
 
-    assert judged.json() == {"valid": True, "problems": []}
+    assert validated.json() == {"valid": True, "problems": []}
 
 
 async def test_a_repeat_is_no_second_use_of_its_number(api: httpx.AsyncClient) -> None:

@@ -1,4 +1,4 @@
-"""The front with the tenant taken out of its statements: what the second wall alone holds back."""
+"""The front with the tenant taken out of its statements: what row-level security alone holds back."""
 
 import re
 from types import ModuleType
@@ -67,8 +67,8 @@ async def test_without_the_tenant_in_any_statement_nobody_sees_or_changes_what_i
             await all_answers(api, own, foreign, "theirs"),
             await all_answers(other, foreign, "theirs", own),
         ) == before
-        # A clientRequestId of another tenant is not known here, so that a strict document is judged.
-        judged = await api.post("/invoices", json=structured(clientRequestId="another", strict=True))
-        assert judged.status_code == 400
+        # A clientRequestId of another tenant is not known here, so that a strict document is validated.
+        validated = await api.post("/invoices", json=structured(clientRequestId="another", strict=True))
+        assert validated.status_code == 400
         assert (await api.delete("/ncf/E31")).status_code == 200
         assert len((await other.get("/ncf")).json()["items"]) == 1

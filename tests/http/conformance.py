@@ -61,7 +61,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
         "",
     ): "tests/ecf (document, autofill, totals)",
     ("Received e-CF summary (webhook)", ""): "not served yet: reception and webhooks",
-    ("Digital certificate and users", ""): "tests/flows (certificate selection), tests/cli (certificates, users)",
+    ("Digital certificate and users", ""): "tests/issuing (certificate choice), tests/cli (certificates, users)",
     ("Submission status", "The authority additionally can answer"): "tests/actors (tracker, reconciler)",
     ("Submission status", "| queued | worker | transient failure"): "tests/queue (retry schedule, dead letters)",
     ("Received e-CF", ""): "not served yet: reception and webhooks",
@@ -80,7 +80,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     (
         "Asynchronous worker errors (after a 202)",
         "",
-    ): "tests/actors (signer, sender), tests/flows (certificate selection)",
+    ): "tests/actors (signer, sender), tests/issuing (certificate choice)",
     ("Limits", "| Transient worker retries"): "tests/queue (retry schedule)",
     ("Versioning", ""): "the routes themselves: every path below /api/v1/fe",
 }

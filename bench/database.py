@@ -1,8 +1,8 @@
-"""What a transaction costs under Trio, and what the wall between tenants adds to a query.
+"""What a transaction costs under Trio, and what the tenant scope adds to a query.
 
 `python -m bench.database [--seconds 4]`: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop; then
-a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded server, eight
-tasks.
+a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded
+server, eight tasks.
 """
 
 import argparse

@@ -9,7 +9,7 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.actors.outcomes import Adopted, Judged
+from fe.actors.outcomes import Adopted, Decided
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
@@ -88,7 +88,7 @@ async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Word:
     except TryLater as later:
         return Word(None, f"no answer: {later.reason}")
     match outcome:
-        case Judged(status=status):
+        case Decided(status=status):
             return Word(True, f"knows it: {status}")
         case Adopted():
             return Word(True, "knows it, and has not judged it yet")

@@ -254,7 +254,7 @@ async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_b
     assert (await waiting(db, subject))["stage"] == "reconcile"
 
 
-@pytest.mark.parametrize("deaths", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
+@pytest.mark.parametrize("crash_count", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
 async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db: Database, crash_count: int) -> None:
     subject = await make_due(db)
     for _ in range(crash_count):

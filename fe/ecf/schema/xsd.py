@@ -19,9 +19,9 @@ from fe.ecf.schema.model import Base, Element, Simple
 XS = "http://www.w3.org/2001/XMLSchema"
 _LONG_LIST = 30
 _SIMPLE_FACETS = (
-    ("minInclusive", "least"),
+    ("minInclusive", "minimum"),
     ("minExclusive", "above"),
-    ("maxInclusive", "most"),
+    ("maxInclusive", "maximum"),
     ("totalDigits", "digits"),
     ("fractionDigits", "decimals"),
     ("pattern", "pattern"),

@@ -92,7 +92,7 @@ async def test_in_trouble_one_row_at_a_time_is_tried_and_the_first_that_works_ou
         await trio.sleep(0.2)
         mended = True
         with trio.fail_after(20):
-            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table rings no bell)
+            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table notifies nobody)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 
@@ -106,7 +106,7 @@ async def test_one_poisoned_row_alone_is_no_trouble_of_the_stage_and_becomes_a_d
 
     async with running(quick(raising(ValueError("it is the document"))), tools):
         with trio.fail_after(20):
-            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table rings no bell)
+            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table notifies nobody)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 

@@ -69,6 +69,7 @@ class EventKind(StrEnum):
 
     ACCEPTED = "accepted"
     SIGNED = "signed"
+    REMARKED = "remarked"
     SENDING = "sending"
     RECEIVED = "received"
     PROCESSING = "processing"
@@ -90,6 +91,7 @@ class EventKind(StrEnum):
 _MEANINGS: Mapping[EventKind, str] = {
     EventKind.ACCEPTED: "submission, number and first step stored, in one commit",
     EventKind.SIGNED: "made, checked, signed: these bytes are kept for good",
+    EventKind.REMARKED: "what had to be assumed in making it",
     EventKind.SENDING: "intent to send committed; then it goes out",
     EventKind.RECEIVED: "the authority has it; its verdict is to come",
     EventKind.PROCESSING: "the authority is still at it",
@@ -109,6 +111,8 @@ class StepOutcome(StrEnum):
 
     ACCEPTED = "accepted"
     SIGNED = "signed"
+    REMARKED = "remarked"
+    NUMBER_TAKEN = "number taken"
     ANNOUNCED = "announced"
     ANNOUNCED_AGAIN = "announced again"
     RECEIVED = "received"
@@ -152,7 +156,11 @@ _USED, _REUSABLE, _UNKNOWN = (NumberFate.USED,), (NumberFate.REUSABLE,), (Number
 TABLE: tuple[Transition, ...] = (
     Transition(_NEW, StepOutcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
     Transition(_SIGN, StepOutcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
+    # In the same commit as `signed`, when something was assumed.
+    Transition(_SEND, StepOutcome.REMARKED, None, None, None, EventKind.REMARKED),
     Transition(_SIGN, StepOutcome.FAILED, _ENDED, Status.ERROR, _REUSABLE, EventKind.ERROR),
+    # The number is another submission's: this one is never sent.
+    Transition(_SIGN, StepOutcome.NUMBER_TAKEN, _ENDED, Status.ERROR, _USED, EventKind.ERROR),
     Transition(_SEND, StepOutcome.ANNOUNCED, None, None, None, EventKind.SENDING),
     # The same claim, whose session with the authority had to be renewed: still one send.
     Transition(_SEND, StepOutcome.ANNOUNCED_AGAIN, None, None, None, None),

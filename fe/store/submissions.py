@@ -183,17 +183,18 @@ class SignedDocument:
     remarks: Sequence[Mapping[str, object]] = ()
 
 
-_SIGNED = """book_signed(
+_SIGNED = """
+    SELECT book_signed(
              %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(host)s, %(type)s,
-             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)"""
+             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)
+"""
 
-# The remarks are part of the story, and as much its proof as the rest.
-_SIGNED_WITH_REMARKS = f"""
-    SELECT CASE WHEN {_SIGNED}
-                THEN (record_event(%(tenant)s, %(subject)s, %(at)s, 'remarked',
-                                   jsonb_build_object('problems', %(remarks)s::jsonb)) IS NULL) IS NOT NULL
-                ELSE false
-           END
+# Part of the history, and as much its proof as the rest; nothing where the number was taken and nothing was signed.
+_REMARKED = """
+    SELECT record_event(s.tenant_id, s.submission_id, %(at)s, 'remarked',
+                        jsonb_build_object('problems', %(remarks)s::jsonb))
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(subject)s AND s.signed_at IS NOT NULL
 """
 
 
@@ -203,10 +204,20 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
     From here on its number is its own. Where another submission took the number a moment ago, this one ends instead, as
     `error`: the database alone can tell.
     """
-    remarks = {"remarks": Jsonb(list(document.remarks))} if document.remarks else {}
+    if not document.remarks:
+        await _book_signed(conn, work, document, at)
+        return
+    async with conn.transaction():
+        await _book_signed(conn, work, document, at)
+        remarks = Jsonb(list(document.remarks))
+        values = {"tenant": work.tenant_id, "subject": work.subject, "at": at, "remarks": remarks}
+        await conn.execute(_REMARKED, values)
+
+
+async def _book_signed(conn: Conn, work: Work, document: SignedDocument, at: datetime) -> None:
     await book(
         conn,
-        _SIGNED_WITH_REMARKS if remarks else f"SELECT {_SIGNED}",
+        _SIGNED,
         work,
         at=at,
         certificate=document.certificate_id,
@@ -220,7 +231,6 @@ async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: dateti
         qr=document.qr_code_url,
         expiration=document.ncf_expiration,
         signed_at=document.signed_at,
-        **remarks,
     )
 
 

@@ -6,7 +6,7 @@ made of is understood; anything else is an error and not a guess.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from fe.lifecycle import EventKind, NumberFate, Place, Status
@@ -43,7 +43,7 @@ def moves_a_submission(definition: str) -> bool:
 def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
     """The effects of a function. `defaults` are those of the columns of `submissions`."""
     body = _body(definitions[name])
-    called = [read(other, definitions, defaults) for other in re.findall(r"\b(book_\w+)\(", body)]
+    called = [_as_called(other, body, definitions, defaults) for other in re.findall(r"\b(book_\w+)\(", body)]
     status = [values["status"] for values in _assigned(body, "submissions") if "status" in values]
     fate = [values["number_fate"] for values in _assigned(body, "submissions") if "number_fate" in values]
     if values := _inserted(body, "submissions"):
@@ -61,6 +61,21 @@ def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str])
         ),
         frozenset(map(EventKind, events)).union(*(one.events for one in called)),
     )
+
+
+def does_nothing_but_call(name: str, definition: str) -> bool:
+    """Whether a function hands what it is given to another (of this name), and does no more."""
+    return re.fullmatch(rf"\s*BEGIN\s+RETURN {name}\([\w, ]*\);\s+END\s*", _body(definition)) is not None
+
+
+def _as_called(name: str, caller: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
+    """The effects of a function within another: a number's fate that the other one says as a constant is known."""
+    effects = read(name, definitions, defaults)
+    said = re.search(rf"\b{name}\([^;]*,\s*'(\w+)'\);", caller)
+    if said is None or SAID not in effects.fate:
+        return effects
+    assert re.search(r"p_number_fate text\)", definitions[name]), f"{name}: the fate is not what it is given last"
+    return replace(effects, fate=effects.fate - {SAID} | {NumberFate(said[1])})
 
 
 def _known(value: str, kind: type[StrEnum]) -> str:

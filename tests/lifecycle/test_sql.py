@@ -39,11 +39,12 @@ from tests.store.test_sql import in_python
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 
-#: What each function of the database brings about.
+#: What each function of the database brings about. (REMARKED is written beside them: see the statements in Python.)
 OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "accept_submission": (StepOutcome.ACCEPTED,),
-    "book_signed": (StepOutcome.SIGNED,),
-    "book_failure": (StepOutcome.FAILED,),
+    "book_signed": (StepOutcome.SIGNED, StepOutcome.NUMBER_TAKEN),
+    "book_number_taken": (StepOutcome.NUMBER_TAKEN,),
+    "book_failure": (StepOutcome.FAILED, StepOutcome.NUMBER_TAKEN),
     "intend_to_send": (StepOutcome.ANNOUNCED, StepOutcome.ANNOUNCED_AGAIN),
     "book_received": (StepOutcome.RECEIVED,),
     "book_processing": (StepOutcome.PROCESSING, StepOutcome.STILL_PROCESSING),
@@ -63,15 +64,22 @@ OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
 
 @pytest.fixture(scope="module")
 def definitions(postgres: str, template: str) -> dict[str, str]:
-    """The functions of a migrated database, as its catalogue has them."""
+    """The functions of a migrated database, as its catalogue has them; of two of one name, the one that is called.
+
+    The other one is for the release before: it takes fewer arguments, and may do nothing but call this one.
+    """
     with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
         found = conn.execute(
             """SELECT p.proname, pg_get_functiondef(p.oid)
                  FROM pg_proc AS p
-                WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'"""
+                WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'
+                ORDER BY p.pronargs"""
         ).fetchall()
-    definitions: dict[str, str] = dict(found)
-    assert len(definitions) == len(found), "two functions of one name"
+    definitions: dict[str, str] = {}
+    for name, text in found:
+        if name in definitions:
+            assert sql.does_nothing_but_call(name, definitions[name]), f"two functions {name} of different doing"
+        definitions[name] = text
     return definitions
 
 
@@ -90,7 +98,9 @@ def test_no_function_has_a_part_in_a_submission_s_life_but_these(definitions: di
     found = {name for name, text in definitions.items() if sql.moves_a_submission(text)}
 
     assert found - sql.HELPERS == set(OUTCOMES)
-    assert {outcome for outcomes in OUTCOMES.values() for outcome in outcomes} == set(StepOutcome)
+    assert {outcome for outcomes in OUTCOMES.values() for outcome in outcomes} == set(StepOutcome) - {
+        StepOutcome.REMARKED
+    }
 
 
 @pytest.mark.parametrize("function", OUTCOMES)
@@ -126,6 +136,8 @@ def said_or(values: frozenset[str], written: frozenset[str]) -> frozenset[str]:
         ("book_processing", "'En Proceso', response", "'queued', response"),
         ("book_verdict", "'verdict'", "'processing'"),
         ("book_failure", "NOT step_off(p_tenant, p_subject, p_epoch)", "false"),
+        ("book_number_taken", "'used'", "'reusable'"),
+        ("book_signed", "RETURN book_number_taken(p_tenant, p_subject, p_epoch, p_at, whose)", "RETURN false"),
         ("discard_dead_letter", "ELSE 'reusable'", "ELSE 'used'"),
         ("replay_dead_letter", "dead.stage;", "'sign';"),
         ("accept_submission", "'sign'", "'send'"),
@@ -141,7 +153,7 @@ def test_a_function_that_wrote_something_else_would_be_seen(
 
 
 def test_nothing_but_these_functions_moves_a_submission() -> None:
-    """Statements in Python may make work due sooner or later, and no more."""
+    """Other statements in Python may make work due sooner or later, and no more."""
     moves = re.compile(
         r"(INSERT INTO|UPDATE|DELETE FROM)\s+(submissions|submission_events|dead_letters)\b"
         r"|(INSERT INTO|DELETE FROM)\s+outbox\b|UPDATE\s+outbox\b[^;]*\bstage\s*=[^;]*\bWHERE\b|record_event\("
@@ -149,7 +161,8 @@ def test_nothing_but_these_functions_moves_a_submission() -> None:
     found = {(one.where, one.name) for one in in_python() if moves.search(one.text.partition("FROM picked")[0])}
 
     assert found == {
-        ("store/outbox.py", "_COMPLETE"),  # of work that is no submission
+        ("store/queue/outbox.py", "_COMPLETE"),  # of work that is no submission
+        ("store/submissions.py", "_REMARKED"),  # beside book_signed: the release before calls that as it is
     }
 
 
@@ -191,9 +204,20 @@ def test_what_callers_say_of_a_verdict_s_number_is_what_the_table_allows() -> No
 Drive = Callable[[Database, Work, Move], Awaitable[Any]]
 
 
+DOCUMENT = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "131880738", "2", "AbC1+/", None, None, AT)
+REMARKS = ({"code": "tax-rate-assumed"},)
+
+
 async def _sign(db: Database, work: Work, _: Move) -> None:
-    document = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "1", "2", "AbC1+/", None, None, AT)
-    await db.run(submissions.signed, work, document, at=AT)
+    await db.run(submissions.signed, work, DOCUMENT, at=AT)
+
+
+async def _sign_a_number_that_is_taken(db: Database, work: Work, move: Move) -> None:
+    """Remarks or none: nothing was made."""
+    number = (await submission(db, work.subject))["e_ncf"]
+    other = await make_submission(db, work.tenant_id, stage=Stage.SEND, e_ncf=number)
+    assert other != work.subject
+    await db.run(submissions.signed, work, replace(DOCUMENT, remarks=REMARKS), at=AT)
 
 
 async def _announce(db: Database, work: Work, _: Move) -> None:
@@ -232,7 +256,9 @@ _PROCESSING = _booking(outbox.processing, after=SOON, response={"said": "En Proc
 #: Which function brings about which outcome, and how it is called.
 DRIVES: dict[tuple[str, StepOutcome], Drive] = {
     ("book_signed", StepOutcome.SIGNED): _sign,
+    ("book_signed", StepOutcome.NUMBER_TAKEN): _sign_a_number_that_is_taken,
     ("book_failure", StepOutcome.FAILED): _fail,
+    ("book_failure", StepOutcome.NUMBER_TAKEN): _fail,
     ("intend_to_send", StepOutcome.ANNOUNCED): _announce,
     ("intend_to_send", StepOutcome.ANNOUNCED_AGAIN): _announce,
     ("book_received", StepOutcome.RECEIVED): _booking(outbox.received, track_id="t", after=SOON, reply={}),
@@ -304,6 +330,7 @@ async def brought_to(db: Database, move: Move) -> Work:
 def test_every_move_of_the_table_is_driven() -> None:
     assert {(name, outcome) for name, outcomes in OUTCOMES.items() for outcome in outcomes} == {
         ("accept_submission", StepOutcome.ACCEPTED),
+        ("book_number_taken", StepOutcome.NUMBER_TAKEN),  # which book_signed calls
         *DRIVES,
     }
 
@@ -348,6 +375,22 @@ async def test_acceptance_does_what_the_table_says(db: Database) -> None:
     after = await look(db, new.submission_id)
     assert (after.place, after.status, after.fate, after.events) == (move.to, move.status, move.fate, 1)
     assert [kind for kind, _ in await events_of(db, new.submission_id)] == [move.event]
+
+
+async def test_what_was_assumed_is_told_beside_the_signature(db: Database) -> None:
+    (move,) = (move for move in MOVES if move.outcome is StepOutcome.REMARKED)
+    work = await take(db, await make_submission(db, await make_tenant(db)))
+
+    await db.run(submissions.signed, work, replace(DOCUMENT, remarks=REMARKS), at=AT)
+
+    after = await look(db, work.subject)
+    told = await events_of(db, work.subject)
+    assert [kind for kind, _ in told] == ["accepted", "signed", move.event]
+    assert told[-1][1] == {"problems": list(REMARKS)}
+    assert lived(told) == Life(after.place, after.status, after.fate) == Life(place=move.before)
+    record = await db.run(submissions.find, work.tenant_id, work.subject)
+    assert record is not None
+    assert record.warnings == list(REMARKS)
 
 
 async def test_a_replay_asks_first_where_bytes_may_have_gone_out(db: Database) -> None:

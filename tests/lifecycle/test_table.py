@@ -25,6 +25,8 @@ Told = tuple[str, Mapping[str, Any]]
 
 ACCEPTED: Told = ("accepted", {"root": "ECF"})
 SIGNED: Told = ("signed", {})
+REMARKED: Told = ("remarked", {"problems": []})
+TAKEN: Told = ("error", {"error": "taken", "numberFate": "used"})
 SENDING: Told = ("sending", {"epoch": 2})
 USED: Told = ("verdict", {"status": "Aceptado", "numberFate": "used"})
 
@@ -95,6 +97,8 @@ def test_a_client_never_sees_a_status_go_back() -> None:
 
 def test_a_life_is_followed_from_its_events() -> None:
     doubt: Told = ("outcome_unknown", {"error": "timeout"})
+    assert live(ACCEPTED, SIGNED, REMARKED) == live(ACCEPTED, SIGNED)
+    assert live(ACCEPTED, TAKEN) == Life(Place.ENDED, Status.ERROR, NumberFate.USED)
     assert live() == Life(Place.NEW, Status.QUEUED, NumberFate.RESERVED)
     assert live(ACCEPTED, SIGNED, SENDING) == Life(Place.SEND, Status.QUEUED, NumberFate.RESERVED)
     assert live(ACCEPTED, SIGNED, SENDING, doubt) == Life(Place.RECONCILE, Status.QUEUED, NumberFate.UNKNOWN)
@@ -113,6 +117,8 @@ def test_a_life_is_followed_from_its_events() -> None:
         ([SIGNED], r"signed cannot follow where it stands \(new\)"),
         ([ACCEPTED, ACCEPTED], r"accepted cannot follow where it stands \(sign\)"),
         ([ACCEPTED, SIGNED, SIGNED], r"signed cannot follow where it stands \(send\)"),
+        ([ACCEPTED, REMARKED], r"remarked cannot follow where it stands \(sign\)"),
+        ([ACCEPTED, TAKEN, REMARKED], "remarked after its end"),
         ([ACCEPTED, USED], "verdict cannot follow"),
         ([ACCEPTED, SIGNED, SENDING, USED, SENDING], "sending after its end"),
         ([ACCEPTED, SIGNED, ("verdict", {"status": "Aceptado", "numberFate": "reusable"})], "verdict cannot follow"),

@@ -112,13 +112,14 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
             require_session_pooling(conn, dsn)  # the lock is the session's
             conn.execute("RESET ROLE")
-            # The owner is within the tenant scope, too: a statement on rows it cannot see fails instead of passing them over.
-            conn.execute("SET row_security = off")
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
             applied_migrations.make(conn)
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
                 with conn.transaction():
+                    # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of
+                    # passing them over.
+                    conn.execute("SET LOCAL row_security = off")
                     for statement in migration.statements:
                         conn.execute(statement.encode())
                     suits = min(migration.number, RELEASE_BEFORE)

@@ -1,8 +1,8 @@
-"""What a transaction costs under Trio, and what the wall between tenants adds to a query.
+"""What a transaction costs under Trio, and what the tenant scope adds to a query.
 
 `python -m bench.database [--seconds 4]`: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop; then
-a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded server, eight
-tasks.
+a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded
+server, eight tasks.
 """
 
 import argparse
@@ -75,10 +75,10 @@ async def main(dsn: str, seconds: float) -> None:
         carried, native = best["trio-asyncio"], best["trio"]
         print(f"  trio : trio-asyncio   {native[0] / carried[0]:.2f} in rate, {native[1] / carried[1]:.2f} in CPU")
     for driver in drivers:
-        await wall(dsn, driver, seconds)
+        await tenant_scope(dsn, driver, seconds)
 
 
-async def wall(dsn: str, driver: DriverName, seconds: float) -> None:
+async def tenant_scope(dsn: str, driver: DriverName, seconds: float) -> None:
     """Show what naming the tenant to row-level security adds to a query that is found by its key."""
     async with open_database(dsn) as db:
         tenant = await db.run(tenants.create, f"bench {driver}", {})
@@ -94,9 +94,9 @@ async def wall(dsn: str, driver: DriverName, seconds: float) -> None:
                 best[name] = max(best.get(name, (0.0, 0.0)), await measure(act, seconds / ROUNDS))
     print(f"one query, {driver}")
     for name, (rate, cpu) in best.items():
-        print(f"  {name:15} {rate:8.0f} tx/s   {cpu:7.0f} us of CPU each")
-    plain, walled = best["plain"], best["within the tenant scope"]
-    print(f"  within the tenant scope : plain   {walled[0] / plain[0]:.2f} in rate, {walled[1] / plain[1]:.2f} in CPU")
+        print(f"  {name:24} {rate:8.0f} tx/s   {cpu:7.0f} us of CPU each")
+    plain, scoped = best["plain"], best["within the tenant scope"]
+    print(f"  within the tenant scope : plain   {scoped[0] / plain[0]:.2f} in rate, {scoped[1] / plain[1]:.2f} in CPU")
 
 
 if __name__ == "__main__":

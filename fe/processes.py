@@ -1,9 +1,10 @@
-"""Several processes on one set of listeners: started, watched, started again when they die, and stopped together."""
+"""Processes: several on one set of listeners, started, watched and stopped together; and how one of them stops."""
 
 import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 import structlog
+import trio
 
 from fe.config import ConfigError, Settings
 from fe.http.server.listener import BindError, open_sockets
@@ -21,7 +23,13 @@ _log = structlog.get_logger(__name__)
 #: How long after the grace a process may still be closing before it is killed; safe, because every step is kill-safe.
 KILL_AFTER = 15.0
 
-#: So many deaths within so many seconds, and the whole ends non-zero.
+#: After the grace is over, cancelled work may take this long to book itself; then its process ends hard.
+_LAST_SECONDS = 12.0
+
+#: Ctrl-C reaches a process of several twice: from the terminal, and from its parent, which passes it on.
+_ONE_CTRL_C = 1.0
+
+#: So many crashes within so many seconds, and the whole ends non-zero.
 _MAX_CRASHES = 5
 _WITHIN_SECONDS = 60.0
 
@@ -76,7 +84,7 @@ def split_bind(bind: str, name: str) -> tuple[str, int]:
 def run_processes(processes: int, start: Callable[[int], None], *, grace: float) -> int:
     """Fork `processes` children, each calling `start(index)`; return the exit code when all have ended.
 
-    Call it from a single-threaded process. A child that dies is started again; five deaths within a minute end the
+    Call it from a single-threaded process. A child that dies is started again; five crashes within a minute end the
     whole. SIGTERM and SIGINT are passed on as SIGTERM; a second one, or the end of the grace, kills. If we are killed
     ourselves, the children stop too. The exit code is 0 if all have ended well.
     """
@@ -119,12 +127,36 @@ def run_processes(processes: int, start: Callable[[int], None], *, grace: float)
     return 1 if failed or stop.killed else 0
 
 
+async def stop_on_signal(
+    stopping: trio.Event, grace: float, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Set `stopping` at the first SIGTERM or SIGINT; end hard at the second, or soon after the grace.
+
+    Ending hard is safe at every moment: what was in flight falls due again when its lease ends. The timer is a thread,
+    because a client that does not read its answer can hold the event loop's own shutdown for ever.
+    """
+    stopped_at = -_ONE_CTRL_C
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started()
+        async for _ in signals:
+            if trio.current_time() - stopped_at < _ONE_CTRL_C:
+                continue
+            if stopping.is_set():
+                _log.warning("second signal: ending hard")
+                os._exit(1)
+            stopping.set()
+            stopped_at = trio.current_time()
+            last_resort = threading.Timer(grace + _LAST_SECONDS, os._exit, (1,))
+            last_resort.daemon = True
+            last_resort.start()
+
+
 class _StopState:
     def __init__(self) -> None:
         self.asked_at: float | None = None
         self.killed = False
         self._hard = False
-        self._outputs = False
+        self._passed_on = False
 
     def hear(self, _: int, __: FrameType | None) -> None:
         self._hard = self.asked_at is not None
@@ -137,8 +169,8 @@ class _StopState:
     def act(self, children: dict[int, int], grace: float) -> None:
         if self.asked_at is None:
             return
-        if not self._outputs:
-            self._outputs = True
+        if not self._passed_on:
+            self._passed_on = True
             _signal_all(children, signal.SIGTERM)
         if self._hard or time.monotonic() - self.asked_at > grace + KILL_AFTER:
             self.killed = True

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import psycopg
 
 from fe.store.postgres.embedded import start_embedded
-from tests.faults.leash import Leash
+from tests.faults.watchman import Watchman
 
 #: Where Debian's packages put a server, by its version.
 DEBIAN = Path("/usr/lib/postgresql")
@@ -73,9 +73,9 @@ def _start(programs: Path, folder: Path) -> str:
         server: subprocess.Popen[bytes] = subprocess.Popen(
             command, stdout=log, stderr=log, start_new_session=True, **told
         )
-    leash = Leash()
-    leash.tie(server.pid)
-    atexit.register(_stop, server, leash)
+    watchman = Watchman()
+    watchman.follow(server.pid)
+    atexit.register(_stop, server, watchman)
     dsn = f"postgresql://postgres@/postgres?host={quote(str(data), safe='')}"
     _wait_for(server, dsn, folder / "log")
     return dsn
@@ -103,8 +103,8 @@ def _wait_for(server: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
             return
 
 
-def _stop(server: subprocess.Popen[bytes], leash: Leash) -> None:
+def _stop(server: subprocess.Popen[bytes], watchman: Watchman) -> None:
     server.send_signal(signal.SIGINT)
     server.wait()
-    leash.untie(server.pid)
-    leash.close()
+    watchman.forget(server.pid)
+    watchman.close()

@@ -216,7 +216,7 @@ def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_
 
 
 AS_SERVED = """import trio
-    from fe.main import stop_on_signal
+    from fe.processes import stop_on_signal
 
     async def serve():
         stopping = trio.Event()
@@ -250,7 +250,7 @@ def test_a_second_signal_after_a_while_ends_a_child_hard(tmp_path: Path) -> None
         begun = time.monotonic()
         os.kill(int(pid), signal.SIGTERM)
 
-        running.await_lines("started", 2)  # it was a death, so it is started again
+        running.await_lines("started", 2)  # it was a crash, so it is started again
 
         assert time.monotonic() - begun < 30
         assert not alive(pid)

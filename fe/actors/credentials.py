@@ -1,4 +1,4 @@
-"""Certificates ready to sign with: unsealed and opened once, kept for a short while, never longer than they must."""
+"""Certificates ready to sign with: decrypted and opened once, kept for a short while, never longer than they must."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field

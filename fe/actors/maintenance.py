@@ -1,4 +1,4 @@
-"""Announced maintenance: while the authority says it is away, its hosts are left alone; nobody has to fail first."""
+"""Announced maintenance: while it lasts, the circuits of the authority's hosts are open; nobody has to fail first."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ _log = structlog.get_logger(__name__)
 _ASK_SECONDS = 300.0
 _LOOK_SECONDS = 5.0
 
-#: What is sent just before the doors close may be answered by nobody.
+#: What is sent just before a window begins may be answered by nobody.
 _EARLY = timedelta(seconds=30)
 
 
@@ -39,13 +39,13 @@ async def honour_maintenance(db: Database, authority: Authority, api_key: str, c
                 _log.warning("the announced maintenance could not be read; what was known holds", error=error)
         try:
             for window in windows:
-                await _close_doors(db, window, clock)
+                await _open_circuits(db, window, clock)
         except DatabaseUnavailable as error:
             _log.warning("announced maintenance could not be put on record", error=error)
         await trio.sleep(_LOOK_SECONDS)
 
 
-async def _close_doors(db: Database, window: MaintenanceWindow, clock: Clock) -> None:
+async def _open_circuits(db: Database, window: MaintenanceWindow, clock: Clock) -> None:
     now = clock()
     if not window.starts - _EARLY <= now < window.ends:
         return

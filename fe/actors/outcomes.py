@@ -30,7 +30,7 @@ class Signed(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received(Advance):
-    """The authority has it under this trackId, and will judge it."""
+    """The authority has it under this trackId, and will validate it."""
 
     track_id: str
     reply: dict[str, Any]
@@ -67,7 +67,7 @@ class NotKnownThere(Advance):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged(End):
+class Decided(End):
     """The authority's last word."""
 
     status: Status
@@ -116,9 +116,9 @@ def fate_of(verdict: Verdict) -> NumberFate:
     return NumberFate.UNKNOWN if verdict.number_used is None else NumberFate.REUSABLE
 
 
-def final(verdict: Verdict, *, track_id: str | None = None) -> Judged:
+def final(verdict: Verdict, *, track_id: str | None = None) -> Decided:
     """The authority's last word."""
-    return Judged(
+    return Decided(
         status=_STATUS[verdict.estado],
         track_id=track_id or verdict.track_id,
         response=response_of(verdict),
@@ -128,7 +128,7 @@ def final(verdict: Verdict, *, track_id: str | None = None) -> Judged:
 
 
 def received(receipt: Receipt) -> Received:
-    """The authority has it and will judge it."""
+    """The authority has it and will validate it."""
     return Received(track_id=receipt.track_id, reply=receipt.raw)
 
 

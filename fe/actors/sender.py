@@ -21,15 +21,15 @@ from fe.store.queue.outbox import Work
 from fe.store.submissions import OutgoingDocument, SendInDoubt
 
 
-def file_name(outgoing_document: OutgoingDocument) -> str:
+def file_name(document: OutgoingDocument) -> str:
     """Name the file by authority.md#file-names; an ANECF, for which no rule is documented, by its issuer alone."""
-    match Root(outgoing_document.root):
+    match Root(document.root):
         case Root.ACECF:
-            return f"{outgoing_document.buyer_rnc}{outgoing_document.e_ncf}.xml"
+            return f"{document.buyer_rnc}{document.e_ncf}.xml"
         case Root.ANECF:
-            return f"{outgoing_document.issuer_rnc}.xml"
+            return f"{document.issuer_rnc}.xml"
         case _:
-            return f"{outgoing_document.issuer_rnc}{outgoing_document.e_ncf}.xml"
+            return f"{document.issuer_rnc}{document.e_ncf}.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,10 @@ class Sender:
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
         """
-        outgoing_document = await self.db.run(submissions.outgoing_document, work)
-        opened = await self.credentials.get(work.tenant_id, outgoing_document.certificate_id)
-        outgoing = Outgoing(
-            work.environment, self._service(outgoing_document), file_name(outgoing_document), outgoing_document.content
-        )
-        digest = hashlib.sha256(outgoing_document.content).digest()
+        document = await self.db.run(submissions.outgoing_document, work)
+        opened = await self.credentials.get(work.tenant_id, document.certificate_id)
+        outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content)
+        digest = hashlib.sha256(document.content).digest()
 
         announced = False
 
@@ -88,9 +86,9 @@ class Sender:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
 
-    def _service(self, outgoing_document: OutgoingDocument) -> Service:
-        root = Root(outgoing_document.root)
-        if outgoing_document.is_summary:
+    def _service(self, document: OutgoingDocument) -> Service:
+        root = Root(document.root)
+        if document.is_summary:
             return Service.SUMMARY_RECEPTION
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from fe.actors.outcomes import Adopted, Failed, Judged, NotKnownThere, Processing, Received, Signed
+from fe.actors.outcomes import Adopted, Decided, Failed, NotKnownThere, Processing, Received, Signed
 from fe.clock import Clock
 from fe.ecf.ids import moment_of
 from fe.lifecycle import Status
@@ -39,7 +39,7 @@ async def _not_known_there(conn: Conn, work: Work, outcome: NotKnownThere, at: d
     await outbox.resend(conn, work, at=at, after=outcome.after, reason=outcome.reason)
 
 
-async def _judged(conn: Conn, work: Work, outcome: Judged, at: datetime) -> None:
+async def _decided(conn: Conn, work: Work, outcome: Decided, at: datetime) -> None:
     await outbox.verdict(
         conn,
         work,
@@ -77,7 +77,7 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Adopted: _adopted,
     Processing: _processing,
     NotKnownThere: _not_known_there,
-    Judged: _judged,
+    Decided: _decided,
     Failed: _failed,
     InDoubt: _in_doubt,
     Retry: _retry,
@@ -94,7 +94,7 @@ def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None
 
     def written(work: Work, outcome: Outcome) -> None:
         match outcome:
-            case Judged(status=status, ecf_type=ecf_type):
+            case Decided(status=status, ecf_type=ecf_type):
                 ended(work.subject)
                 seconds = max((clock() - moment_of(work.subject)).total_seconds(), 0.0)
                 metrics.observe_end(work.environment, status, ecf_type, seconds)

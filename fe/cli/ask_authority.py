@@ -9,7 +9,7 @@ from uuid import UUID
 import trio
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.actors.outcomes import Adopted, Judged
+from fe.actors.outcomes import Adopted, Decided
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
@@ -90,7 +90,7 @@ async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> AuthorityAnsw
     except TryLater as later:
         return AuthorityAnswer(None, f"no answer: {later.reason}")
     match outcome:
-        case Judged(status=status):
+        case Decided(status=status):
             return AuthorityAnswer(True, f"knows it: {status}")
         case Adopted():
             return AuthorityAnswer(True, "knows it, and has not judged it yet")

@@ -41,14 +41,14 @@ class Collectors:
 
     async def run(self) -> None:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
-        turn = 0
+        look_number = 0
         while True:
             looks = [self._dead_letters, self._doubts, self._pauses, self._server]
-            if turn % _SLOW_EVERY == 0:
+            if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables]
             if all([await self._within_limits(look) for look in looks]):
                 self._metrics.turned("stock watch")
-                turn += 1
+                look_number += 1
             await trio.sleep(_LOOK_SECONDS)
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:

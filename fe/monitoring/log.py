@@ -56,21 +56,21 @@ def _tell_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
     return event
 
 
-def _tell(error: BaseException, told: set[int]) -> Iterator[str]:
-    if id(error) in told or len(told) >= _MAX_ERRORS:
+def _tell(error: BaseException, seen: set[int]) -> Iterator[str]:
+    if id(error) in seen or len(seen) >= _MAX_ERRORS:
         yield f"({_name(error)}, and what led to it)"
         return
-    told.add(id(error))
+    seen.add(id(error))
     if error.__cause__ is not None:
-        yield from _tell(error.__cause__, told)
+        yield from _tell(error.__cause__, seen)
         yield "which was the direct cause of"
     elif error.__context__ is not None and not error.__suppress_context__:
-        yield from _tell(error.__context__, told)
+        yield from _tell(error.__context__, seen)
         yield "while that was handled, there came"
     yield "".join(["Traceback (most recent call last):\n", *traceback.format_tb(error.__traceback__), _name(error)])
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
-            yield textwrap.indent("\n".join(_tell(part, told)), "  | ")
+            yield textwrap.indent("\n".join(_tell(part, seen)), "  | ")
 
 
 def _name(error: BaseException) -> str:

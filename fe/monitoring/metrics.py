@@ -103,7 +103,7 @@ class Metrics:
             registry=own,
         )
         self.circuit_open = Gauge(
-            "fe_authority_circuit_open", "1 while a host is left alone", ("environment", "host"), registry=own
+            "fe_authority_circuit_open", "1 while the circuit of a host is open", ("environment", "host"), registry=own
         )
         self.rescued = Counter("fe_rows_rescued_total", "Rows freed from silent workers", ("stage",), registry=own)
         self.sign_seconds = Histogram(
@@ -115,7 +115,7 @@ class Metrics:
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
         self._watched(own)
         self._alive(own)
-        self._begin_at_nought()
+        self._begin_at_zero()
 
     def _watched(self, own: CollectorRegistry) -> None:
         """What an actor process reads off the database for all of them: the same from each, so look at the largest."""
@@ -189,7 +189,7 @@ class Metrics:
         #: The stages of this process that are in trouble now.
         self.stages_in_trouble: set[str] = set()
 
-    def _begin_at_nought(self) -> None:
+    def _begin_at_zero(self) -> None:
         """A counter that appears with its first event shows no increase at that event, and the alert stays silent."""
         for outcome in ("granted", "refused", "malformed", "throttled"):
             self.login.labels(outcome)
@@ -223,7 +223,7 @@ class Metrics:
         self.stage_in_trouble.labels(stage).set(is_so)
 
     def watch_in_flight(self, stage: str, slots: int, count: Callable[[], int], oldest: Callable[[], float]) -> None:
-        """Export what an actor has in hand whenever it is asked for: `oldest` in seconds, 0 when nothing is in hand.
+        """Export what an actor has in flight whenever it is asked for: `oldest` in seconds, 0 when nothing is.
 
         Both are called from another thread and must not wait.
         """

@@ -78,7 +78,7 @@ class Circuits:
             self._failures[environment, host] = 0
 
     def gate(self, lane: CircuitLane, slots: int) -> int:
-        """How many rows of a lane may be in hand now."""
+        """How many rows of a lane may be in flight now."""
         circuit = self._known.get((lane.environment, lane.host))
         if circuit is None:
             return slots

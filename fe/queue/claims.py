@@ -21,7 +21,7 @@ NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
 class InFlight:
-    """What is in hand, in all, of each lane and of each tenant; and an event for when a try ends."""
+    """The rows in flight: in all, of each lane and of each tenant; and an event for when a try ends."""
 
     def __init__(self, slots: int) -> None:
         self.free = slots
@@ -31,14 +31,14 @@ class InFlight:
         self.freed = trio.Event()
         self._since: dict[int, float] = {}
 
-    def take(self, work: Job) -> None:
+    def begin(self, work: Job) -> None:
         """Begin with a claimed row."""
         self.free -= 1
         self.of_lane[work.lane] += 1
         self.of_tenant[work.tenant_id, work.lane.group] += 1
         self._since[id(work)] = time.monotonic()
 
-    def release(self, work: Job) -> None:
+    def end(self, work: Job) -> None:
         """Its try has ended, however."""
         self.free += 1
         self.of_lane[work.lane] -= 1
@@ -51,11 +51,11 @@ class InFlight:
         self.freed = trio.Event()
 
     def count(self) -> int:
-        """How many are in hand."""
+        """How many are in flight."""
         return len(self._since)
 
     def oldest_seconds(self) -> float:
-        """For how long the oldest has been in hand; 0 when nothing is. Safe to call from another thread."""
+        """For how long the oldest has been in flight; 0 when nothing is. Safe to call from another thread."""
         # Taken in the order of time, and one step of the interpreter: nothing can come in between.
         first = next(iter(self._since.values()), None)
         return 0.0 if first is None else time.monotonic() - first
@@ -66,9 +66,9 @@ class Found(Generic[W]):
     """What one look at the queue brought."""
 
     works: list[W] = field(default_factory=list)
-    #: More is due than there was room for.
+    #: More is due than there was capacity for.
     full: bool = False
-    #: More may be due, and there is room for it: look again at once.
+    #: More may be due, and there is capacity for it: look again at once.
     capacity_left: bool = False
 
 
@@ -77,36 +77,36 @@ async def find_and_claim(
     stage: StageConfig[W],
     tools: Tools,
     cursors: dict[Lane, int],
-    hand: InFlight,
+    in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,
     at_most: int | None = None,
 ) -> Found[W]:
     """Claim rows for the free slots (no more than `at_most`), the tenants in turn by weight. Moves the cursors on.
 
-    With what is in hand already, never more of a lane than its gate lets through, nor of a tenant than its part of the
-    slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once
-    round all tenants that have work due: at most their number divided by the scope of a claim.
+    With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
+    the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
+    once round all tenants that have work due: at most their number divided by the scope of a claim.
     """
-    found, held = Found[W](), Counter(hand.of_tenant)
+    found, held = Found[W](), Counter(in_flight.of_tenant)
     source, limit = stage.kind.source, stage.slots_of_a_tenant()
     lanes = [lane for lane in stage.lanes if tools.gate(lane, stage.slots) > 0]
     due = await source.due_tenants(conn, stage.name, [(lane, cursors[lane]) for lane in lanes], _SCOPE, floors=floors)
     for lane in lanes:
-        capacity = min(hand.free - len(found.works), tools.gate(lane, stage.slots) - hand.of_lane[lane])
+        capacity = min(in_flight.free - len(found.works), tools.gate(lane, stage.slots) - in_flight.of_lane[lane])
         if not lane.takes_all:
             capacity -= stage.reserve()
         if at_most is not None:
             capacity = min(capacity, at_most - len(found.works))
-        tenants = [share_of for share_of in due[lane] if held[share_of.tenant_id, lane.group] < limit]
+        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < limit]
         served = tenants[: max(capacity, 0)]
         found.full = found.full or len(served) < len(due[lane])
         if not served:
             continue
         cursors[lane] = served[-1].tenant_id
         shares = {
-            share_of.tenant_id: min(share, limit - held[share_of.tenant_id, lane.group])
-            for share_of, share in zip(served, divide(served, capacity), strict=True)
+            tenant.tenant_id: min(share, limit - held[tenant.tenant_id, lane.group])
+            for tenant, share in zip(served, divide(served, capacity), strict=True)
         }
         works = await source.claim(
             conn,
@@ -119,11 +119,11 @@ async def find_and_claim(
             floor=floors.get(lane, ALWAYS),
         )
         claimed = Counter(work.tenant_id for work in works)
-        for tenant, count in claimed.items():
-            held[tenant, lane.group] += count
+        for tenant_id, count in claimed.items():
+            held[tenant_id, lane.group] += count
         found.works += works
         # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
-        filled = {held[tenant, lane.group] for tenant, share in shares.items() if claimed[tenant] == share}
+        filled = {held[tenant_id, lane.group] for tenant_id, share in shares.items() if claimed[tenant_id] == share}
         found.full = found.full or len(works) >= capacity or max(filled, default=0) >= limit
         if works and len(works) < capacity:
             may_have_more = len(due[lane]) == _SCOPE or min(filled, default=limit) < limit
@@ -132,10 +132,10 @@ async def find_and_claim(
 
 
 def divide(tenants: Sequence[TenantShare], capacity: int) -> list[int]:
-    """Divide the room by weight, at least one each; what rounding leaves goes to the first."""
-    total = sum(share_of.weight for share_of in tenants)
+    """Divide the capacity by weight, at least one each; what rounding leaves goes to the first."""
+    total = sum(tenant.weight for tenant in tenants)
     spare = capacity - len(tenants)
-    shares = [1 + spare * share_of.weight // total for share_of in tenants]
+    shares = [1 + spare * tenant.weight // total for tenant in tenants]
     for index in range(capacity - sum(shares)):
         shares[index % len(shares)] += 1
     return shares

@@ -41,21 +41,21 @@ _GIVEN_BACK_FOR = timedelta(seconds=2)
 
 
 async def run_stage(stage: StageConfig[W], tools: Tools, stopping: trio.Event) -> None:
-    """Work on one stage until `stopping`, then finish what is in hand.
+    """Work on one stage until `stopping`, then finish what is in flight.
 
-    Cancelled instead, every try in hand is given up at its next await and written down as such (shielded, with a
+    Cancelled instead, every try in flight is given up at its next await and written down as such (shielded, with a
     deadline of its own), so that a peer can go on at once.
     """
     await Executor(stage, tools).run(stopping)
 
 
 class Executor(Generic[W]):
-    """Runs one stage: what is in hand, from when on each lane is searched, and how the stage is doing."""
+    """Runs one stage: what is in flight, from when on each lane is searched, and how the stage is doing."""
 
     def __init__(self, stage: StageConfig[W], tools: Tools) -> None:
         self._stage = stage
         self._tools = tools
-        self._in_hand = InFlight(stage.slots)
+        self._in_flight = InFlight(stage.slots)
         self._cursors: dict[Lane, int] = dict.fromkeys(stage.lanes, 0)
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf
@@ -72,40 +72,40 @@ class Executor(Generic[W]):
 
     async def run(self, stopping: trio.Event) -> None:
         """As `run_stage` says."""
-        stage, tools, in_hand = self._stage, self._tools, self._in_hand
-        tools.metrics.watch_in_flight(stage.name, stage.slots, in_hand.count, in_hand.oldest_seconds)
+        stage, tools, in_flight = self._stage, self._tools, self._in_flight
+        tools.metrics.watch_in_flight(stage.name, stage.slots, in_flight.count, in_flight.oldest_seconds)
         tools.metrics.in_trouble(stage.name, False)
-        async with self._batching(), trio.open_nursery() as in_flight:
+        async with self._batching(), trio.open_nursery() as tries:
             while not stopping.is_set():
                 tools.metrics.turned(stage.name)
-                rung, freed = tools.wakeups.event(stage.name), in_hand.freed
+                due, freed = tools.wakeups.event(stage.name), in_flight.freed
                 if not self._may_try():
-                    probe_in = math.inf if in_hand.count() else self._trouble.seconds_to_probe()
+                    probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
                     await self._first_of(self._trouble.over, freed, stopping, at_most=probe_in)
                     continue
                 found = await self._claim()
                 if found.works:
                     failpoints.reached("claimed")
                 for work in found.works:
-                    in_hand.take(work)
-                    in_flight.start_soon(self._carry, work)
+                    in_flight.begin(work)
+                    tries.start_soon(self._carry, work)
                 if found.capacity_left:
                     continue
                 if found.full:
-                    # There was no room for all that is due; what becomes due now may yet find a slot that was kept for
-                    # it. A moment's patience makes one claim of several freed slots.
-                    await self._first_of(freed, stopping, *([rung] if in_hand.free else []))
-                    if in_hand.free < stage.slots // 2:
+                    # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
+                    # A moment's patience makes one claim of several freed slots.
+                    await self._first_of(freed, stopping, *([due] if in_flight.free else []))
+                    if in_flight.free < stage.slots // 2:
                         await trio.sleep(_GATHER_SECONDS)
                 else:
-                    await self._first_of(rung, stopping)
+                    await self._first_of(due, stopping)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 
     def _may_try(self) -> bool:
         """In trouble, one row at a time and now and then."""
         trouble = self._trouble
-        return not trouble.has_begun or (not self._in_hand.count() and trouble.seconds_to_probe() == 0.0)
+        return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
 
     async def _first_of(self, *events: trio.Event, at_most: float = math.inf) -> None:
         """Wait for one of the events, or for the poll (jittered), or for `at_most` seconds."""
@@ -128,7 +128,7 @@ class Executor(Generic[W]):
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
             found = await tools.db.run(
-                find_and_claim, stage, tools, self._cursors, self._in_hand, self._floors, at_most=at_most
+                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, at_most=at_most
             )
         except DatabaseUnavailable as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
@@ -144,7 +144,7 @@ class Executor(Generic[W]):
         """Try one claimed row and have written down what came of it, whatever happens to the try."""
         started = trio.current_time()
         # This task's own, so there is nobody to give them back to.
-        structlog.contextvars.bind_contextvars(**self._told_of(work))
+        structlog.contextvars.bind_contextvars(**self._log_context(work))
         outcome: Outcome | None = None
         try:
             outcome = await self.attempt(work)
@@ -161,10 +161,10 @@ class Executor(Generic[W]):
                     self._ended(work, started)
 
     def _ended(self, work: W, started: float) -> None:
-        self._in_hand.release(work)
+        self._in_flight.end(work)
         self._step_seconds.observe(trio.current_time() - started)
 
-    def _told_of(self, work: W) -> dict[str, object]:
+    def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
         return {"submission": str(work.subject), "stage": self._stage.name, "attempt": work.attempt}
 
@@ -298,7 +298,7 @@ class Executor(Generic[W]):
         if result is True:
             self._note(work, outcome, None)
         else:
-            with structlog.contextvars.bound_contextvars(**self._told_of(work)):
+            with structlog.contextvars.bound_contextvars(**self._log_context(work)):
                 self._note(work, outcome, result if isinstance(result, Exception) else LeaseLost())
         self._ended(work, started)
 

@@ -1,4 +1,4 @@
-"""Leases end early for the dead: says that we live, and frees what silent workers held."""
+"""Leases of dead workers end early: a process says that it lives, and frees the rows of those that are silent."""
 
 from datetime import timedelta
 
@@ -19,11 +19,11 @@ APART = timedelta(minutes=1)
 
 
 async def watch_over(
-    db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, pulse: Pulse, *, scale: float = 1.0
+    db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, pulse: Pulse, scale: float = 1.0
 ) -> None:
-    """Beat and look, until cancelled; then take leave. `scale` shortens beat, silence and spread alike.
+    """Beat and look, until cancelled; then sign off. `scale` shortens beat, silence and spread alike.
 
-    Leave is taken only then: after a crash of this actor the others still work on what is held.
+    It signs off only then: after a crash of this actor the others still work on what is held.
     """
     try:
         while True:
@@ -47,5 +47,5 @@ async def watch_over(
             try:
                 await db.run(workers.gone, holder)
             except DatabaseUnavailable:
-                _log.warning("leave could not be taken; the silence will tell")
+                _log.warning("this worker could not sign off; its silence will show")
         raise

@@ -69,7 +69,7 @@ class Job(Protocol):
 
 
 class TenantShare(Protocol):
-    """A tenant whose turn it is, and how many rows it may be served for each row of a tenant of weight 1."""
+    """A tenant with work due, and how many rows it may be served for each row of a tenant of weight 1."""
 
     @property
     def tenant_id(self) -> int:
@@ -85,7 +85,7 @@ W_co = TypeVar("W_co", bound=Job, covariant=True)
 
 
 class Source(Protocol[W_co]):
-    """Where the rows of a kind of work are claimed: three questions, each one round trip (see fe/store/queue/outbox.py)."""
+    """Where rows of a kind of work are claimed: three questions of one round trip (see fe/store/queue/outbox.py)."""
 
     def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
         """Tell, for each lane, a moment before which no row of it is due."""
@@ -180,7 +180,7 @@ class StageConfig(Generic[W]):
         return self.slots // _RESERVED_SHARE
 
     def slots_of_a_tenant(self) -> int:
-        """How many of its rows a tenant may have in hand: others find a slot free however slow its tries are."""
+        """How many of its rows a tenant may have in flight: others find a slot free however slow its tries are."""
         return max(1, self.slots - self.reserve())
 
     def exhausted(self, work: W) -> bool:

@@ -3,6 +3,9 @@
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVarTuple
 
 import structlog
 import trio
@@ -14,6 +17,8 @@ _log = structlog.get_logger(__name__)
 #: So many crashes within so many seconds are no accident: the process ends non-zero and whoever runs it decides.
 MAX_RESTARTS = 5
 WITHIN_SECONDS = 60.0
+
+Args = TypeVarTuple("Args")
 
 
 class KeepsFailing(Exception):
@@ -47,3 +52,20 @@ async def keep_running(
             await trio.sleep(0.1 * 2 ** len(crashes) * spread.uniform(0.5, 1.5))
         else:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class Supervisor:
+    """Starts what one process keeps running until `stopping`."""
+
+    metrics: Metrics
+    stopping: trio.Event
+    spread: random.Random = field(default_factory=random.Random)
+
+    def start(self, nursery: trio.Nursery, name: str, run: Callable[[*Args], Awaitable[None]], *args: *Args) -> None:
+        """Start `run(*args)` in the nursery, under this name: see `keep_running`."""
+        actor = partial(run, *args)
+        supervised = partial(
+            keep_running, name, actor, metrics=self.metrics, spread=self.spread, stopping=self.stopping
+        )
+        nursery.start_soon(supervised)

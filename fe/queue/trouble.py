@@ -15,7 +15,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Trouble:
-    """What one process knows of one stage. `told` hears of its beginning (True) and its end (False).
+    """What one process knows of one stage. `on_change` hears of its beginning (True) and its end (False).
 
     It begins with the failure of `rows` different rows with none in between that worked out. A single bad row is no
     trouble of the stage, however often it is tried: it becomes a dead letter. While it lasts a row is tried every
@@ -23,12 +23,12 @@ class Trouble:
     """
 
     def __init__(
-        self, stage: str, rows: int, probe_seconds: float, told: Callable[[bool], None] = lambda _: None
+        self, stage: str, rows: int, probe_seconds: float, on_change: Callable[[bool], None] = lambda _: None
     ) -> None:
         self._stage = stage
         self._rows = rows
         self._probe_seconds = probe_seconds
-        self._told = told
+        self._on_change = on_change
         self._failed: set[UUID] = set()
         self._next_probe = 0.0
         self.has_begun = False
@@ -41,7 +41,7 @@ class Trouble:
         if not self.has_begun and len(self._failed) >= self._rows:
             self.has_begun, self.over = True, trio.Event()
             self._next_probe = trio.current_time() + self._probe_seconds
-            self._told(True)
+            self._on_change(True)
             _log.error("the stage is in trouble: nothing it tries works out", stage=self._stage, last_error=error)
 
     def refused(self) -> None:
@@ -55,7 +55,7 @@ class Trouble:
         if self.has_begun:
             self.has_begun = False
             self.over.set()
-            self._told(False)
+            self._on_change(False)
             _log.info("the stage is out of trouble", stage=self._stage)
 
     def seconds_to_probe(self) -> float:

@@ -45,10 +45,10 @@ class Road:
         stage = Stage((await waiting(self.db, subject))["stage"])
         return await step(self.db, self.plans[stage], subject)
 
-    async def steps(self, subject: UUID, most: int = 60) -> list[str]:
+    async def steps(self, subject: UUID, limit: int = 60) -> list[str]:
         """Step by step to the end, or so many steps."""
         outcomes: list[str] = []
-        while len(outcomes) < most and await rows(self.db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=subject):
+        while len(outcomes) < limit and await rows(self.db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=subject):
             outcomes.append(await self.step(subject))
         return outcomes
 

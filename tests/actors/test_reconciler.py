@@ -187,9 +187,11 @@ async def test_track_ids_of_our_other_submissions_of_the_number_are_not_taken_fo
         tracks=[tracked("t-old", Estado.REJECTED)],
         results={"t-old": verdict(Estado.REJECTED, "13", track_id="t-old", used=False)},
     )
-    await road.make(Stage.TRACK, track_id="t-old", e_ncf="E310000000001")
-    await rows(db, "UPDATE submissions SET number_fate = 'reusable'")
+    before = await road.make(Stage.TRACK, track_id="t-old", e_ncf="E310000000001")
+    assert await road.step(before) == "Rechazado"
+    assert await road.status(before) == ("Rechazado", "reusable")
     subject = await road.make(Stage.RECONCILE, e_ncf="E310000000001")
+    road.authority.asked.clear()
 
     assert await road.step(subject) == "not known there"
     assert "result" not in road.authority.services_asked()
@@ -306,7 +308,7 @@ async def test_while_nobody_can_be_asked_nothing_is_sent(db: Database, trouble: 
     road = await make_road(db, **scripts[service])
     subject = await road.make(Stage.RECONCILE)
 
-    assert await road.steps(subject, most=10) == ["retry"] * 10
+    assert await road.steps(subject, limit=10) == ["retry"] * 10
     assert road.authority.sent == []
     assert await sends_of(db, subject) == SENT
     assert await road.status(subject) == ("queued", "unknown")

@@ -1,7 +1,7 @@
 """The signer: from an accepted submission to bytes that are kept, or to an error that tells everything."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -31,7 +31,7 @@ from fe.store.queue.outbox import Work
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
-from tests.factories.tenants import make_submission, make_tenant, rows, story, submission, take, waiting
+from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, rows, story, submission, take, waiting
 from tests.queue.stage import make_stage, make_tools, step
 
 pytestmark = pytest.mark.usefixtures("lawful")
@@ -247,7 +247,10 @@ async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> 
 async def test_another_submissions_number_ends_the_later_one_without_a_signature(db: Database) -> None:
     tenant = await make_tenant(db)
     await make_certificate(db, tenant)
-    first, second = [await make_submission(db, tenant, original=sale(), e_ncf="E310000000007") for _ in range(2)]
+    first, second = [
+        await make_submission(db, tenant, original=sale(), e_ncf="E310000000007", at=ACCEPTED_AT + timedelta(seconds=n))
+        for n in range(2)
+    ]
 
     # The later one comes to its turn before the other: it is the earlier one's number all the same.
     assert await step(db, make_signer(db), second) == "error"

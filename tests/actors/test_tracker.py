@@ -101,7 +101,7 @@ async def test_a_question_that_fails_is_asked_again(db: Database, trouble: Excep
     road = await make_followed(db, trouble)
     subject = await road.make(Stage.TRACK)
 
-    assert await road.steps(subject, most=12) == ["retry"] * 12
+    assert await road.steps(subject, limit=12) == ["retry"] * 12
     assert (await waiting(db, subject))["stage"] == "track"
     assert await road.status(subject) == ("queued", "reserved")
 
@@ -197,5 +197,5 @@ async def test_one_answer_about_another_document_is_a_slip_and_four_are_a_wrong_
     road = await make_followed(db, ForeignAnswer("the answer is about another document"))
     subject = await road.make(Stage.TRACK)
 
-    assert await road.steps(subject, most=4) == ["retry"] * 3 + ["outcome unknown"]
+    assert await road.steps(subject, limit=4) == ["retry"] * 3 + ["outcome unknown"]
     assert (await waiting(db, subject))["stage"] == "reconcile"

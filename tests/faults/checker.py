@@ -40,11 +40,11 @@ class Violation:
 
 
 def check(history: History) -> list[Violation]:
-    """Judge a run by every invariant."""
+    """Look at a run for what breaks each invariant."""
     return [
         Violation(invariant, about, says)
-        for invariant, judge in CHECKS.items()
-        for about, says in dict.fromkeys(judge(history))
+        for invariant, find in CHECKS.items()
+        for about, says in dict.fromkeys(find(history))
     ]
 
 

@@ -81,13 +81,13 @@ class Clients:
         self._started = trio.current_time()
         self._stop = trio.Event()
         self._numbers = 0
-        self.in_hand = 0
+        self.in_flight = 0
 
-    async def run(self, per_second: float, most: int) -> None:
-        """Hand papers in at about this rate, at most so many in hand, until `stop`; then end what was begun."""
+    async def run(self, per_second: float, limit: int) -> None:
+        """Hand papers in at about this rate, at most `limit` in flight, until `stop`; then end what was begun."""
         async with trio.open_nursery() as nursery:
             while not self._stop.is_set():
-                if self.in_hand < most:
+                if self.in_flight < limit:
                     self._numbers += 1
                     account = self._random.choice(self._accounts)
                     paper = self._papers[account.tenant_id].next()
@@ -97,11 +97,11 @@ class Clients:
                     await self._stop.wait()
 
     async def _carry(self, errand: "_Errand") -> None:
-        self.in_hand += 1
+        self.in_flight += 1
         try:
             await errand.run()
         finally:
-            self.in_hand -= 1
+            self.in_flight -= 1
 
     def stop(self) -> None:
         """Begin nothing new."""

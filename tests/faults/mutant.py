@@ -27,7 +27,7 @@ from fe.store.submissions import Accepted, NewSubmission, OutgoingDocument
 
 _accept = submissions.accept
 _claim = outbox.claim
-_departure = submissions.outgoing_document
+_outgoing_document = submissions.outgoing_document
 
 
 def acknowledges_too_early() -> None:
@@ -46,7 +46,7 @@ def makes_the_document_anew() -> None:
     """I2: another try, another moment of signing."""
 
     async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
-        kept = await _departure(conn, work)
+        kept = await _outgoing_document(conn, work)
         return replace(kept, content=kept.content + b"\n" * work.epoch) if work.epoch > 2 else kept
 
     submissions.outgoing_document = outgoing_document

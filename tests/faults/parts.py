@@ -10,7 +10,7 @@ from pathlib import Path
 
 import trio
 
-from tests.faults.leash import Leash
+from tests.faults.watchman import Watchman
 
 #: Told what happened to a part: its name, and what.
 Tell = Callable[[str, str], None]
@@ -31,7 +31,7 @@ class Part:
         command: Callable[[], Sequence[str]],
         environment: Mapping[str, str],
         folder: Path,
-        leash: Leash,
+        watchman: Watchman,
         tell: Tell,
         seed: int,
     ) -> None:
@@ -39,7 +39,7 @@ class Part:
         self._command = command
         self._environment = dict(environment)
         self._log = folder / f"{name}.log"
-        self._leash = leash
+        self._watchman = watchman
         self._tell = tell
         self._random = random.Random(f"{seed}/{name}")
         self.process: trio.Process | None = None
@@ -63,7 +63,7 @@ class Part:
             while True:
                 assert self.process is not None
                 code = await self.process.wait()
-                self._leash.untie(self.process.pid)
+                self._watchman.forget(self.process.pid)
                 self._account_for(code)
                 if not self._ending:
                     await trio.sleep(self._random.uniform(0.05, 0.4))
@@ -76,7 +76,7 @@ class Part:
                 self.process.kill()
                 with trio.CancelScope(shield=True):
                     await self.process.wait()
-                self._leash.untie(self.process.pid)
+                self._watchman.forget(self.process.pid)
             self._ended.set()
 
     async def _start(self) -> None:
@@ -90,7 +90,7 @@ class Part:
                 env={**self._environment, **self._now},
                 start_new_session=True,
             )
-        self._leash.tie(self.process.pid)
+        self._watchman.follow(self.process.pid)
         self._frozen = False
         self.lives += 1
         self._tell(self.name, "start")

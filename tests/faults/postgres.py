@@ -14,7 +14,7 @@ import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
-from tests.faults.leash import Leash
+from tests.faults.watchman import Watchman
 
 #: After a kill -9 of the postmaster its orphans hold the shared memory for a second or two.
 _PATIENCE = 30.0
@@ -33,9 +33,9 @@ _SETTINGS = {
 class Postgres:
     """One server: a child process of ours, with its data in `folder`."""
 
-    def __init__(self, folder: Path, leash: Leash) -> None:
+    def __init__(self, folder: Path, watchman: Watchman) -> None:
         self._folder = folder
-        self._leash = leash
+        self._watchman = watchman
         self._bin, self._user = _binaries()
         self._data = folder / "postgres"
         self._log = folder / "postgres.log"
@@ -85,10 +85,10 @@ class Postgres:
                         start_new_session=True,
                         **self._as_user(),
                     )
-                self._leash.tie(self.process.pid)
+                self._watchman.follow(self.process.pid)
                 if await self._answers():
                     return
-                self._leash.untie(self.process.pid)
+                self._watchman.forget(self.process.pid)
 
     async def _answers(self) -> bool:
         """Whether the server came up; False when it ended instead."""
@@ -108,7 +108,7 @@ class Postgres:
             return
         self.process.send_signal(how)
         await self.process.wait()
-        self._leash.untie(self.process.pid)
+        self._watchman.forget(self.process.pid)
         self.process = None
 
     async def kill_a_backend(self, turn: int) -> bool:

@@ -48,9 +48,9 @@ class Order:
     seed: int
     #: How long things go wrong; before and after come start, rest and judgement.
     seconds: float
-    #: New submissions a second, and at most so many in hand.
+    #: New submissions a second, and at most so many in flight.
     per_second: float = 12.0
-    most: int = 150
+    max_in_flight: int = 150
     #: Seconds between two strikes, on average; and what is dealt.
     every: float = 0.7
     deck: Mapping[str, int] = field(default_factory=lambda: DECK)
@@ -118,7 +118,7 @@ async def _run(order: Order, folder: Path) -> Ended:
         revocations: list[Revocation] = []
         async with trio.open_nursery() as nursery, trio.open_nursery() as working:
             nursery.start_soon(_revoke_one, scene, clients, revocations)
-            working.start_soon(clients.run, order.per_second, order.most)
+            working.start_soon(clients.run, order.per_second, order.max_in_flight)
             strikes = draw(order.seed, order.seconds, every=order.every, deck=order.deck)
             await nemesis.run(strikes, order.seconds)
             clients.stop()
@@ -198,8 +198,8 @@ async def _drain(scene: Scene, clients: Clients, seconds: float, tell: Tell) -> 
     with trio.move_on_after(seconds):
         while True:
             waiting = await trio.to_thread.run_sync(_count, scene.dsn, "SELECT count(*) FROM outbox")
-            tell("run", f"{waiting} rows wait, {clients.in_hand} errands in hand")
-            if not waiting and not clients.in_hand:
+            tell("run", f"{waiting} rows wait, {clients.in_flight} errands in flight")
+            if not waiting and not clients.in_flight:
                 return trio.current_time() - started
             await trio.sleep(_LOOK_SECONDS)
     return None

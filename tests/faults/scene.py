@@ -26,11 +26,11 @@ from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
-from tests.faults.leash import Leash
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres, free_port
 from tests.faults.proxy import FaultProxy
+from tests.faults.watchman import Watchman
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,8 +89,8 @@ async def set_scene(
     `program` is what Python is told to run in place of the service: a broken variant of it, say; `prepare` is told the
     DSN of the migrated database before anything else.
     """
-    leash = Leash()
-    postgres = Postgres(folder, leash)
+    watchman = Watchman()
+    postgres = Postgres(folder, watchman)
     try:
         await postgres.make()
         dsn = postgres.dsn("fe")
@@ -99,7 +99,7 @@ async def set_scene(
         async with open_database(dsn, max_size=2) as db:
             accounts, issuers = await _provision(db)
         async with trio.open_nursery() as nursery:
-            authority, mood, urls, journal = await _start_authority(nursery, folder, leash, tell, seed, issuers)
+            authority, mood, urls, journal = await _start_authority(nursery, folder, watchman, tell, seed, issuers)
             proxies: dict[str, FaultProxy] = {}
             parts: list[Part] = []
             ports = [free_port() for _ in range(http)]
@@ -119,7 +119,7 @@ async def set_scene(
                     **(settings or {}),
                 )
                 command = [sys.executable, *program, "run", "--role", role]
-                part = Part(name, partial(list, command), told | _import_path(), folder, leash, tell, seed)
+                part = Part(name, partial(list, command), told | _import_path(), folder, watchman, tell, seed)
                 parts.append(part)
                 await nursery.start(part.keep_running)
             rig = Rig(parts[:http], parts[http:], authority, mood, postgres, proxies, urls["management"], tell)
@@ -133,7 +133,7 @@ async def set_scene(
     finally:
         with trio.CancelScope(shield=True):
             await postgres.end(signal.SIGINT)
-        leash.close()
+        watchman.close()
 
 
 def _import_path() -> dict[str, str]:
@@ -179,7 +179,7 @@ async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str
 async def _start_authority(
     nursery: trio.Nursery,
     folder: Path,
-    leash: Leash,
+    watchman: Watchman,
     tell: Tell,
     seed: int,
     issuers: Mapping[int, Mapping[str, str]],
@@ -195,7 +195,7 @@ async def _start_authority(
         kept = ["--state", str(journal), "--world", str(world)]
         return [sys.executable, "-m", "fe", "authority", "simulate", *where, *kept, *chance]
 
-    part = Part("authority", command, environment() | _import_path(), folder, leash, tell, seed)
+    part = Part("authority", command, environment() | _import_path(), folder, watchman, tell, seed)
     await nursery.start(part.keep_running)
     base = f"http://127.0.0.1:{port}"
     urls = {"ecf": base, "fc": base, "status": base, "management": f"http://127.0.0.1:{management}"}

@@ -86,14 +86,14 @@ def _bar(start: float, end: float, y: int, thick: int, colour: str) -> str:
 
 
 def _chart(report: Mapping[str, Any], top: int, x: Any) -> Iterator[str]:
-    most = max([1, *report["acknowledged"], *report["ended"]])
+    peak = max([1, *report["acknowledged"], *report["ended"]])
     for name, colour, row in (("acknowledged", "#057a55", 0), ("ended", "#111827", 1)):
         points = [(x(0), top + _CHART)]
         for second, count in enumerate(report[name]):
-            points.append((x(second + 0.5), round(top + _CHART - count / most * (_CHART - 12), 1)))
+            points.append((x(second + 0.5), round(top + _CHART - count / peak * (_CHART - 12), 1)))
         path = " ".join(f"{px},{py}" for px, py in points)
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-        label = f"{name}/s" if row else f"{name}/s, at most {most}"
+        label = f"{name}/s" if row else f"{name}/s, at most {peak}"
         yield f'<text x="8" y="{top + 26 + 18 * row}" fill="{colour}" font-size="11">{escape(label[:18])}</text>'
 
 

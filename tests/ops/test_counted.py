@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trio
 
-from fe.actors.outcomes import Judged
+from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
 from fe.lifecycle import NumberFate, Stage, Status
@@ -111,16 +111,16 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
             ("E34", 1000, 1, 30, 0),  # never used
             ("E41", 1000, 200, -1, 1000),
         )
-        for prefix, most, current, left, age in sequences:
+        for prefix, maximum, current, left, age in sequences:
             await rows(
                 db,
                 """INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number,
                                           current_number, expire_at, created_at)
-                   VALUES (%(tenant)s, 'ecf', %(prefix)s, gen_random_uuid(), 1, %(most)s, %(current)s,
+                   VALUES (%(tenant)s, 'ecf', %(prefix)s, gen_random_uuid(), 1, %(maximum)s, %(current)s,
                            now() + make_interval(days => %(left)s), now() - make_interval(days => %(age)s))""",
                 tenant=tenant,
                 prefix=prefix,
-                most=most,
+                maximum=maximum,
                 current=current,
                 left=left,
                 age=age,
@@ -155,10 +155,10 @@ async def test_pauses_tables_the_server_and_the_clock_are_seen(db: Database) -> 
         assert value(metrics, "fe_clock_ahead_seconds") == pytest.approx(7.5, abs=1)
         assert (value(metrics, "fe_table_bytes", table="outbox") or 0) > 8000
         assert value(metrics, "fe_table_rows", table="outbox", kind="dead") is not None
-        connections, most = value(metrics, "fe_database_connections"), value(metrics, "fe_database_connections_most")
+        connections, maximum = value(metrics, "fe_database_connections"), value(metrics, "fe_database_connections_most")
         assert connections is not None
-        assert most is not None
-        assert 1 <= connections <= most
+        assert maximum is not None
+        assert 1 <= connections <= maximum
 
 
 async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
@@ -217,7 +217,7 @@ async def test_what_is_in_hand_is_shown_with_its_age_and_its_end(db: Database) -
     async def accepted(work: Work) -> Outcome:
         entered.set()
         await leave.wait()
-        return Judged(status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED, ecf_type="31")
+        return Decided(status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED, ecf_type="31")
 
     stage = make_stage(accepted, kind=submission_kind(metrics, system_clock))
     async with running(stage, make_tools(db, metrics=metrics)):

@@ -31,7 +31,7 @@ FILL_EACH = """
 
 
 class Holding:
-    """Keeps every row in hand until a wanted one is served."""
+    """Keeps every row in in_flight until a wanted one is served."""
 
     def __init__(self, wanted: Callable[[Work], bool], *, others: int) -> None:
         self._wanted = wanted
@@ -168,17 +168,17 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 50)
     stage, tools = make_stage(done, slots=16), make_tools(db)
-    cursors, hand = dict.fromkeys(stage.lanes, 0), InFlight(16)
+    cursors, in_flight = dict.fromkeys(stage.lanes, 0), InFlight(16)
 
-    first = await db.run(find_and_claim, stage, tools, cursors, hand)
+    first = await db.run(find_and_claim, stage, tools, cursors, in_flight)
     for work in first.works:
-        hand.take(work)
+        in_flight.begin(work)
     await fill(db, other, 2)
-    second = await db.run(find_and_claim, stage, tools, cursors, hand)
+    second = await db.run(find_and_claim, stage, tools, cursors, in_flight)
     for work in second.works:
-        hand.take(work)
-    hand.release(first.works[0])
-    third = await db.run(find_and_claim, stage, tools, cursors, hand)
+        in_flight.begin(work)
+    in_flight.end(first.works[0])
+    third = await db.run(find_and_claim, stage, tools, cursors, in_flight)
 
     assert Counter(work.tenant_id for work in first.works) == {busy: 12}
     assert Counter(work.tenant_id for work in second.works) == {other: 2}
@@ -274,15 +274,15 @@ async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Data
     tenant = await make_tenant(db)
     await fill(db, tenant, 12)
     await fill(db, tenant, 60, Environment.TESTECF)
-    in_hand, most, slow_done, finished = 0, 0, 0, trio.Event()
+    in_flight, peak, slow_done, finished = 0, 0, 0, trio.Event()
 
     async def handle(work: Work) -> Outcome:
-        nonlocal in_hand, most, slow_done
+        nonlocal in_flight, peak, slow_done
         if work.environment is Environment.ECF:
-            in_hand += 1
-            most = max(most, in_hand)
+            in_flight += 1
+            peak = max(peak, in_flight)
             await trio.sleep(0.1)
-            in_hand -= 1
+            in_flight -= 1
             slow_done += 1
             if slow_done == 12:
                 finished.set()
@@ -293,4 +293,4 @@ async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Data
         with trio.fail_after(20):
             await finished.wait()
 
-    assert most == gate
+    assert peak == gate

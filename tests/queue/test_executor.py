@@ -254,7 +254,7 @@ async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_b
     assert (await waiting(db, subject))["stage"] == "reconcile"
 
 
-@pytest.mark.parametrize("deaths", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
+@pytest.mark.parametrize("crash_count", [MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
 async def test_a_row_that_kills_its_workers_is_put_aside_without_another_try(db: Database, crash_count: int) -> None:
     subject = await make_due(db)
     for _ in range(crash_count):
@@ -294,19 +294,19 @@ async def test_a_crash_in_one_row_does_not_disturb_its_siblings(db: Database) ->
     tenant = await make_tenant(db)
     subjects = [await make_submission(db, tenant) for _ in range(8)]
     bad = set(subjects[::2])
-    all_in_hand, in_hand, ended = trio.Event(), 0, trio.Event()
+    all_in_flight, in_flight, ended = trio.Event(), 0, trio.Event()
 
     async def handle(work: Work) -> Outcome:
-        nonlocal in_hand
-        in_hand += 1
-        if in_hand == len(subjects):
-            all_in_hand.set()
-        await all_in_hand.wait()
+        nonlocal in_flight
+        in_flight += 1
+        if in_flight == len(subjects):
+            all_in_flight.set()
+        await all_in_flight.wait()
         if work.subject in bad:
             raise ZeroDivisionError
         await trio.sleep(0.1)  # still at it when the others crash
-        in_hand -= 1
-        if in_hand == len(bad):
+        in_flight -= 1
+        if in_flight == len(bad):
             ended.set()
         return finish(work)
 
@@ -365,10 +365,10 @@ async def test_a_stopped_loop_finishes_what_is_in_hand_and_claims_no_more(db: Da
 
 async def cancel_in_hand(db: Database, handle: Handle, stage: Stage, *, may_have_acted: bool) -> None:
     """Run the loop, and cancel it as soon as a try is in hand."""
-    in_hand = trio.Event()
+    in_flight = trio.Event()
 
     async def hang(work: Work) -> Outcome:
-        in_hand.set()
+        in_flight.set()
         await trio.sleep_forever()
         raise AssertionError
 
@@ -380,7 +380,7 @@ async def cancel_in_hand(db: Database, handle: Handle, stage: Stage, *, may_have
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, config, make_tools(db), trio.Event())
-            await in_hand.wait()
+            await in_flight.wait()
             nursery.cancel_scope.cancel()
 
 

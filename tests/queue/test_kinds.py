@@ -115,15 +115,15 @@ async def test_a_job_that_was_taken_over_meanwhile_is_not_ended_by_its_first_wor
     await put_jobs(db, tenant, 10)
     tools = make_tools(db)
     stolen: list[UUID] = []
-    in_hand = 0
+    in_flight = 0
     all_in_hand = trio.Event()
 
     async def handle(item: Item) -> Outcome:
-        nonlocal in_hand
-        in_hand += 1
+        nonlocal in_flight
+        in_flight += 1
         if not stolen:
             stolen.append(item.subject)
-        if in_hand == 10:
+        if in_flight == 10:
             await rows(db, "UPDATE jobs SET epoch = epoch + 1, holder = 'a peer' WHERE subject = %(s)s", s=stolen[0])
             all_in_hand.set()
         await all_in_hand.wait()
@@ -141,12 +141,12 @@ async def test_a_job_that_was_taken_over_meanwhile_is_not_ended_by_its_first_wor
 async def test_jobs_in_hand_when_all_is_cancelled_are_given_back_and_finished_ones_are_written(db: Database) -> None:
     tenant = await make_tenant(db)
     await put_jobs(db, tenant, 20)
-    in_hand, hanging = 0, trio.Event()
+    in_flight, hanging = 0, trio.Event()
 
     async def handle(item: Item) -> Outcome:
-        nonlocal in_hand
-        in_hand += 1
-        mine = in_hand
+        nonlocal in_flight
+        in_flight += 1
+        mine = in_flight
         if mine == 20:
             hanging.set()
         if mine % 2:

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from fe.monitoring.metrics import Metrics
-from fe.queue.supervisor import MAX_RESTARTS, WITHIN_SECONDS, KeepsFailing, keep_running
+from fe.queue.supervisor import MAX_RESTARTS, WITHIN_SECONDS, KeepsFailing, Supervisor, keep_running
 
 Run = Callable[[], Awaitable[None]]
 
@@ -155,3 +155,18 @@ async def test_nothing_is_started_after_the_stop(autojump_clock: trio.testing.Mo
     await supervise(crashing(times), stopping=stopping)
 
     assert times == []
+
+
+async def test_a_supervisor_starts_actors_by_name_with_what_they_need(autojump_clock: trio.testing.MockClock) -> None:
+    metrics, started = Metrics(), []
+
+    async def actor(number: int, word: str) -> None:
+        started.append((number, word))
+        if len(started) == 1:
+            raise RuntimeError("once")
+
+    async with trio.open_nursery() as nursery:
+        Supervisor(metrics, trio.Event(), Steady()).start(nursery, "actor", actor, 1, "one")
+
+    assert started == [(1, "one")] * 2
+    assert metrics.registry.get_sample_value("fe_actor_restarts_total", {"actor": "actor"}) == 1

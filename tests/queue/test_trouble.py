@@ -70,14 +70,14 @@ async def test_in_trouble_one_row_at_a_time_is_tried_and_the_first_that_works_ou
     tenant = await make_tenant(db)
     for _ in range(40):
         await make_submission(db, tenant)
-    tools, mended, at_once, most = make_tools(db, poll_seconds=0.05), False, 0, 0
+    tools, mended, at_once, peak = make_tools(db, poll_seconds=0.05), False, 0, 0
 
     async def handle(work: Work) -> Outcome:
-        nonlocal at_once, most
+        nonlocal at_once, peak
         at_once += 1
         try:
             if in_trouble(tools.metrics):
-                most = max(most, at_once)
+                peak = max(peak, at_once)
             await trio.sleep(0.001)
             if not mended:
                 raise LookupError
@@ -88,15 +88,15 @@ async def test_in_trouble_one_row_at_a_time_is_tried_and_the_first_that_works_ou
     async with running(quick(handle), tools):
         await until(lambda: in_trouble(tools.metrics))
         await until(lambda: at_once == 0)
-        most = 0
+        peak = 0
         await trio.sleep(0.2)
         mended = True
         with trio.fail_after(20):
-            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table rings no bell)
+            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table notifies nobody)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 
-    assert most <= 1
+    assert peak <= 1
     assert await rows(db, "SELECT 1 FROM dead_letters") == []
 
 
@@ -106,7 +106,7 @@ async def test_one_poisoned_row_alone_is_no_trouble_of_the_stage_and_becomes_a_d
 
     async with running(quick(raising(ValueError("it is the document"))), tools):
         with trio.fail_after(20):
-            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table rings no bell)
+            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table notifies nobody)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 

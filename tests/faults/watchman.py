@@ -10,42 +10,42 @@ import subprocess
 import sys
 
 
-class Leash:
+class Watchman:
     """The run's end of it. Open one before the first process is started."""
 
     def __init__(self) -> None:
-        self._watchman = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, start_new_session=True)
+        self._process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, start_new_session=True)
 
-    def tie(self, pid: int) -> None:
+    def follow(self, pid: int) -> None:
         """End this process if it is still there when we are gone. A process of ours, whom only we reap."""
         self._say(f"+{pid}\n")
 
-    def untie(self, pid: int) -> None:
+    def forget(self, pid: int) -> None:
         """Forget a process; call it once it was reaped, for its number will be another's."""
         self._say(f"-{pid}\n")
 
     def close(self) -> None:
-        """Let the watchman go; it ends what is still tied."""
-        assert self._watchman.stdin is not None
-        self._watchman.stdin.close()
-        self._watchman.wait()
+        """Let the watchman go; it ends what is still followed."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
 
     def _say(self, line: str) -> None:
-        assert self._watchman.stdin is not None
-        self._watchman.stdin.write(line.encode())
-        self._watchman.stdin.flush()
+        assert self._process.stdin is not None
+        self._process.stdin.write(line.encode())
+        self._process.stdin.flush()
 
 
 def watch() -> None:
     """Be the watchman."""
-    tied: dict[int, None] = {}
+    followed: dict[int, None] = {}
     for line in sys.stdin:
         pid = int(line[1:])
         if line[0] == "+":
-            tied[pid] = None
+            followed[pid] = None
         else:
-            tied.pop(pid, None)
-    for pid in reversed(tied):
+            followed.pop(pid, None)
+    for pid in reversed(followed):
         try:
             os.kill(pid, signal.SIGCONT)
             # Postgres takes its children along at SIGQUIT; anything else of ours dies of it as well.

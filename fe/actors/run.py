@@ -1,0 +1,78 @@
+"""What the actors of a process need is built here, and they are run: the stages, and what keeps watch beside them."""
+
+import os
+import secrets
+import socket
+
+import trio
+
+from fe.actors.credentials import SigningCredentials
+from fe.actors.maintenance import honour_maintenance
+from fe.actors.stages import authority_circuits, stages
+from fe.authority.client import Authority, Timeouts
+from fe.authority.hosts import Host, Hosts, Operation
+from fe.clock import Clock
+from fe.config import Settings
+from fe.monitoring.collectors import Collectors
+from fe.queue.executor import run_stage
+from fe.queue.leases import watch_over
+from fe.queue.pulse import Pulse
+from fe.queue.stage import Tools
+from fe.queue.supervisor import Supervisor
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.verdict_notices import VerdictNotices
+from fe.vault import Vault
+
+
+async def run_actors(
+    settings: Settings,
+    db: Database,
+    vault: Vault,
+    wakeups: Wakeups,
+    verdicts: VerdictNotices,
+    clock: Clock,
+    supervisor: Supervisor,
+) -> None:
+    """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
+    metrics, scale = supervisor.metrics, settings.time_scale
+    holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
+        metrics.observe_authority(operation, environment, host, outcome, seconds)
+        circuits.note(environment, host, outcome)
+
+    authority = Authority(
+        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
+        clock=clock,
+        timeouts=Timeouts(answer=settings.authority_timeout),
+        observe=observe,
+    )
+    circuits = authority_circuits(db, authority, metrics, scale=scale)
+    tools = Tools(
+        db,
+        wakeups,
+        clock,
+        metrics,
+        lease=settings.lease,
+        poll_seconds=settings.poll_seconds,
+        holder=holder,
+        gate=circuits.gate,
+    )
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
+    pulse = Pulse(lease=settings.lease, scale=scale)
+    try:
+        async with trio.open_nursery() as watch:
+            supervisor.start(watch, "circuits", circuits.run)
+            supervisor.start(watch, "keys", credentials.forget_in_time)
+            supervisor.start(watch, "rescuer", watch_over, db, wakeups, metrics, holder, pulse, scale)
+            supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            if settings.authority_status_key is not None:
+                key = settings.authority_status_key.get_secret_value()
+                supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
+            async with trio.open_nursery() as actors:
+                for stage in stages(settings, tools, authority, credentials, pulse, verdicts.notify):
+                    supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping)
+            watch.cancel_scope.cancel()
+    finally:
+        authority.close()

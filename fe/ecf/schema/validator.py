@@ -203,6 +203,40 @@ def misfits(kind: DocumentKind, tree: etree._Element) -> list[tuple[Problem, Spo
 
     Stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or there too often.
     """
+    if _fits(kind.root, tree, at_top=True):
+        return []
     walk = _Walk(kind, tree, values=False)
     problems = walk.problems()
     return list(zip(problems, walk.spots, strict=False))  # the one that says there are more has no place
+
+
+def _fits(of: Element, node: etree._Element, *, at_top: bool = False) -> bool:
+    """Whether a walk for misfits would find nothing: the answer for nearly every document, without paths or spots."""
+    if node.keys() or _has_text(node.text):
+        return False
+    by_name, order = of.by_name, of.order
+    last, count = -1, 0
+    for child in node:
+        name = str(child.tag)
+        known = by_name.get(name)
+        if _has_text(child.tail):
+            return False
+        if known is None:
+            if at_top and name == SIGNATURE and child.getnext() is None:
+                break
+            return False
+        place = order[name]
+        count = count + 1 if place == last else 1
+        if place < last or count > known.many:
+            return False
+        last = place
+        if known.simple is None:
+            if not _fits(known, child):
+                return False
+        elif child.keys() or len(child) or not _has_text(child.text):
+            return False
+    return last >= 0 or of.may_be_empty
+
+
+def _has_text(text: str | None) -> bool:
+    return text is not None and text.strip(BLANKS) != ""

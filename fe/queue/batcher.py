@@ -55,11 +55,11 @@ class Batcher(Generic[T, R]):
         self._seconds = seconds
         self._waiting: deque[_Entry[T, R]] = deque()
         self._under_way: list[_Entry[T, R]] = []
-        self._handed_in = trio.Event()
+        self._added = trio.Event()
         self._idle = trio.Event()
         self._idle.set()
 
-    def hand_in(self, item: T, answer: Answer[T, R]) -> None:
+    def add(self, item: T, answer: Answer[T, R]) -> None:
         """Have the item written. `answer` is called once, from the writing task; it must neither wait nor raise."""
         self._put(_Entry(item, answer))
 
@@ -109,15 +109,15 @@ class Batcher(Generic[T, R]):
 
     def _put(self, entry: _Entry[T, R]) -> None:
         self._waiting.append(entry)
-        self._handed_in.set()
+        self._added.set()
         if self._idle.is_set():
             self._idle = trio.Event()
 
     async def _run(self, scope: trio.CancelScope) -> None:
         with scope:
             while True:
-                await self._handed_in.wait()
-                self._handed_in = trio.Event()
+                await self._added.wait()
+                self._added = trio.Event()
                 while self._waiting:
                     self._under_way = self._next()
                     await self._write_some(self._under_way.copy())

@@ -153,7 +153,7 @@ class Executor(Generic[W]):
             outcome = self._given_up(work) if outcome is None else outcome
             batcher = self._batchers.get(type(outcome))
             if batcher is not None:
-                batcher.hand_in((work, outcome), partial(self._answered, started))
+                batcher.add((work, outcome), partial(self._answered, started))
             else:
                 try:
                     await self.book(work, outcome)

@@ -204,7 +204,7 @@ async def test_what_is_handed_in_while_all_is_cancelled_is_written_before_the_en
                 everything.cancel()
                 await trio.sleep_forever()
             finally:
-                batcher.hand_in(1, lambda _, result: said.append(result))
+                batcher.add(1, lambda _, result: said.append(result))
                 paced.go_on.set()
 
     assert said == [10]
@@ -220,9 +220,9 @@ async def test_what_cannot_be_written_before_the_end_is_answered_too(autojump_cl
 
     batcher = Batcher(write, seconds=5)
     async with batcher.running():
-        batcher.hand_in(1, lambda _, result: said.append(result))
+        batcher.add(1, lambda _, result: said.append(result))
         await trio.sleep(1)
-        batcher.hand_in(2, lambda _, result: said.append(result))
+        batcher.add(2, lambda _, result: said.append(result))
 
     assert [type(result) for result in said] == [DatabaseUnavailable] * 2
 

@@ -140,7 +140,7 @@ ORDERLY = History(
             *events_of(PLAIN, accepted(drawn=True), signed(PLAIN), sending(PLAIN, 2), verdict("Aceptado")),
             *events_of(REJECTED, accepted(), signed(REJECTED), sending(REJECTED, 2), verdict("Rechazado")),
             *events_of(DEAD, accepted(), signed(DEAD), sending(DEAD, 2), ("outcome_unknown", {}), ("dead_letter", {})),
-            *events_of(FAILED, accepted(), ("error", {})),
+            *events_of(FAILED, accepted(), ("error", {"numberFate": "reusable"})),
         ],
         sends=[
             send(RESENT, 2, "not_known"),

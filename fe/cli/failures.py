@@ -94,7 +94,7 @@ def _code(error: BaseException) -> int | None:
 _LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.vault", "VaultError", CONFIGURATION),
-    ("fe.accounts.provision", "Refused", FAILED),
+    ("fe.accounts.provision", "ProvisioningRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),

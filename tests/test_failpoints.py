@@ -11,12 +11,12 @@ from fe import failpoints
 
 _PROGRAM = """
 import sys
-from fe import kill_points
+from fe import failpoints
 
-kill_points.arm(sys.argv[1])
+failpoints.arm(sys.argv[1])
 for number in range(1, 5):
-    kill_points.reached("claimed")
-    kill_points.reached("intended")
+    failpoints.reached("claimed")
+    failpoints.reached("intended")
     print(number, flush=True)
 """
 

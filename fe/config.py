@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: HexSecret | None = Field(None, description="hex; keys the hash of every apiSecret")
     kek: NamedKeys | None = Field(
-        None, description="id:hex[,id:hex]; the first seals, all open; only for actors and CLI"
+        None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
 

@@ -1,7 +1,7 @@
 """Secrets at rest: .p12 files, passphrases and webhook secrets lie encrypted, and the database alone cannot open them.
 
 Envelope encryption: each secret has its own random data key (AES-256-GCM); the data key is wrapped by a key-encryption
-key that comes from a file or the environment. What a sealed value belongs to (tenant, id, purpose) is authenticated
+key that comes from a file or the environment. What an encrypted value belongs to (tenant, id, purpose) is authenticated
 with it, so a value copied to another row does not open.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-#: What the secrets of a certificate are for: whoever seals one and whoever opens it must say the same.
+#: What the secrets of a certificate are for: whoever encrypts one and whoever decrypts it must say the same.
 P12_PURPOSE = "p12"
 PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
 
@@ -23,11 +23,11 @@ _LONGEST_ID = 255
 
 
 class VaultError(Exception):
-    """A sealed value could not be opened; the message never tells of its content."""
+    """An encrypted value could not be opened; the message never tells of its content."""
 
 
 class UnknownKek(VaultError):
-    """The value was sealed under a key-encryption key that is not configured here."""
+    """The value was encrypted under a key-encryption key that is not configured here."""
 
     def __init__(self, kek_id: str) -> None:
         super().__init__(f"the key-encryption key {kek_id!r} is not configured: add it to FE_KEK")
@@ -35,15 +35,15 @@ class UnknownKek(VaultError):
 
 
 class Tampered(VaultError):
-    """The value, or what it is said to belong to, is not what was sealed."""
+    """The value, or what it is said to belong to, is not what was encrypted."""
 
     def __init__(self) -> None:
-        super().__init__("a sealed value does not belong to this row, or was changed")
+        super().__init__("an encrypted value does not belong to this row, or was changed")
 
 
 @dataclass(frozen=True, slots=True)
 class Belongs:
-    """What a sealed value belongs to."""
+    """What an encrypted value belongs to."""
 
     tenant_id: int
     secret_id: str
@@ -56,10 +56,10 @@ class Belongs:
 
 
 class Vault:
-    """Seals and opens. Thread-safe; a sealed value says which key-encryption key it needs."""
+    """Encrypts and decrypts. Thread-safe; an encrypted value says which key-encryption key it needs."""
 
     def __init__(self, keks: dict[str, bytes]) -> None:
-        """Take the key-encryption keys by id; the first seals, all open."""
+        """Take the key-encryption keys by id; the first encrypts, all decrypt."""
         if not keks:
             raise ValueError("a vault needs at least one key-encryption key")
         if any(len(kek_id.encode()) > _LONGEST_ID for kek_id in keks):
@@ -69,7 +69,7 @@ class Vault:
 
     @property
     def current(self) -> str:
-        """The id of the key-encryption key that seals."""
+        """The id of the key-encryption key that encrypts."""
         return self._current
 
     def encrypt(self, secret: bytes, belongs: Belongs) -> bytes:
@@ -77,7 +77,7 @@ class Vault:
         data_key = AESGCM.generate_key(bit_length=256)
         return self._pack(self._current, data_key, self._encrypt(data_key, secret, belongs), belongs)
 
-    def open(self, encrypted: bytes, belongs: Belongs) -> bytes:
+    def decrypt(self, encrypted: bytes, belongs: Belongs) -> bytes:
         """Decrypt. Raises UnknownKek or Tampered."""
         kek_id, wrapped, body = _unpack(encrypted)
         data_key = self._unwrap(kek_id, wrapped, belongs)
@@ -93,7 +93,7 @@ class Vault:
 
     @staticmethod
     def kek_of(encrypted: bytes) -> str:
-        """Name the key-encryption key that a value needs. Raises Tampered when it is no sealed value."""
+        """Name the key-encryption key that a value needs. Raises Tampered when it is no encrypted value."""
         return _unpack(encrypted)[0]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Secrets at rest: what was sealed for one row opens for that row alone, with the right key alone."""
+"""Secrets at rest: what was encrypted for one row opens for that row alone, with the right key alone."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ SECRET = b"the private key"
 
 @pytest.mark.parametrize("purpose", [P12_PURPOSE, PASSPHRASE_PURPOSE])
 def test_a_purpose_is_written_down_once(purpose: str) -> None:
-    """Two places that name it can come apart, and then nothing that was sealed opens any more."""
+    """Two places that name it can come apart, and then nothing that was encrypted opens any more."""
     sources = Path(fe.vault.__file__).parent.rglob("*.py")
 
     naming = [source.name for source in sources if f'= "{purpose}"' in source.read_text(encoding="utf-8")]
@@ -25,17 +25,17 @@ def test_a_purpose_is_written_down_once(purpose: str) -> None:
 
 
 @given(st.binary(max_size=5000))
-def test_what_was_sealed_opens_and_shows_nothing(secret: bytes) -> None:
+def test_what_was_encrypted_opens_and_shows_nothing(secret: bytes) -> None:
     vault = Vault(NEW)
 
     encrypted = vault.encrypt(secret, ROW)
 
-    assert vault.open(encrypted, ROW) == secret
+    assert vault.decrypt(encrypted, ROW) == secret
     assert len(secret) < 8 or secret not in encrypted
     assert Vault.kek_of(encrypted) == "2026"
 
 
-def test_sealing_twice_gives_two_values() -> None:
+def test_encrypting_twice_gives_two_values() -> None:
     vault = Vault(NEW)
 
     assert vault.encrypt(SECRET, ROW) != vault.encrypt(SECRET, ROW)
@@ -56,7 +56,7 @@ def test_a_value_moved_to_another_row_does_not_open(other: Belongs) -> None:
     encrypted = vault.encrypt(SECRET, ROW)
 
     with pytest.raises(Tampered):
-        vault.open(encrypted, other)
+        vault.decrypt(encrypted, other)
     with pytest.raises(Tampered):
         vault.rewrap(encrypted, other)
 
@@ -67,7 +67,7 @@ def test_two_owners_never_look_the_same_to_the_lock() -> None:
     vault = Vault(NEW)
 
     with pytest.raises(Tampered):
-        vault.open(vault.encrypt(SECRET, one), other)
+        vault.decrypt(vault.encrypt(SECRET, one), other)
 
 
 def test_a_changed_byte_anywhere_is_noticed() -> None:
@@ -78,7 +78,7 @@ def test_a_changed_byte_anywhere_is_noticed() -> None:
         for bit in (0x01, 0x80):
             changed = encrypted[:place] + bytes([encrypted[place] ^ bit]) + encrypted[place + 1 :]
             with pytest.raises(VaultError):
-                vault.open(changed, ROW)
+                vault.decrypt(changed, ROW)
 
 
 def test_a_cut_or_lengthened_value_is_noticed() -> None:
@@ -87,15 +87,15 @@ def test_a_cut_or_lengthened_value_is_noticed() -> None:
 
     for length in range(len(encrypted)):
         with pytest.raises(VaultError):
-            vault.open(encrypted[:length], ROW)
+            vault.decrypt(encrypted[:length], ROW)
     with pytest.raises(VaultError):
-        vault.open(encrypted + b"\0", ROW)
+        vault.decrypt(encrypted + b"\0", ROW)
 
 
 @given(st.binary(max_size=300))
-def test_garbage_is_no_sealed_value(garbage: bytes) -> None:
+def test_garbage_is_no_encrypted_value(garbage: bytes) -> None:
     with pytest.raises(VaultError):
-        Vault(NEW).open(garbage, ROW)
+        Vault(NEW).decrypt(garbage, ROW)
 
 
 def test_parts_of_two_values_do_not_go_together() -> None:
@@ -106,19 +106,19 @@ def test_parts_of_two_values_do_not_go_together() -> None:
     body = 2 + 4 + 12 + 48
 
     with pytest.raises(Tampered):
-        vault.open(one[:body] + other[body:], ROW)
+        vault.decrypt(one[:body] + other[body:], ROW)
 
 
 def test_values_of_an_older_key_open_while_it_is_configured() -> None:
     encrypted = Vault(OLD).encrypt(SECRET, ROW)
 
-    assert Vault(NEW | OLD).open(encrypted, ROW) == SECRET
+    assert Vault(NEW | OLD).decrypt(encrypted, ROW) == SECRET
     with pytest.raises(UnknownKek, match="'2025'") as unknown:
-        Vault(NEW).open(encrypted, ROW)
+        Vault(NEW).decrypt(encrypted, ROW)
     assert unknown.value.kek_id == "2025"
 
 
-def test_the_first_key_seals() -> None:
+def test_the_first_key_encrypts() -> None:
     assert Vault.kek_of(Vault(NEW | OLD).encrypt(SECRET, ROW)) == "2026"
     assert Vault.kek_of(Vault(OLD | NEW).encrypt(SECRET, ROW)) == "2025"
 
@@ -129,10 +129,10 @@ def test_rewrapping_moves_a_value_to_the_current_key_without_touching_the_secret
     rewrapped = Vault(NEW | OLD).rewrap(encrypted, ROW)
 
     assert Vault.kek_of(rewrapped) == "2026"
-    assert Vault(NEW).open(rewrapped, ROW) == SECRET
+    assert Vault(NEW).decrypt(rewrapped, ROW) == SECRET
     assert rewrapped.endswith(encrypted[-len(SECRET) - 16 - 12 :])
     with pytest.raises(UnknownKek):
-        Vault(OLD).open(rewrapped, ROW)
+        Vault(OLD).decrypt(rewrapped, ROW)
 
 
 def test_rewrapping_needs_the_old_key_and_may_be_repeated() -> None:
@@ -141,14 +141,14 @@ def test_rewrapping_needs_the_old_key_and_may_be_repeated() -> None:
 
     with pytest.raises(UnknownKek):
         Vault(NEW).rewrap(encrypted, ROW)
-    assert both.open(both.rewrap(both.rewrap(encrypted, ROW), ROW), ROW) == SECRET
+    assert both.decrypt(both.rewrap(both.rewrap(encrypted, ROW), ROW), ROW) == SECRET
 
 
 def test_a_wrong_key_under_the_right_name_does_not_open() -> None:
     encrypted = Vault(NEW).encrypt(SECRET, ROW)
 
     with pytest.raises(Tampered):
-        Vault({"2026": os.urandom(32)}).open(encrypted, ROW)
+        Vault({"2026": os.urandom(32)}).decrypt(encrypted, ROW)
 
 
 def test_a_vault_needs_a_key() -> None:
@@ -160,10 +160,10 @@ def test_a_vault_needs_a_key() -> None:
 def test_key_names_may_be_long_and_foreign(name: str) -> None:
     vault = Vault({name: b"k" * 32})
 
-    assert vault.open(vault.encrypt(SECRET, ROW), ROW) == SECRET
+    assert vault.decrypt(vault.encrypt(SECRET, ROW), ROW) == SECRET
 
 
-def test_a_key_name_that_cannot_be_written_down_is_refused_before_anything_is_sealed() -> None:
+def test_a_key_name_that_cannot_be_written_down_is_refused_before_anything_is_encrypted() -> None:
     with pytest.raises(ValueError, match="255"):
         Vault({"k" * 256: b"k" * 32})
 

@@ -15,7 +15,7 @@ SCOPES = ("invoices:write", "invoices:read", "ncf:read", "ncf:write", "usage:rea
 #: What a scope brings with it at login (interface.md#scopes).
 _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("ncf:read",)}
 
-#: Where the ids of revoked keys are told. The front drops them from its cache at once instead of when they grow old.
+#: The channel on which revoked keys are notified: the front drops them from its cache at once, not when they grow old.
 REVOKED_CHANNEL = "fe_key_revoked"
 
 
@@ -42,7 +42,7 @@ def scopes_at_login(scopes: Iterable[str]) -> list[str]:
 async def revoke_key(db: Database, tenant_id: int, api_key_id: str, at: datetime) -> bool:
     """Revoke a key for good and tell every process; False when the tenant has no such active key.
 
-    The telling is a courtesy that makes it immediate: a process that misses it stops the key by itself within 30 s.
+    The notification only makes it immediate: a process that misses it stops the key by itself within 30 s.
     """
     revoked = await db.run(keys.revoke, tenant_id, api_key_id, at)
     if revoked:

@@ -77,7 +77,10 @@ async def find_tenant(conn: Conn, name: str) -> Tenant:
 async def create_user(
     conn: Conn, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None, *, now: datetime
 ) -> User:
-    """Create a user; the override is laid over the tenant's fiscal data. Raises Refused, BadIssuer or NameTaken."""
+    """Create a user; the override is laid over the tenant's fiscal data.
+
+    Raises ProvisioningRefused, of which BadIssuer and NameTaken are kinds.
+    """
     name, at, domain = email.partition("@")
     if not (name and at and domain) or len(email) > 254 or any(c.isspace() for c in email):
         raise ProvisioningRefused(f"{email!r} is not an e-mail address")
@@ -119,7 +122,7 @@ async def create_key(
     name: str = "",
     expires_at: datetime | None = None,
 ) -> NewKey:
-    """Make an API key of one environment. Raises Refused for a scope that does not exist, or none at all."""
+    """Make an API key of one environment. Raises ProvisioningRefused for an unknown scope, or none."""
     asked = set(scopes)
     if unknown := asked.difference(SCOPES):
         raise ProvisioningRefused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
@@ -144,7 +147,7 @@ async def add_certificate(
     opened: Credential,
     now: datetime,
 ) -> CertificateRecord:
-    """Seal a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
+    """Encrypt a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
 
     `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. One that is not valid
     yet may be stored, one that has expired is refused. The one in use before is retired.
@@ -203,7 +206,7 @@ async def put_sequence(
 
 
 def check_issuer(issuer: Mapping[str, Any], today: date) -> None:
-    """Judge fiscal data by the format of the documents that will carry it. Raises BadIssuer with every problem.
+    """Validate fiscal data against the format of the documents that will carry it. Raises BadIssuer with every problem.
 
     Type 31 is what it is tried in: its `Emisor` takes every field that any type has.
     """

@@ -90,8 +90,8 @@ class SigningCredentials:
     def _decrypt(self, encrypted: EncryptedCertificate) -> Opened:
         assert encrypted.passphrase is not None
         name = str(encrypted.certificate_id)
-        p12 = self._vault.open(encrypted.p12, Belongs(encrypted.tenant_id, name, P12_PURPOSE))
-        passphrase = self._vault.open(encrypted.passphrase, Belongs(encrypted.tenant_id, name, PASSPHRASE_PURPOSE))
+        p12 = self._vault.decrypt(encrypted.p12, Belongs(encrypted.tenant_id, name, P12_PURPOSE))
+        passphrase = self._vault.decrypt(encrypted.passphrase, Belongs(encrypted.tenant_id, name, PASSPHRASE_PURPOSE))
         try:
             credential = open_p12(p12, passphrase.decode())
         except CertificateError as error:

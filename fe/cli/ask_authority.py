@@ -1,4 +1,4 @@
-"""Asking the authority about dead letters: the reconciler's own question and judgement, of which nothing is booked."""
+"""Asking the authority about dead letters: as the reconciler would, but nothing of the answer is booked."""
 
 import random
 from collections.abc import Sequence
@@ -24,22 +24,24 @@ from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.vault import Vault
 
-#: How many questions are under way at once: an operator's curiosity is not to weigh on the authority.
+#: How many are asked about at once: an operator who only looks must not burden the authority.
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Finding:
     """What the authority says of a document; `known` is None when it did not say."""
 
     known: bool | None
     says: str
 
 
-async def ask_about(db: Database, found: Sequence[DeadLetter], settings: Settings, *, clock: Clock) -> dict[UUID, Word]:
-    """Ask the authority about each letter whether it knows the document. Nothing is written, here or there.
+async def ask_about(
+    db: Database, chosen: Sequence[DeadLetter], settings: Settings, *, clock: Clock
+) -> dict[UUID, Finding]:
+    """Ask the authority about each dead letter whether it knows the document. Nothing is written, here or there.
 
-    Raises ConfigError when the certificates cannot be unsealed for want of a key or the hosts are no addresses.
+    Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
     """
     credentials = SigningCredentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
     try:
@@ -50,26 +52,26 @@ async def ask_about(db: Database, found: Sequence[DeadLetter], settings: Setting
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
     reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
-    words: dict[UUID, Word] = {}
-    turns = trio.CapacityLimiter(_AT_ONCE)
+    findings: dict[UUID, Finding] = {}
+    at_once = trio.CapacityLimiter(_AT_ONCE)
 
     async def ask(dead_letter: DeadLetter) -> None:
-        async with turns:
-            words[dead_letter.subject] = await _ask(reconciler, dead_letter)
+        async with at_once:
+            findings[dead_letter.subject] = await _ask(reconciler, dead_letter)
 
     try:
         async with trio.open_nursery() as asking:
-            for dead_letter in found:
+            for dead_letter in chosen:
                 asking.start_soon(ask, dead_letter)
     finally:
         authority.close()
-    return words
+    return findings
 
 
-async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Word:
+async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Finding:
     if not can_be_asked(dead_letter):
         why = "it was never signed" if dead_letter.certificate_id is None else "no service tells about such documents"
-        return Word(None, f"not asked: {why}")
+        return Finding(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,
         lane=OutboxLane(Environment(dead_letter.environment), dead_letter.host),
@@ -84,13 +86,13 @@ async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Word:
     try:
         outcome = await reconciler.reconcile(work)
     except CannotOpen as closed:
-        return Word(None, f"not asked: {closed}")
+        return Finding(None, f"not asked: {closed}")
     except TryLater as later:
-        return Word(None, f"no answer: {later.reason}")
+        return Finding(None, f"no answer: {later.reason}")
     match outcome:
         case Judged(status=status):
-            return Word(True, f"knows it: {status}")
+            return Finding(True, f"knows it: {status}")
         case Adopted():
-            return Word(True, "knows it, and has not judged it yet")
+            return Finding(True, "knows it, and has not judged it yet")
         case _:
-            return Word(False, "does not know it")
+            return Finding(False, "does not know it")

@@ -1,4 +1,4 @@
-"""`fe authority`: a simulated tax authority, and a question to the real one."""
+"""`fe authority`: a simulated tax authority, and whether the real one answers."""
 
 import json
 import signal

@@ -43,7 +43,7 @@ outbox.add_command(replay)
 @outbox.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Show it all at a glance: what waits, what gave up, who works, what is paused, which hosts are left alone."""
+    """Show it all at a glance: what waits, what gave up, who works, what is paused, which circuits are open."""
 
     async def work(db: Database) -> dict[str, list[dict[str, Any]]]:
         return {
@@ -60,7 +60,7 @@ def status(as_json: bool) -> None:
                 for environment, host, asked, dead, since in await db.run(doubts.counted)
             ],
             "workers": [
-                {"process": one.holder, "inHand": one.holds, "silentSeconds": round(one.silent_for, 1)}
+                {"process": one.holder, "inFlight": one.holds, "silentSeconds": round(one.silent_for, 1)}
                 for one in await db.run(diagnosis.workers)
             ],
             "paused": [
@@ -73,7 +73,7 @@ def status(as_json: bool) -> None:
                 }
                 for one in await db.run(pauses.everything)
             ],
-            "leftAlone": [
+            "openCircuits": [
                 {
                     "environment": one.environment,
                     "host": one.host,
@@ -104,7 +104,7 @@ _HEADINGS = {
     "inDoubt": "nothing is in doubt",
     "workers": "no process works",
     "paused": "nothing is paused",
-    "leftAlone": "no host is left alone",
+    "openCircuits": "no circuit is open",
 }
 
 
@@ -222,7 +222,7 @@ def discard(
 @click.option("--environment", type=environment_choice, help="Only this environment; without it, all.")
 @audited
 def pause(tenant_name: str | None, environment: str | None, by_whom: str, reason: str | None) -> None:
-    """Begin no more work on a tenant's rows, or on any. What is in hand is finished; clients are answered as ever."""
+    """Begin no more work on a tenant's rows, or on any. What is in flight is finished; clients are answered as ever."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is paused already")
     click.echo("paused: `fe outbox resume` with the same options undoes it")

@@ -164,14 +164,13 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
         previews = [replays.preview(dead_letter, system_clock()) for dead_letter in found]
         shown = [_preview(one) for one in previews]
         if ask:
-            from fe.cli.ask_authority import (
-                ask_about,  # brings the authority's client along, which nothing else here needs
-            )
+            # Here, because it brings the authority's client along, which nothing else in this module needs.
+            from fe.cli.ask_authority import ask_about
 
-            words = await ask_about(db, found, settings, clock=system_clock)
+            findings = await ask_about(db, found, settings, clock=system_clock)
             for preview, one in zip(previews, shown, strict=True):
-                word = words[preview.dead_letter.subject]
-                one["authority"] = {"known": word.known, "says": word.says}
+                finding = findings[preview.dead_letter.subject]
+                one["authority"] = {"known": finding.known, "says": finding.says}
         return shown
 
     shown = with_database(settings, work)

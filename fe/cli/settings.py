@@ -76,9 +76,8 @@ def _bounds(field: FieldInfo) -> str:
     for rule in field.metadata:
         if (minimum := getattr(rule, "ge", None)) is not None:
             low = f"from {minimum}"
-        elif (limit := getattr(rule, "gt", None)) is not None:
-            low = f"above {limit}"
+        elif (above := getattr(rule, "gt", None)) is not None:
+            low = f"above {above}"
         elif (maximum := getattr(rule, "le", None)) is not None:
             high = f"to {maximum}"
-    told = " ".join(part for part in (low, high) if part)
-    return f" {told}" if told else ""
+    return "".join(f" {part}" for part in (low, high) if part)

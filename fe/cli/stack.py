@@ -177,8 +177,8 @@ class _Parts:
                 said += some
         if not said.endswith(b"\n"):
             raise self._did_not_start(name)
-        told: dict[str, Any] = json.loads(said)
-        return told
+        addresses: dict[str, Any] = json.loads(said)
+        return addresses
 
     async def until_ready(self, name: str, url: str) -> None:
         """Wait until a GET of `url` is answered with 200."""

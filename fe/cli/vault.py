@@ -58,6 +58,6 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
 
 
 async def _rewrap(dsn: str, keks: Vault, batch: int, dry_run: bool) -> Rewrapping:
-    # In no role: none may replace what is sealed, so it is the login to whom the right is given.
+    # In no role: none may replace what is encrypted, so the right is given to the login.
     async with open_database(dsn, max_size=2) as db:
         return await rewrap_all(db, keks, batch=batch, dry_run=dry_run)

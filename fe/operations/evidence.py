@@ -3,8 +3,8 @@
 Each event's hash is SHA-256 over the hash before it and the event's own text, so no event can be changed, added in the
 middle or taken out without every later hash being wrong. The documents are tied in by their digests, which the events
 `accepted`, `signed` and `sending` hold, and the status by the events that led to it, each of which must be one that the
-table of transitions allows where it stands. What a chain alone cannot show is
-that its end was cut off, or that all of it was written anew: keep the last hash elsewhere.
+table of transitions allows where it stands. What a chain alone cannot show is that its end was cut off, or that all of
+it was written anew: keep the last hash elsewhere.
 """
 
 import hashlib

@@ -57,9 +57,11 @@ def _was_sent(dead_letter: DeadLetter) -> str:
     if dead_letter.sends == 0:
         return "nothing"
     times = "once" if dead_letter.sends == 1 else f"{dead_letter.sends} times"
-    what = f"the bytes {_digest(dead_letter)} may have reached the authority {times}, last at {_clock(dead_letter.last_sent_at)}"
+    last = _clock(dead_letter.last_sent_at)
+    what = f"the bytes {_digest(dead_letter)} may have reached the authority {times}, last at {last}"
     if dead_letter.open_sends:
-        return f"{what}; what became of {'it' if dead_letter.sends == 1 else f'{dead_letter.open_sends} of these'} is not known"
+        which = "it" if dead_letter.sends == 1 else f"{dead_letter.open_sends} of these"
+        return f"{what}; what became of {which} is not known"
     return what
 
 
@@ -93,13 +95,14 @@ def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
     if dead_letter.sequence_until is not None and dead_letter.sequence_until <= now:
         yield f"the sequence of {(dead_letter.e_ncf or '')[:3]} expired on {dead_letter.sequence_until:%Y-%m-%d}"
     if dead_letter.accepted_instead is not None:
-        yield f"the number was accepted with another submission, {dead_letter.accepted_instead}: this one will be rejected"
+        other = dead_letter.accepted_instead
+        yield f"the number was accepted with another submission, {other}: this one will be rejected"
     if dead_letter.crash_count:
         yield f"{dead_letter.crash_count} processes died over it: it may end the next one too"
     if dead_letter.paused_by is not None:
         yield f"its tenant or environment is paused by {dead_letter.paused_by}: it would wait"
     if dead_letter.circuit_open:
-        yield f"the authority's host {dead_letter.host} in {dead_letter.environment} is left alone now: it would wait"
+        yield f"the authority's host {dead_letter.host} in {dead_letter.environment} has an open circuit: it would wait"
 
 
 def _digest(dead_letter: DeadLetter) -> str:
@@ -150,8 +153,8 @@ async def run_plan(
             await trio.sleep(LOOK_SECONDS)
             continue
         now = clock()
-        act = OperatorAction(new_id(now), now, by_whom, plan.reason)
-        step = await db.transact(replay_plans.release_next, act, plan.plan_id)
+        action = OperatorAction(new_id(now), now, by_whom, plan.reason)
+        step = await db.transact(replay_plans.release_next, action, plan.plan_id)
         match step.what:
             case "early":
                 await trio.sleep(min(step.wait, LOOK_SECONDS))
@@ -247,10 +250,10 @@ async def act_on_each(
     *,
     clock: Clock,
 ) -> dict[UUID, str | None]:
-    """Do one thing to every letter, each in its own transaction; None for those that were no dead letters any more."""
+    """Do one thing to every dead letter, each in its own transaction; None for those that are none any more."""
     done: dict[UUID, str | None] = {}
     for dead_letter in found:
         now = clock()
-        entries = OperatorAction(new_id(now), now, by_whom, reason)
-        done[dead_letter.subject] = await db.transact(act, entries, dead_letter.tenant_id, dead_letter.subject)
+        action = OperatorAction(new_id(now), now, by_whom, reason)
+        done[dead_letter.subject] = await db.transact(act, action, dead_letter.tenant_id, dead_letter.subject)
     return done

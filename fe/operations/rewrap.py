@@ -1,4 +1,4 @@
-"""Moving what is sealed to the newest key-encryption key, so that an older one can be thrown away."""
+"""Moving what is encrypted to the newest key-encryption key, so that an older one can be thrown away."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,9 @@ async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = Fals
     when the login has not the right to do so: neither role of the database that opens certificates may replace them.
     """
     if not await db.run(certificates.may_replace_encrypted, write=not dry_run):
-        raise RoleRefused("the login may not replace what is sealed: let the owner grant it for as long as this takes")
+        raise RoleRefused(
+            "the login may not replace what is encrypted: let the owner grant it for as long as this takes"
+        )
     found = Rewrapping()
     last = (0, UUID(int=0))
     while rows := await db.run(certificates.encrypted_after, *last, batch):

@@ -93,8 +93,7 @@ def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[For, datetime | N
         return For.RESUME, None, f"{_paused(waiting)} Nothing happens before `fe outbox resume`."
     if waiting.circuit_open:
         assert waiting.probe_at is not None
-        said = f"The authority's host {waiting.host} in {waiting.environment} is left alone ({waiting.circuit_reason})"
-        return For.AUTHORITY, waiting.probe_at, f"{said}; it is probed next at {_clock(waiting.probe_at)}."
+        return For.AUTHORITY, waiting.probe_at, f"{_circuit(waiting)}; it is probed next at {_clock(waiting.probe_at)}."
     if waiting.run_at > waiting.now:
         return For.TIME, waiting.run_at, f"It is due at {_clock(waiting.run_at)}, {_in(waiting, waiting.run_at)}."
     late = f"It is due since {_clock(waiting.run_at)}"
@@ -120,9 +119,9 @@ def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tu
 def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
     """What else an operator should know."""
     if waiting.paused_by is not None and waits_for is not For.RESUME:
-        yield f"{_paused(waiting)} What is in hand is finished; nothing new begins before `fe outbox resume`."
+        yield f"{_paused(waiting)} What is in flight is finished; nothing new begins before `fe outbox resume`."
     if waiting.circuit_open and waits_for is not For.AUTHORITY:
-        yield f"The authority's host {waiting.host} in {waiting.environment} is left alone ({waiting.circuit_reason})."
+        yield f"{_circuit(waiting)}."
     if waiting.crash_count:
         yield f"{waiting.crash_count} processes in a row died while they had it."
     if waiting.last_error:
@@ -131,6 +130,11 @@ def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
 
 def _paused(waiting: WaitingSubmission) -> str:
     return f"Paused by {waiting.paused_by}: {waiting.pause_reason}."
+
+
+def _circuit(waiting: WaitingSubmission) -> str:
+    reason = waiting.circuit_reason
+    return f"The authority's host {waiting.host} in {waiting.environment} is not called: its circuit is open ({reason})"
 
 
 def _end(waiting: WaitingSubmission, stage: Stage, limits: Limits) -> str:

@@ -34,7 +34,7 @@ async def simulator(start: Start) -> Running:
 
 @pytest.fixture
 def certificate(fe: Fe, tenant: str) -> UUID:
-    """The tenant's certificate, sealed with the key the command has."""
+    """The tenant's certificate, encrypted with the key the command has."""
     assert fe("certificate", "self-made", "c.p12", passphrase="worth nothing").code == 0
     added = fe("certificate", "add", "c.p12", "--tenant", tenant, "--json", passphrase="worth nothing").json
     return UUID(added["certificateId"])
@@ -139,7 +139,7 @@ async def test_a_certificate_that_cannot_be_opened_is_said_per_row(
     }
 
 
-async def test_asking_needs_the_key_that_seals_certificates(db: Database, fe: Fe, certificate: UUID) -> None:
+async def test_asking_needs_the_key_that_decrypts_certificates(db: Database, fe: Fe, certificate: UUID) -> None:
     await make_dead(db, certificate, 1)
 
     assert "FE_KEK" in fe.refused(*ASK, code=3, kek="")

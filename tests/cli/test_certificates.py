@@ -45,7 +45,7 @@ def test_what_is_no_cedula_is_refused(fe: Fe) -> None:
     assert told == "--holder-id is not a cédula: 11 digits"
 
 
-def test_a_certificate_is_stored_sealed_for_the_actors_to_open(fe: Fe, tenant: str, p12: Path) -> None:
+def test_a_certificate_is_stored_encrypted_for_the_actors(fe: Fe, tenant: str, p12: Path) -> None:
     made = fe("certificate", "add", str(p12), "--tenant", tenant, "--passphrase-file", "passphrase", "--json").json
 
     assert made["holder"] == "Ana Peña"
@@ -53,13 +53,13 @@ def test_a_certificate_is_stored_sealed_for_the_actors_to_open(fe: Fe, tenant: s
     with psycopg.connect(fe.dsn) as conn:
         row = conn.execute("SELECT tenant_id, certificate_id, p12, passphrase FROM certificates").fetchone()
     assert row is not None
-    tenant_id, certificate_id, sealed_p12, sealed_passphrase = row
+    tenant_id, certificate_id, encrypted_p12, encrypted_passphrase = row
     assert certificate_id == UUID(made["certificateId"])
-    assert PASSPHRASE.encode() not in bytes(sealed_passphrase)
+    assert PASSPHRASE.encode() not in bytes(encrypted_passphrase)
     vault = Vault(named_keys(SECRETS["FE_KEK"]))
     belongs = (tenant_id, str(certificate_id))
-    assert vault.open(bytes(sealed_p12), Belongs(*belongs, P12_PURPOSE)) == p12.read_bytes()
-    opened = vault.open(bytes(sealed_passphrase), Belongs(*belongs, PASSPHRASE_PURPOSE))
+    assert vault.decrypt(bytes(encrypted_p12), Belongs(*belongs, P12_PURPOSE)) == p12.read_bytes()
+    opened = vault.decrypt(bytes(encrypted_passphrase), Belongs(*belongs, PASSPHRASE_PURPOSE))
     assert opened.decode() == PASSPHRASE
 
 

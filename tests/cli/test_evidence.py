@@ -21,10 +21,10 @@ async def subject(db: Database) -> UUID:
 
 async def test_a_story_is_proved_in_the_database_and_from_its_export_without_one(fe: Fe, subject: UUID) -> None:
     exported = fe("evidence", "export", str(subject)).json
-    (fe.folder / "story.json").write_text(json.dumps(exported))
+    (fe.folder / "evidence.json").write_text(json.dumps(exported))
 
     here = fe("evidence", "verify", str(subject))
-    there = fe("evidence", "verify", "--file", "story.json", database_url="postgresql://127.0.0.1:1/none")
+    there = fe("evidence", "verify", "--file", "evidence.json", database_url="postgresql://127.0.0.1:1/none")
 
     last = exported["events"][-1]["hash"]
     assert here.out == there.out == f"4 events, last hash {last}: nothing was changed\n"

@@ -110,14 +110,14 @@ async def test_status_shows_everything_at_a_glance(db: Database, fe: Fe, now: da
         "nothing is in doubt",
         "no process works",
         "nothing is paused",
-        "no host is left alone",
+        "no circuit is open",
     ]
     assert [(one["stage"], one["rows"]) for one in found["waiting"]] == [("sign", 1)]
     assert found["deadLetters"] == [{"stage": "send", "environment": "ecf", "rows": 1}]
     assert [one["process"] for one in found["workers"]] == ["host:1:ab"]
     assert [(one["environment"], one["by"]) for one in found["paused"]] == [("testecf", "eva")]
-    assert [(one["host"], one["reason"]) for one in found["leftAlone"]] == [("ecf", "5 exchanges in a row failed")]
-    assert "leftAlone:" in shown.out
+    assert [(one["host"], one["reason"]) for one in found["openCircuits"]] == [("ecf", "5 exchanges in a row failed")]
+    assert "openCircuits:" in shown.out
 
 
 async def test_what_is_in_doubt_is_counted_and_listed_before_it_gives_up(db: Database, fe: Fe, now: datetime) -> None:

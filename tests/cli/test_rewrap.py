@@ -47,13 +47,13 @@ def store(dsn: str, kek: str, count: int, *, passphrase: bool = True) -> list[UU
 
 
 def opened(dsn: str, *keks: str) -> int:
-    """Open everything, see that it is what was sealed, and count it."""
+    """Open everything, see that it is what was encrypted, and count it."""
     with psycopg.connect(dsn) as conn:
         rows = conn.execute("SELECT tenant_id, certificate_id, p12, passphrase FROM certificates").fetchall()
     for tenant_id, name, p12, passphrase in rows:
-        assert vault(*keks).open(p12, Belongs(tenant_id, str(name), P12_PURPOSE)) == f"p12 of {name}".encode()
+        assert vault(*keks).decrypt(p12, Belongs(tenant_id, str(name), P12_PURPOSE)) == f"p12 of {name}".encode()
         if passphrase is not None:
-            assert vault(*keks).open(passphrase, Belongs(tenant_id, str(name), PASSPHRASE_PURPOSE)) == b"open"
+            assert vault(*keks).decrypt(passphrase, Belongs(tenant_id, str(name), PASSPHRASE_PURPOSE)) == b"open"
     return len(rows)
 
 

@@ -25,7 +25,7 @@ from tests.factories.tenants import make_submission, make_tenant, rows, take
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
-LETTER = DeadLetter(
+DEAD_LETTER = DeadLetter(
     tenant_id=7,
     tenant="Ozama",
     subject=UUID(int=1),
@@ -54,7 +54,7 @@ LETTER = DeadLetter(
 
 
 def looked_at(**changes: Any) -> Preview:
-    return preview(replace(LETTER, **changes), NOW)
+    return preview(replace(DEAD_LETTER, **changes), NOW)
 
 
 # --- Looking ----------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any],
         ),
         ({"deaths": 8}, "8 processes died over it: it may end the next one too"),
         ({"paused_by": "ana"}, "its tenant or environment is paused by ana: it would wait"),
-        ({"circuit_open": True}, "the authority's host ecf in ecf is left alone now: it would wait"),
+        ({"circuit_open": True}, "the authority's host ecf in ecf has an open circuit: it would wait"),
     ],
 )
 def test_what_stands_in_the_way_is_said(changes: dict[str, Any], obstacle: str) -> None:
@@ -130,11 +130,11 @@ def test_all_obstacles_are_said_at_once() -> None:
 
 
 def test_only_what_was_signed_and_has_a_service_that_tells_can_be_asked_about() -> None:
-    assert can_be_asked(LETTER)
-    assert can_be_asked(replace(LETTER, root="RFCE"))
-    assert not can_be_asked(replace(LETTER, root="ACECF"))
-    assert not can_be_asked(replace(LETTER, root="ANECF"))
-    assert not can_be_asked(replace(LETTER, certificate_id=None))
+    assert can_be_asked(DEAD_LETTER)
+    assert can_be_asked(replace(DEAD_LETTER, root="RFCE"))
+    assert not can_be_asked(replace(DEAD_LETTER, root="ACECF"))
+    assert not can_be_asked(replace(DEAD_LETTER, root="ANECF"))
+    assert not can_be_asked(replace(DEAD_LETTER, certificate_id=None))
 
 
 # --- Plans ------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ async def make_dead(db: Database, many: int) -> list[tuple[int, UUID]]:
 
 async def make_plan(
     db: Database,
-    letters: Sequence[tuple[int, UUID]],
+    dead: Sequence[tuple[int, UUID]],
     *,
     plan_id: str = "p1",
     canary: int = 0,
@@ -164,7 +164,7 @@ async def make_plan(
         replay_plans.make,
         act,
         plan_id,
-        letters,
+        dead,
         canary=canary,
         per_second=Decimal(str(per_second)),
         stop_on_failure=stop_on_failure,
@@ -213,43 +213,43 @@ async def times_replayed(db: Database) -> dict[UUID, int]:
 
 
 async def test_a_plan_releases_every_row_once_in_its_order_and_is_finished(db: Database) -> None:
-    letters = await make_dead(db, 5)
-    plan = await make_plan(db, letters)
+    dead = await make_dead(db, 5)
+    plan = await make_plan(db, dead)
 
     ended = await run(db, plan)
 
     assert ended == Run(Progress(total=5, released=5, skipped=0, ended=0, failed=[]))
-    assert await going(db) == [subject for _, subject in letters]
+    assert await going(db) == [subject for _, subject in dead]
     finished = await db.run(replay_plans.find, "p1")
     assert finished is not None
     assert finished.finished_at is not None
 
 
 async def test_a_finished_plan_does_nothing_when_it_is_run_again(db: Database) -> None:
-    letters = await make_dead(db, 2)
-    plan = await make_plan(db, letters)
+    dead = await make_dead(db, 2)
+    plan = await make_plan(db, dead)
     await run(db, plan)
-    await bring_to_an_end(db, letters[0][1])
-    await fail_again(db, letters[1][1])
+    await bring_to_an_end(db, dead[0][1])
+    await fail_again(db, dead[1][1])
 
     again = await run(db, plan, go_on=True)
 
-    assert again.progress == Progress(total=2, released=2, skipped=0, ended=1, failed=[letters[1][1]])
+    assert again.progress == Progress(total=2, released=2, skipped=0, ended=1, failed=[dead[1][1]])
     assert set((await times_replayed(db)).values()) == {1}
 
 
 async def test_a_plan_of_the_same_name_is_not_made_twice(db: Database) -> None:
-    letters = await make_dead(db, 2)
-    await make_plan(db, letters[:1])
+    dead = await make_dead(db, 2)
+    await make_plan(db, dead[:1])
 
-    second = await make_plan(db, letters)
+    second = await make_plan(db, dead)
 
     assert (await run(db, second)).progress.total == 1
 
 
 async def test_a_plan_cancelled_anywhere_goes_on_where_it_stopped(db: Database) -> None:
-    letters = await make_dead(db, 12)
-    plan = await make_plan(db, letters)
+    dead = await make_dead(db, 12)
+    plan = await make_plan(db, dead)
 
     for _ in range(4):
         with trio.move_on_after(0.015):
@@ -257,52 +257,52 @@ async def test_a_plan_cancelled_anywhere_goes_on_where_it_stopped(db: Database) 
     ended = await run(db, plan)
 
     assert (ended.progress.released, ended.stopped) == (12, None)
-    assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+    assert await times_replayed(db) == {subject: 1 for _, subject in dead}
 
 
 async def test_a_plan_run_by_several_at_once_releases_every_row_once_and_keeps_its_pace(dsn: str) -> None:
     async with open_database(dsn) as db:
-        letters = await make_dead(db, 10)
-        plan = await make_plan(db, letters, per_second=20)
+        dead = await make_dead(db, 10)
+        plan = await make_plan(db, dead, per_second=20)
         started = trio.current_time()
 
         async with trio.open_nursery() as operators_at_once:
             for _ in range(3):
                 operators_at_once.start_soon(run, db, plan)
 
-        assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+        assert await times_replayed(db) == {subject: 1 for _, subject in dead}
         assert trio.current_time() - started > 9 / 20
 
 
 async def test_the_rest_waits_for_its_canaries_to_come_to_a_good_end(db: Database) -> None:
-    letters = await make_dead(db, 4)
-    plan = await make_plan(db, letters, canary=2)
+    dead = await make_dead(db, 4)
+    plan = await make_plan(db, dead, canary=2)
     seen_while_open: list[int] = []
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run, db, plan)
-        await until_going(db, letters[0][1], letters[1][1])
+        await until_going(db, dead[0][1], dead[1][1])
         await trio.sleep(0.1)
         seen_while_open.append(len(await going(db)))
-        await bring_to_an_end(db, letters[0][1])
+        await bring_to_an_end(db, dead[0][1])
         await trio.sleep(0.1)
         seen_while_open.append(len(await going(db)))
-        await bring_to_an_end(db, letters[1][1], Status.REJECTED)
+        await bring_to_an_end(db, dead[1][1], Status.REJECTED)
 
     assert seen_while_open == [2, 1]
-    assert await times_replayed(db) == {subject: 1 for _, subject in letters}
+    assert await times_replayed(db) == {subject: 1 for _, subject in dead}
 
 
 async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where_it_is(db: Database) -> None:
-    letters = await make_dead(db, 3)
-    plan = await make_plan(db, letters, canary=1)
+    dead = await make_dead(db, 3)
+    plan = await make_plan(db, dead, canary=1)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, dead[0][1])
         ended = await run(db, plan)
 
-    assert ended.stopped == f"a canary failed again: {letters[0][1]} E310000000000: again"
-    assert (ended.progress.released, ended.progress.failed) == (1, [letters[0][1]])
+    assert ended.stopped == f"a canary failed again: {dead[0][1]} E310000000000: again"
+    assert (ended.progress.released, ended.progress.failed) == (1, [dead[0][1]])
     assert len(await db.run(dead_letters.listed, DeadLetterFilter(), 10)) == 3
 
 
@@ -336,25 +336,25 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def test_going_on_passes_over_what_failed_sends_a_canary_again_and_keeps_the_stop(db: Database) -> None:
-    letters = await make_dead(db, 4)
-    plan = await make_plan(db, letters, canary=1)
+    dead = await make_dead(db, 4)
+    plan = await make_plan(db, dead, canary=1)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, dead[0][1])
         await run(db, plan)
 
     still = await run(db, plan)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_fail, db, letters[1][1])
+        nursery.start_soon(_let_fail, db, dead[1][1])
         second = await run(db, plan, go_on=True)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_accept_all, db, letters[2:])
+        nursery.start_soon(_accept_all, db, dead[2:])
         third = await run(db, plan, go_on=True)
 
-    assert still.stopped == f"a canary failed again: {letters[0][1]} E310000000000: again"
-    assert second.stopped == f"a canary failed again: {letters[1][1]} E310000000001: again"
+    assert still.stopped == f"a canary failed again: {dead[0][1]} E310000000000: again"
+    assert second.stopped == f"a canary failed again: {dead[1][1]} E310000000001: again"
     assert second.progress.released == 2
     assert (third.stopped, third.progress.released) == (None, 4)
-    assert third.progress.failed == [letters[0][1], letters[1][1]]
+    assert third.progress.failed == [dead[0][1], dead[1][1]]
     assert set((await times_replayed(db)).values()) == {1}
 
 
@@ -362,21 +362,21 @@ async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_befo
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
-    letters = await make_dead(db, 30)
-    plan = await make_plan(db, letters, canary=1, per_second=20)
+    dead = await make_dead(db, 30)
+    plan = await make_plan(db, dead, canary=1, per_second=20)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, dead[0][1])
         await run(db, plan)
 
     async def let_the_third_fail() -> None:
-        await _accept_all(db, letters[1:2])
-        await _let_fail(db, letters[2][1])
+        await _accept_all(db, dead[1:2])
+        await _let_fail(db, dead[2][1])
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(let_the_third_fail)
         ended = await run(db, plan, go_on=True)
 
-    assert ended.stopped == f"a released row failed again: {letters[2][1]} E310000000002: again"
+    assert ended.stopped == f"a released row failed again: {dead[2][1]} E310000000002: again"
     assert ended.progress.released < 30
 
 
@@ -385,46 +385,46 @@ async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(
 ) -> None:
     monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.3)
-    letters = await make_dead(db, 60)
-    plan = await make_plan(db, letters, per_second=20)
+    dead = await make_dead(db, 60)
+    plan = await make_plan(db, dead, per_second=20)
 
     async def let_a_try_fail() -> None:
-        await until_going(db, letters[0][1])
-        await fail_a_try(db, letters[0][1])
+        await until_going(db, dead[0][1])
+        await fail_a_try(db, dead[0][1])
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(let_a_try_fail)
         ended = await run(db, plan)
 
-    assert ended.stopped == f"a released row fails: {letters[0][1]} E310000000000: status 503"
+    assert ended.stopped == f"a released row fails: {dead[0][1]} E310000000000: status 503"
     assert ended.progress.released < 60
     assert ended.progress.failed == []  # it is being tried again: the stop did not wait for its last try
 
 
 async def test_a_row_over_which_a_process_died_is_a_failure(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.0)
-    letters = await make_dead(db, 2)
-    plan = await make_plan(db, letters, canary=1)
+    dead = await make_dead(db, 2)
+    plan = await make_plan(db, dead, canary=1)
 
     async def die_over_it() -> None:
-        await until_going(db, letters[0][1])
-        await take(db, letters[0][1])
-        await take(db, letters[0][1])  # a claim that finds a holder has found a death
+        await until_going(db, dead[0][1])
+        await take(db, dead[0][1])
+        await take(db, dead[0][1])  # a claim that finds a holder has found a death
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(die_over_it)
         ended = await run(db, plan)
 
-    assert ended.stopped == f"a canary fails: {letters[0][1]} E310000000000: processes died over it: 1"
+    assert ended.stopped == f"a canary fails: {dead[0][1]} E310000000000: processes died over it: 1"
 
 
 async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
-    letters = await make_dead(db, 20)
-    plan = await make_plan(db, letters, per_second=50)
-    first = letters[0][1]
+    dead = await make_dead(db, 20)
+    plan = await make_plan(db, dead, per_second=50)
+    first = dead[0][1]
     held: list[int] = []
 
     async def released() -> int:
@@ -451,11 +451,11 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
 
 
 async def test_a_plan_that_failures_are_not_to_stop_goes_through_to_its_end(db: Database) -> None:
-    letters = await make_dead(db, 3)
-    plan = await make_plan(db, letters, per_second=20, stop_on_failure=False)
+    dead = await make_dead(db, 3)
+    plan = await make_plan(db, dead, per_second=20, stop_on_failure=False)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_fail, db, letters[0][1])
+        nursery.start_soon(_let_fail, db, dead[0][1])
         ended = await run(db, plan)
 
     assert (ended.stopped, ended.progress.released) == (None, 3)
@@ -468,14 +468,14 @@ async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) 
         {"stage": Stage.SEND, "environment": Environment.ECF, "summary": True},
         {"stage": Stage.SEND, "environment": Environment.TESTECF},
     ]
-    letters = []
+    dead = []
     for number in range(9):
         # Three of each, the lanes one after the other: the last one's first would be released as the seventh.
         subject = await make_submission(db, tenant, e_ncf=f"E31{number:010}", **lanes[number // 3])
         await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
-        letters.append((tenant, subject))
-    canaries = {letters[0][1], letters[3][1], letters[6][1]}
-    plan = await make_plan(db, letters, canary=1)
+        dead.append((tenant, subject))
+    canaries = {dead[0][1], dead[3][1], dead[6][1]}
+    plan = await make_plan(db, dead, canary=1)
     out_before_the_last_verdict: list[set[UUID]] = []
 
     async def accept_one_after_the_other() -> None:
@@ -494,8 +494,8 @@ async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) 
 
 
 async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Database) -> None:
-    letters = await make_dead(db, 2)
-    plan = await make_plan(db, letters)
+    dead = await make_dead(db, 2)
+    plan = await make_plan(db, dead)
     at_once = await run(db, plan, wait=False)
     ended: list[Run] = []
 
@@ -504,10 +504,10 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(go_through)
-        await bring_to_an_end(db, letters[0][1])
+        await bring_to_an_end(db, dead[0][1])
         await trio.sleep(2 * replays.LOOK_SECONDS)
         while_one_is_under_way = list(ended)
-        await bring_to_an_end(db, letters[1][1], Status.REJECTED)
+        await bring_to_an_end(db, dead[1][1], Status.REJECTED)
 
     assert (at_once.progress.open, at_once.progress.ended) == (2, 0)
     assert while_one_is_under_way == []
@@ -515,28 +515,28 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
 
 
 async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:
-    letters = await make_dead(db, 3)
-    plan = await make_plan(db, letters, canary=1)
+    dead = await make_dead(db, 3)
+    plan = await make_plan(db, dead, canary=1)
     act = OperatorAction(new_id(NOW), NOW, "ana", "issued by hand")
-    await db.transact(dead_letters.discard, act, *letters[0])
+    await db.transact(dead_letters.discard, act, *dead[0])
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_accept_all, db, letters[1:])
+        nursery.start_soon(_accept_all, db, dead[1:])
         ended = await run(db, plan)
 
     assert (ended.stopped, ended.progress.released, ended.progress.skipped) == (None, 3, 1)
     assert ended.progress.failed == []
 
 
-async def _accept_all(db: Database, letters: Sequence[tuple[int, UUID]]) -> None:
-    for _, subject in letters:
+async def _accept_all(db: Database, dead: Sequence[tuple[int, UUID]]) -> None:
+    for _, subject in dead:
         await until_going(db, subject)
         await bring_to_an_end(db, subject)
 
 
 async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Database) -> None:
-    letters = await make_dead(db, 2)
-    await run(db, await make_plan(db, letters))
+    dead = await make_dead(db, 2)
+    await run(db, await make_plan(db, dead))
 
     deeds = await db.run(audit.latest, 10)
 
@@ -547,9 +547,9 @@ async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Databa
 
 async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Database) -> None:
     made = await make_dead(db, 2)
-    letters = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
+    dead = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
     await db.transact(dead_letters.replay, OperatorAction(new_id(NOW), NOW, "ana", "first"), *made[0])
 
-    done = await act_on_each(db, letters, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
+    done = await act_on_each(db, dead, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
 
     assert done == {made[0][1]: None, made[1][1]: "reusable"}

@@ -123,7 +123,7 @@ def test_what_is_in_hand_when_a_pause_begins_is_finished() -> None:
     told = answer(holder="host:12:ab", holder_seen_at=NOW, paused_by="eva", pause_reason="rework")
 
     assert told.waits_for is For.WORKER
-    assert "What is in hand is finished; nothing new begins before `fe outbox resume`." in told.sentences[2]
+    assert "What is in flight is finished; nothing new begins before `fe outbox resume`." in told.sentences[2]
 
 
 def test_an_open_circuit_is_waited_for_until_its_next_probe() -> None:
@@ -132,7 +132,7 @@ def test_an_open_circuit_is_waited_for_until_its_next_probe() -> None:
 
     assert (told.waits_for, told.until) == (For.AUTHORITY, probe)
     assert told.sentences[1] == (
-        "The authority's host ecf in ecf is left alone (5 exchanges in a row failed);"
+        "The authority's host ecf in ecf is not called: its circuit is open (5 exchanges in a row failed);"
         " it is probed next at 2026-11-20 12:00:09Z."
     )
 
@@ -141,7 +141,7 @@ def test_a_pause_comes_before_an_open_circuit_and_both_are_said() -> None:
     told = answer(circuit_open=True, circuit_reason="down", probe_at=NOW, paused_by="eva", pause_reason="rework")
 
     assert told.waits_for is For.RESUME
-    assert any("is left alone (down)" in sentence for sentence in told.sentences)
+    assert any("circuit is open (down)" in sentence for sentence in told.sentences)
 
 
 @pytest.mark.parametrize(

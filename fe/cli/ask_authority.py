@@ -29,7 +29,7 @@ _AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuthorityAnswer:
     """What the authority says of a document; `known` is None when it did not say."""
 
     known: bool | None
@@ -38,7 +38,7 @@ class Finding:
 
 async def ask_about(
     db: Database, chosen: Sequence[DeadLetter], settings: Settings, *, clock: Clock
-) -> dict[UUID, Finding]:
+) -> dict[UUID, AuthorityAnswer]:
     """Ask the authority about each dead letter whether it knows the document. Nothing is written, here or there.
 
     Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
@@ -52,12 +52,12 @@ async def ask_about(
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
     reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
-    findings: dict[UUID, Finding] = {}
+    answers: dict[UUID, AuthorityAnswer] = {}
     at_once = trio.CapacityLimiter(_AT_ONCE)
 
     async def ask(dead_letter: DeadLetter) -> None:
         async with at_once:
-            findings[dead_letter.subject] = await _ask(reconciler, dead_letter)
+            answers[dead_letter.subject] = await _ask(reconciler, dead_letter)
 
     try:
         async with trio.open_nursery() as asking:
@@ -65,13 +65,13 @@ async def ask_about(
                 asking.start_soon(ask, dead_letter)
     finally:
         authority.close()
-    return findings
+    return answers
 
 
-async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Finding:
+async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> AuthorityAnswer:
     if not can_be_asked(dead_letter):
         why = "it was never signed" if dead_letter.certificate_id is None else "no service tells about such documents"
-        return Finding(None, f"not asked: {why}")
+        return AuthorityAnswer(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,
         lane=OutboxLane(Environment(dead_letter.environment), dead_letter.host),
@@ -86,13 +86,13 @@ async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> Finding:
     try:
         outcome = await reconciler.reconcile(work)
     except CannotOpen as closed:
-        return Finding(None, f"not asked: {closed}")
+        return AuthorityAnswer(None, f"not asked: {closed}")
     except TryLater as later:
-        return Finding(None, f"no answer: {later.reason}")
+        return AuthorityAnswer(None, f"no answer: {later.reason}")
     match outcome:
         case Judged(status=status):
-            return Finding(True, f"knows it: {status}")
+            return AuthorityAnswer(True, f"knows it: {status}")
         case Adopted():
-            return Finding(True, "knows it, and has not judged it yet")
+            return AuthorityAnswer(True, "knows it, and has not judged it yet")
         case _:
-            return Finding(False, "does not know it")
+            return AuthorityAnswer(False, "does not know it")

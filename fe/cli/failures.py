@@ -83,7 +83,7 @@ def _code(error: BaseException) -> int | None:
         return CONFIGURATION
     if isinstance(error, DatabaseUnavailable):
         return NO_DATABASE
-    for module, name, code in _LATER:
+    for module, name, code in KNOWN_LATER:
         # Their modules are heavy, so they are not imported for this: an error of theirs has imported them already.
         known = getattr(sys.modules.get(module), name, None)
         if isinstance(known, type) and isinstance(error, known):
@@ -91,7 +91,8 @@ def _code(error: BaseException) -> int | None:
     return FAILED if isinstance(error, StoreError | OSError) else None
 
 
-_LATER = (
+#: Errors of modules that are not imported here: where each is, by its name, and the code it ends with.
+KNOWN_LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.vault", "VaultError", CONFIGURATION),
     ("fe.accounts.provision", "ProvisioningRefused", FAILED),

@@ -167,10 +167,10 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
             # Here, because it brings the authority's client along, which nothing else in this module needs.
             from fe.cli.ask_authority import ask_about
 
-            findings = await ask_about(db, found, settings, clock=system_clock)
+            answers = await ask_about(db, found, settings, clock=system_clock)
             for preview, one in zip(previews, shown, strict=True):
-                finding = findings[preview.dead_letter.subject]
-                one["authority"] = {"known": finding.known, "says": finding.says}
+                answer = answers[preview.dead_letter.subject]
+                one["authority"] = {"known": answer.known, "says": answer.says}
         return shown
 
     shown = with_database(settings, work)

@@ -9,7 +9,7 @@ from fe.lifecycle import Stage
 from fe.store.queue.diagnosis import WaitingSubmission
 
 
-class For(StrEnum):
+class WaitsFor(StrEnum):
     """What can be waited for."""
 
     NOTHING = "nothing"
@@ -39,7 +39,7 @@ class Limits:
 class Diagnosis:
     """`until` is when the next thing happens by itself; None where that is somebody's decision, or nothing is left."""
 
-    waits_for: For
+    waits_for: WaitsFor
     since: datetime
     until: datetime | None
     sentences: tuple[str, ...]
@@ -48,11 +48,11 @@ class Diagnosis:
 def explain(waiting: WaitingSubmission, limits: Limits) -> Diagnosis:
     """Say what a submission waits for, since when, and until when."""
     if waiting.dead_since is not None:
-        return Diagnosis(For.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
+        return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
     if waiting.stage is None:
         why = f": {waiting.end_error}" if waiting.end_error else ""
         ended = f"It waits for nothing. It ended as {waiting.status} at {_clock(waiting.updated_at)}{why}."
-        return Diagnosis(For.NOTHING, waiting.updated_at, None, (ended,))
+        return Diagnosis(WaitsFor.NOTHING, waiting.updated_at, None, (ended,))
     assert waiting.entered_at is not None
     stage = Stage(waiting.stage)
     waits_for, until, sentence = _next(waiting, limits)
@@ -84,43 +84,47 @@ def _dead(waiting: WaitingSubmission) -> Iterator[str]:
     yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
 
 
-def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[For, datetime | None, str]:
+def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[WaitsFor, datetime | None, str]:
     """What has to happen first."""
     assert waiting.run_at is not None
     if waiting.holder is not None:
         return _held(waiting, limits, waiting.run_at)
     if waiting.paused_by is not None:
-        return For.RESUME, None, f"{_paused(waiting)} Nothing happens before `fe outbox resume`."
+        return WaitsFor.RESUME, None, f"{_paused(waiting)} Nothing happens before `fe outbox resume`."
     if waiting.circuit_open:
         assert waiting.probe_at is not None
-        return For.AUTHORITY, waiting.probe_at, f"{_circuit(waiting)}; it is probed next at {_clock(waiting.probe_at)}."
+        return (
+            WaitsFor.AUTHORITY,
+            waiting.probe_at,
+            f"{_circuit(waiting)}; it is probed next at {_clock(waiting.probe_at)}.",
+        )
     if waiting.run_at > waiting.now:
-        return For.TIME, waiting.run_at, f"It is due at {_clock(waiting.run_at)}, {_in(waiting, waiting.run_at)}."
+        return WaitsFor.TIME, waiting.run_at, f"It is due at {_clock(waiting.run_at)}, {_in(waiting, waiting.run_at)}."
     late = f"It is due since {_clock(waiting.run_at)}"
     if waiting.anybody_seen_at is None or waiting.now - waiting.anybody_seen_at > limits.silence:
         seen = f"since {_clock(waiting.anybody_seen_at)}" if waiting.anybody_seen_at else "at all"
-        return For.FREE_WORKER, None, f"{late}, and no process has shown itself {seen}: is `fe run` running?"
-    return For.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
+        return WaitsFor.FREE_WORKER, None, f"{late}, and no process has shown itself {seen}: is `fe run` running?"
+    return WaitsFor.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
 
 
-def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tuple[For, datetime, str]:
+def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tuple[WaitsFor, datetime, str]:
     if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
         said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {_clock(lease_end)}."
-        return For.WORKER, lease_end, said
+        return WaitsFor.WORKER, lease_end, said
     seen = f"has been silent since {_clock(waiting.holder_seen_at)}" if waiting.holder_seen_at else "is gone"
     until = max(lease_end, waiting.now)
     return (
-        For.RESCUE,
+        WaitsFor.RESCUE,
         until,
         f"{waiting.holder} had it and {seen}; somebody else takes it at {_clock(until)} or before.",
     )
 
 
-def _besides(waiting: WaitingSubmission, waits_for: For) -> Iterator[str]:
+def _besides(waiting: WaitingSubmission, waits_for: WaitsFor) -> Iterator[str]:
     """What else an operator should know."""
-    if waiting.paused_by is not None and waits_for is not For.RESUME:
+    if waiting.paused_by is not None and waits_for is not WaitsFor.RESUME:
         yield f"{_paused(waiting)} What is in flight is finished; nothing new begins before `fe outbox resume`."
-    if waiting.circuit_open and waits_for is not For.AUTHORITY:
+    if waiting.circuit_open and waits_for is not WaitsFor.AUTHORITY:
         yield f"{_circuit(waiting)}."
     if waiting.crash_count:
         yield f"{waiting.crash_count} processes in a row died while they had it."

@@ -1,5 +1,6 @@
 """What can end a command is one line on stderr and an exit code; never a traceback."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from fe.cli.failures import guarded
+from fe.cli.failures import KNOWN_LATER, guarded
 from fe.store.postgres.errors import DatabaseUnavailable
 from tests.cli.running import Fe, environment
 
@@ -148,3 +149,14 @@ def test_an_error_nobody_thought_of_is_one_line_and_its_place_is_shown_on_demand
     assert (short.returncode, long.returncode) == (1, 1)
     assert short.stderr == "fe: unexpected RuntimeError: boom (`fe --debug ...` shows where)\n"
     assert "Traceback" in long.stderr
+
+
+@pytest.mark.parametrize(("module", "name", "code"), KNOWN_LATER)
+def test_an_error_that_is_known_by_its_name_goes_by_that_name(module: str, name: str, code: int) -> None:
+    kind = getattr(importlib.import_module(module), name)
+
+    @click.command()
+    def command() -> None:
+        raise kind.__new__(kind)
+
+    assert guarded(command, []) == code

@@ -116,7 +116,7 @@ def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any],
             "the number was accepted with another submission, 00000000-0000-0000-0000-000000000009:"
             " this one will be rejected",
         ),
-        ({"deaths": 8}, "8 processes died over it: it may end the next one too"),
+        ({"crash_count": 8}, "8 processes died over it: it may end the next one too"),
         ({"paused_by": "ana"}, "its tenant or environment is paused by ana: it would wait"),
         ({"circuit_open": True}, "the authority's host ecf in ecf has an open circuit: it would wait"),
     ],

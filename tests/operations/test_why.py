@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from fe.operations.why import Diagnosis, For, Limits, explain
+from fe.operations.why import Diagnosis, Limits, WaitsFor, explain
 from fe.store.queue.diagnosis import WaitingSubmission
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -46,7 +46,7 @@ WAITING = WaitingSubmission(
     now=NOW,
 )
 
-NOT_IN_OUTBOX: dict[str, Any] = dict.fromkeys(("stage", "host", "run_at", "attempt", "deaths", "entered_at"))
+NOT_IN_OUTBOX: dict[str, Any] = dict.fromkeys(("stage", "host", "run_at", "attempt", "crash_count", "entered_at"))
 
 
 def answer(**changes: Any) -> Diagnosis:
@@ -56,7 +56,7 @@ def answer(**changes: Any) -> Diagnosis:
 def test_a_retry_waits_for_its_time_and_says_how_many_tries_are_used() -> None:
     told = answer(last_error="status 503")
 
-    assert (told.waits_for, told.since, told.until) == (For.TIME, WAITING.entered_at, WAITING.run_at)
+    assert (told.waits_for, told.since, told.until) == (WaitsFor.TIME, WAITING.entered_at, WAITING.run_at)
     assert told.sentences == (
         "It waits for its sending, since 2026-11-20 11:59:00Z.",
         "It is due at 2026-11-20 12:00:15Z, in 15 s.",
@@ -68,7 +68,7 @@ def test_a_retry_waits_for_its_time_and_says_how_many_tries_are_used() -> None:
 def test_due_work_waits_for_a_free_worker() -> None:
     told = answer(run_at=NOW - timedelta(seconds=1))
 
-    assert (told.waits_for, told.until) == (For.FREE_WORKER, NOW)
+    assert (told.waits_for, told.until) == (WaitsFor.FREE_WORKER, NOW)
     assert told.sentences[1] == "It is due since 2026-11-20 11:59:59Z and waits for a free worker."
 
 
@@ -79,7 +79,7 @@ def test_due_work_waits_for_a_free_worker() -> None:
 def test_due_work_that_nobody_works_on_says_that_nobody_works(seen: datetime | None, words: str) -> None:
     told = answer(run_at=NOW - timedelta(seconds=50), anybody_seen_at=seen)
 
-    assert (told.waits_for, told.until) == (For.FREE_WORKER, None)
+    assert (told.waits_for, told.until) == (WaitsFor.FREE_WORKER, None)
     assert words in told.sentences[1]
     assert "is `fe run` running?" in told.sentences[1]
 
@@ -87,7 +87,7 @@ def test_due_work_that_nobody_works_on_says_that_nobody_works(seen: datetime | N
 def test_work_in_hand_waits_for_its_worker_until_the_lease_ends() -> None:
     told = answer(holder="host:12:ab", holder_seen_at=NOW - timedelta(seconds=4), attempt=3)
 
-    assert (told.waits_for, told.until) == (For.WORKER, WAITING.run_at)
+    assert (told.waits_for, told.until) == (WaitsFor.WORKER, WAITING.run_at)
     assert told.sentences[1] == "host:12:ab is at it (attempt 3); its lease ends at 2026-11-20 12:00:15Z."
 
 
@@ -101,7 +101,7 @@ def test_work_in_hand_waits_for_its_worker_until_the_lease_ends() -> None:
 def test_work_of_a_silent_worker_waits_for_its_rescue(seen: datetime | None, words: str) -> None:
     told = answer(holder="host:12:ab", holder_seen_at=seen, crash_count=2)
 
-    assert (told.waits_for, told.until) == (For.RESCUE, WAITING.run_at)
+    assert (told.waits_for, told.until) == (WaitsFor.RESCUE, WAITING.run_at)
     assert told.sentences[1].startswith(words)
     assert "2 processes in a row died while they had it." in told.sentences
 
@@ -109,20 +109,20 @@ def test_work_of_a_silent_worker_waits_for_its_rescue(seen: datetime | None, wor
 def test_rescue_of_a_lease_that_is_over_is_due_now() -> None:
     told = answer(holder="host:12:ab", run_at=NOW - timedelta(seconds=5))
 
-    assert (told.waits_for, told.until) == (For.RESCUE, NOW)
+    assert (told.waits_for, told.until) == (WaitsFor.RESCUE, NOW)
 
 
 def test_a_paused_submission_waits_for_the_pause_to_be_undone() -> None:
     told = answer(paused_by="eva", pause_reason="wrong issuer data")
 
-    assert (told.waits_for, told.until) == (For.RESUME, None)
+    assert (told.waits_for, told.until) == (WaitsFor.RESUME, None)
     assert told.sentences[1] == "Paused by eva: wrong issuer data. Nothing happens before `fe outbox resume`."
 
 
 def test_what_is_in_hand_when_a_pause_begins_is_finished() -> None:
     told = answer(holder="host:12:ab", holder_seen_at=NOW, paused_by="eva", pause_reason="rework")
 
-    assert told.waits_for is For.WORKER
+    assert told.waits_for is WaitsFor.WORKER
     assert "What is in flight is finished; nothing new begins before `fe outbox resume`." in told.sentences[2]
 
 
@@ -130,7 +130,7 @@ def test_an_open_circuit_is_waited_for_until_its_next_probe() -> None:
     probe = NOW + timedelta(seconds=9)
     told = answer(circuit_open=True, circuit_reason="5 exchanges in a row failed", probe_at=probe)
 
-    assert (told.waits_for, told.until) == (For.AUTHORITY, probe)
+    assert (told.waits_for, told.until) == (WaitsFor.AUTHORITY, probe)
     assert told.sentences[1] == (
         "The authority's host ecf in ecf is not called: its circuit is open (5 exchanges in a row failed);"
         " it is probed next at 2026-11-20 12:00:09Z."
@@ -140,7 +140,7 @@ def test_an_open_circuit_is_waited_for_until_its_next_probe() -> None:
 def test_a_pause_comes_before_an_open_circuit_and_both_are_said() -> None:
     told = answer(circuit_open=True, circuit_reason="down", probe_at=NOW, paused_by="eva", pause_reason="rework")
 
-    assert told.waits_for is For.RESUME
+    assert told.waits_for is WaitsFor.RESUME
     assert any("circuit is open (down)" in sentence for sentence in told.sentences)
 
 
@@ -168,7 +168,7 @@ def test_signing_counts_tries_like_sending() -> None:
 def test_a_dead_letter_waits_for_an_operator_without_end() -> None:
     told = answer(**NOT_IN_OUTBOX, dead_since=NOW, dead_stage="send", dead_error="status 503")
 
-    assert (told.waits_for, told.since, told.until) == (For.OPERATOR, NOW, None)
+    assert (told.waits_for, told.since, told.until) == (WaitsFor.OPERATOR, NOW, None)
     assert told.sentences == (
         "It gave up waiting for its sending at 2026-11-20 12:00:00Z.",
         "The last error: status 503.",
@@ -191,4 +191,4 @@ def test_a_dead_letter_waits_for_an_operator_without_end() -> None:
 def test_what_has_ended_waits_for_nothing(status: str, error: str | None, words: str) -> None:
     told = answer(**NOT_IN_OUTBOX, status=status, end_error=error)
 
-    assert (told.waits_for, told.until, told.sentences) == (For.NOTHING, None, (words,))
+    assert (told.waits_for, told.until, told.sentences) == (WaitsFor.NOTHING, None, (words,))

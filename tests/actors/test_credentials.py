@@ -20,9 +20,9 @@ class CountingVault(Vault):
         super().__init__({"k1": bytes(range(32))})
         self.opened = 0
 
-    def open(self, encrypted: bytes, belongs: Belongs) -> bytes:
+    def decrypt(self, encrypted: bytes, belongs: Belongs) -> bytes:
         self.opened += 1
-        return super().open(encrypted, belongs)
+        return super().decrypt(encrypted, belongs)
 
 
 def make_credentials(db: Database, vault: Vault = VAULT) -> SigningCredentials:

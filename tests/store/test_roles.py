@@ -251,8 +251,8 @@ def test_what_nobody_may_is_refused(dsn: str, role: str, statement: str) -> None
 
 
 @pytest.fixture
-def owned(postgres: str) -> Iterator[str]:
-    """DSN of a migrated database as its owner, who is no superuser and may make no roles."""
+def owned(postgres: str, template: str) -> Iterator[str]:
+    """DSN of a migrated database as its owner, who is no superuser and may make no roles: `template` has made them."""
     with login(postgres) as owner, database_of(postgres, owner) as dsn:
         migrate(dsn, now=NOW)
         yield dsn

@@ -332,5 +332,5 @@ def test_two_hundred_lines_take_no_more_work_a_line_than_twenty() -> None:
         apply_rules(fill(document), now=NOW)  # what is kept after the first time is not counted
         return _instructions(lambda: apply_rules(fill(document), now=NOW)) / count
 
-    # A rule that looked at every line for every line would make it more the longer the receipt is; what is done once makes it less.
+    # What is done once for a receipt weighs less; a rule that looked at every line for every line would weigh more.
     assert work_a_line(200) < 1.25 * work_a_line(20)

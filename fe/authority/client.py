@@ -1,7 +1,7 @@
 """The client of the tax authority: documents out, verdicts in.
 
-Every failure is one of three (errors.py), told apart by whether the document may have been processed; judge.py has the
-rules.
+Every failure is one of three (errors.py), told apart by whether the document may have been processed; classify.py has
+the rules.
 """
 
 import re

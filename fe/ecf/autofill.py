@@ -26,7 +26,7 @@ Made = dict[str, Any]
 
 VERSION = "1.0"
 
-#: Where the companions say which version they are and when they were made.
+#: Where the ancillary documents say which version they are and when they were made.
 _STAMPS = {
     Root.ACECF: ("DetalleAprobacionComercial", "FechaHoraAprobacionComercial"),
     Root.ANECF: ("Encabezado", "FechaHoraAnulacioneNCF"),

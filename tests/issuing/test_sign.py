@@ -100,7 +100,7 @@ def test_a_receipt_of_every_type_is_made_whole_signed_and_follows_the_format(ecf
         ("anecf-two-blocks", Root.ANECF, "131880738", None, "ecf", False),
     ],
 )
-def test_the_companions_are_signed_as_they_are(
+def test_the_ancillary_documents_are_signed_as_they_are(
     name: str, root: Root, issuer: str, buyer: str | None, host: str, has_code: bool
 ) -> None:
     made = sign(companion(name), root=root)

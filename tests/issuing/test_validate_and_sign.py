@@ -233,7 +233,7 @@ def drafts_with_dates(draw: st.DrawFn) -> dict[str, Any]:
     return content
 
 
-def _companions() -> list[dict[str, Any]]:
+def _ancillary_documents() -> list[dict[str, Any]]:
     names = ("rfce-of-the-lunch", "acecf-rejected", "anecf-two-blocks")
     return [parse_json((GOLDEN / f"{name}.json").read_bytes()) for name in names]
 
@@ -251,8 +251,8 @@ def test_a_date_is_read_alike_wherever_it_stands(content: dict[str, Any]) -> Non
 
 
 @odd_judgement
-@given(content=odd(st.sampled_from(_companions())))
-def test_the_companions_are_judged_as_they_are_signed(content: dict[str, Any]) -> None:
+@given(content=odd(st.sampled_from(_ancillary_documents())))
+def test_the_ancillary_documents_are_judged_as_they_are_signed(content: dict[str, Any]) -> None:
     event(f"signed: {agree(structured(content)) is not None}")
 
 

@@ -39,7 +39,7 @@ class CorruptedReply(Enum):
 class FaultyConnection(TCPServer):
     """One client's connection.
 
-    An answer comes out in one piece when it is complete: so it can be bent, and it costs one system call.
+    An answer comes out in one piece when it is complete: so it can be corrupted, and it costs one system call.
     """
 
     def __init__(self, app: ASGIWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream) -> None:

@@ -52,7 +52,7 @@ class RawAnswer:
 
 
 async def read_request(scope: Mapping[str, Any], receive: Receive) -> RawRequest | None:
-    """Read a request to its end; None when the client left before. Raises RequestTooLarge when the body has come."""
+    """Read a request to its end; None when the client left before. Raises RequestTooLarge once the body is read."""
     chunks = []
     size = 0
     while True:

@@ -1,7 +1,7 @@
 """Everything the authority would object to that can be known before sending (authority.md#types to #arithmetic).
 
 `check` is the whole: the schema, then the rules the schema cannot say. Each rule's code, texts and ground stand in
-`texts.RULES`; those of the schema in `fe.ecf.schema.messages`.
+`messages.RULES`; those of the schema in `fe.ecf.schema.messages`.
 """
 
 from dataclasses import replace

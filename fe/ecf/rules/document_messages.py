@@ -1,4 +1,4 @@
-"""Rules on the number, the dates, the payment, the parties, references to other receipts, and the companions."""
+"""Rules on the number, the dates, payment, parties, references to other receipts, and the ancillary documents."""
 
 from fe.ecf.rules.rule import CONDITIONAL, REJECTED, Rule
 

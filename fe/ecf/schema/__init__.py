@@ -1,6 +1,6 @@
 """The authority's format as tables of ours, and documents judged by them.
 
-`header`, `details`, `ecf` and `companions` say which elements there are, in which order and how often; `simple` and the
+`header`, `details`, `ecf` and `ancillary` say which elements there are, in which order and how often; `simple` and the
 code lists say what their text may be. A test walks them beside the authority's XSDs, which are not ours to ship.
 """
 

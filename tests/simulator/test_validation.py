@@ -1,4 +1,4 @@
-"""The judge and the parts it is made of, beside the rules and the samples of the authority."""
+"""The validation of a document and the parts it is made of, beside the rules and the samples of the authority."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each answer means for the document it is about: the table of judge.py, row by row."""
+"""What each answer means for the document it is about: the table of classify.py, row by row."""
 
 import json
 from datetime import timedelta

@@ -92,7 +92,10 @@ def test_the_walk_and_libxml2_agree_about_any_text(kind: DocumentKind, data: st.
     )
     assume((leaf.text or "").strip(" \t\r\n"))
 
-    assert (walk(kind, tree) == []) == compiled(kind)(tree)
+    found, fine = {problem.code for problem in walk(kind, tree)}, compiled(kind)(tree)
+
+    # libxml2 takes blanks off before it looks at a number, a code or a date; what is signed may have none.
+    assert found <= {"blanks-around"} if fine else found
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

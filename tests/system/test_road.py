@@ -95,7 +95,7 @@ async def test_a_consumer_invoice_goes_out_as_its_summary(dsn: str, tmp_path: Pa
     assert verify(shown["xml"].encode()).security_code == record["securityCode"]
 
 
-async def test_the_authoritys_refusal_reaches_the_client_with_its_words(dsn: str, tmp_path: Path) -> None:
+async def test_a_number_that_another_submission_has_is_not_sent_a_second_time(dsn: str, tmp_path: Path) -> None:
     async with running_stack(dsn, tmp_path) as stack:
         first = await stack.submit(invoice(5))
         assert (await stack.until_final(first["taxLogId"]))["status"] == "Aceptado"
@@ -103,8 +103,17 @@ async def test_the_authoritys_refusal_reaches_the_client_with_its_words(dsn: str
         again = await stack.submit(invoice(5, TipoPago="2", FechaLimitePago="31-12-2026"))
         record = await stack.until_final(again["taxLogId"])
 
+    assert record["status"] == "error"
+    assert record["response"]["otherTaxLogId"] == first["taxLogId"]
+
+
+async def test_the_authoritys_refusal_reaches_the_client_with_its_words(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path) as stack:
+        beyond_what_was_granted = await stack.submit(invoice(10**9))
+        record = await stack.until_final(beyond_what_was_granted["taxLogId"])
+
     assert record["status"] == "Rechazado"
-    assert record["response"]["mensajes"][0]["codigo"] == "3"
+    assert record["response"]["mensajes"][0]["codigo"] == "4"
     assert record["response"]["mensajes"][0]["valor"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from tests.shared import SHARED, needs_shared
-from tests.system.stack import Stack, running_stack
+from tests.system.stack import ISSUER, Stack, running_stack
 
 # Each test ends by cancelling a whole service in the middle of whatever it does: what libraries then leave to the
 # garbage collector is no fault of the road.
@@ -109,8 +109,12 @@ async def test_a_number_that_another_submission_has_is_not_sent_a_second_time(ds
 
 async def test_the_authoritys_refusal_reaches_the_client_with_its_words(dsn: str, tmp_path: Path) -> None:
     async with running_stack(dsn, tmp_path) as stack:
-        beyond_what_was_granted = await stack.submit(invoice(10**9))
-        record = await stack.until_final(beyond_what_was_granted["taxLogId"])
+        granted = {"issuer": ISSUER["RNCEmisor"], "type": "E31", "from": 1, "to": 100}
+        async with httpx.AsyncClient(trust_env=False) as operator:
+            answer = await operator.post(f"{stack.simulator.management}/ranges", json=granted)
+            assert answer.is_success, answer.text
+        beyond = await stack.submit(invoice(101))
+        record = await stack.until_final(beyond["taxLogId"])
 
     assert record["status"] == "Rechazado"
     assert record["response"]["mensajes"][0]["codigo"] == "4"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
@@ -25,6 +25,18 @@ class DeadLetterFilter:
     older_than: timedelta | None = None
     e_ncf: str | None = None
     subjects: Sequence[UUID] | None = None
+
+    def values(self) -> dict[str, Any]:
+        """The values of a statement that chooses by it; NULL is no condition."""
+        return {
+            "tenant": self.tenant_id,
+            "environment": self.environment,
+            "stage": self.stage,
+            "error": self.error,
+            "older": self.older_than,
+            "e_ncf": self.e_ncf,
+            "subjects": list(self.subjects) if self.subjects is not None else None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +131,7 @@ _LIST = """
 async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLetter]:
     """List dead letters, the longest dead first."""
     cursor = conn.cursor(row_factory=class_row(DeadLetter))
-    await cursor.execute(
-        _LIST,
-        {
-            "tenant": which.tenant_id,
-            "environment": which.environment,
-            "stage": which.stage,
-            "error": which.error,
-            "older": which.older_than,
-            "e_ncf": which.e_ncf,
-            "subjects": list(which.subjects) if which.subjects is not None else None,
-            "limit": limit,
-        },
-    )
+    await cursor.execute(_LIST, {**which.values(), "limit": limit})
     return await cursor.fetchall()
 
 

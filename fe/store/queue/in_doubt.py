@@ -61,18 +61,7 @@ _IN_DOUBT = """
 async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[Doubt]:
     """List what is in doubt, the longest first. Of the filter everything counts but the stage."""
     cursor = conn.cursor(row_factory=class_row(Doubt))
-    await cursor.execute(
-        _IN_DOUBT,
-        {
-            "tenant": which.tenant_id,
-            "environment": which.environment,
-            "error": which.error,
-            "older": which.older_than,
-            "e_ncf": which.e_ncf,
-            "subjects": list(which.subjects) if which.subjects is not None else None,
-            "limit": limit,
-        },
-    )
+    await cursor.execute(_IN_DOUBT, {**which.values(), "limit": limit})
     return await cursor.fetchall()
 
 

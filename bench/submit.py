@@ -62,9 +62,10 @@ def start(order: Order) -> "subprocess.Popen[bytes]":
 
 def finish(process: "subprocess.Popen[bytes]") -> Answer:
     """Wait for such a process. Raises SystemExit when something other than 202 was answered."""
-    assert process.stdout is not None
-    said = process.stdout.read()
-    if process.wait():
+    with process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+    if process.returncode:
         raise SystemExit("the load came to a bad end")
     answer = Answer(**json.loads(said))
     if set(answer.statuses) != {"202"}:

@@ -20,13 +20,15 @@ _RELATION = re.compile(r"blkref #0: rel \d+/(\d+)/(\d+)")
 _KILLS = {"UPDATE", "HOT_UPDATE", "DELETE"}
 
 _WHERE = "SELECT current_setting('data_directory'), oid FROM pg_database WHERE datname = current_database()"
-#: Files by the table they belong to, an index's too, months taken together.
+#: Files by the table they belong to, those of its indexes and of its long values too, months taken together.
 _NAMES = """
-    SELECT pg_relation_filenode(c.oid), regexp_replace(coalesce(t.relname, c.relname), '_[0-9]{4}_[0-9]{2}$', '')
-      FROM pg_class AS c
-      LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
-      LEFT JOIN pg_class AS t ON t.oid = i.indrelid
-     WHERE pg_relation_filenode(c.oid) IS NOT NULL
+    SELECT pg_relation_filenode(file.oid),
+           regexp_replace(coalesce(owner.relname, indexed.relname, file.relname), '_[0-9]{4}_[0-9]{2}$', '')
+      FROM pg_class AS file
+      LEFT JOIN pg_index AS i ON i.indexrelid = file.oid
+      LEFT JOIN pg_class AS indexed ON indexed.oid = i.indrelid
+      LEFT JOIN pg_class AS owner ON owner.reltoastrelid = coalesce(i.indrelid, file.oid)
+     WHERE pg_relation_filenode(file.oid) IS NOT NULL
 """
 
 
@@ -56,7 +58,7 @@ def written(conn: "psycopg.Connection", programs: Path, start: str, end: str) ->
     assert row is not None
     folder, database = Path(row[0]) / "pg_wal", int(row[1])
     names = {int(node): name for node, name in conn.execute(_NAMES)}
-    command = [programs / "pg_waldump", "--path", folder, "--start", start, "--end", end]
+    command = [str(programs / "pg_waldump"), "--path", str(folder), "--start", start, "--end", end]
     found = Written()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None

@@ -22,6 +22,14 @@ needs_pgbouncer = pytest.mark.skipif(
 )
 
 
+def pooler_version() -> tuple[int, ...]:
+    """Which PgBouncer this is; (0,) when there is none."""
+    if _PROGRAM is None:
+        return (0,)
+    said = subprocess.run([_PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(part) for part in said.split()[1].split("."))
+
+
 @contextmanager
 def pgbouncer(dsn: str, mode: str, **settings: object) -> Iterator[str]:
     """Run it in front of the server of `dsn`, all else as it comes; the DSN that goes through it."""

@@ -143,6 +143,7 @@ class Stack:
         self,
         *,
         processes: int = 1,
+        role: str = "all",
         dsn: str | None = None,
         settings: Mapping[str, str] | None = None,
         profile: Path | None = None,
@@ -159,8 +160,9 @@ class Stack:
         }
         program = ["-m", "fe"] if profile is None else [str(ROOT / "bench" / "profiled.py"), str(profile)]
         began = time.perf_counter()
-        self.start("service", [*program, "run", "--processes", str(processes)], tree=self.tree)
-        if wait:
+        command = [*program, "run", "--role", role, "--processes", str(processes)]
+        self.start("service", command, tree=self.tree)
+        if wait and role != "actors":  # those do not listen
             self._until_ready(port)
         return time.perf_counter() - began
 

@@ -98,11 +98,33 @@ def request_maker(order: Order) -> Callable[[int], bytes]:
     return lambda nth: whole.replace(marker.encode(), b"E31%010d" % (order.first + nth))
 
 
-@dataclass
 class _Client:
-    sock: socket.socket
-    due: float
-    seen: bytearray
+    """One connection, and the moment at which what it waits for was due; None while it waits for nothing."""
+
+    def __init__(self, order: Order, poll: "select.epoll") -> None:
+        self._order, self._poll = order, poll
+        self.due: float | None = None
+        self.seen = bytearray()
+        self.connect()
+
+    def connect(self) -> None:
+        """Open it, the first time or again: a server closes what nobody has used for a while."""
+        self.sock = socket.create_connection(("127.0.0.1", self._order.port))
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._poll.register(self.sock.fileno(), select.EPOLLIN)
+
+    def send(self, request: bytes, due: float) -> None:
+        """Ask."""
+        self.due = due
+        self.sock.sendall(request)
+
+    def closed(self) -> None:
+        """The server has closed it. Raises SystemExit when it owed an answer."""
+        if self.due is not None:
+            raise SystemExit("the server closed a connection without an answer")
+        self._poll.unregister(self.sock.fileno())
+        self.sock.close()
+        self.connect()
 
 
 def run(order: Order) -> Answer:
@@ -110,13 +132,8 @@ def run(order: Order) -> Answer:
     make = request_maker(order)
     requests = deque(enumerate(make(nth) for nth in range(order.documents)))
     poll = select.epoll()
-    clients: dict[int, _Client] = {}
-    for _ in range(order.connections):
-        sock = socket.create_connection(("127.0.0.1", order.port))
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        poll.register(sock.fileno(), select.EPOLLIN)
-        clients[sock.fileno()] = _Client(sock, 0.0, bytearray())
-    idle = deque(clients.values())
+    idle = [_Client(order, poll) for _ in range(order.connections)]
+    clients = {client.sock.fileno(): client for client in idle}
     statuses: dict[str, int] = {}
     posts: list[tuple[float, float]] = []
     cpu, began = time.process_time(), time.perf_counter()
@@ -128,19 +145,21 @@ def run(order: Order) -> Answer:
             if due > now:
                 wait = due - now
                 break
-            client = idle.popleft()
-            client.due = due
-            client.sock.sendall(requests.popleft()[1])
+            idle.pop().send(requests.popleft()[1], due)  # the one used last: it is the least likely to be closed
         for number, _ in poll.poll(wait):
             client = clients[number]
             chunk = client.sock.recv(65536)
             if not chunk:
-                raise SystemExit("the server closed a connection")
+                client.closed()
+                del clients[number]
+                clients[client.sock.fileno()] = client
+                continue
             client.seen += chunk
-            if status := whole_answer(client.seen):
+            if (status := whole_answer(client.seen)) and client.due is not None:
                 posts.append((client.due - began, time.perf_counter() - client.due))
                 statuses[str(status)] = statuses.get(str(status), 0) + 1
                 client.seen.clear()
+                client.due = None
                 idle.append(client)
     return Answer(time.perf_counter() - began, time.process_time() - cpu, statuses, posts)
 

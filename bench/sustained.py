@@ -1,0 +1,143 @@
+"""A steady load of seven tenths of what it can do, for a while: is every POST quick, every verdict soon, memory flat?
+
+    python -m bench.sustained --minutes 10       # in full
+    python -m bench.sustained --short            # as `make bench` runs it: 40 s, and 6 s for each load of the curve
+
+First the peak: documents as fast as they are taken, until their verdicts. Then shares of it, each for some seconds, for
+the curve of latency by load; then 70 % for as long as was asked, with memory looked at all the while. Documents come
+when their moment has come, answered or not. The authority takes --verdict-delay to judge, which is taken off.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bench.report import Report
+from bench.road import Numbers, drive, quantile, verdicts_of, wait_for_verdicts
+from bench.stack import QUICK, Stack, memory_mib, open_stack
+from bench.submit import Answer, Order, finish, start
+
+#: Shares of the peak, in percent, that the curve is drawn through.
+LOADS = (10, 30, 50, 70, 85)
+#: What is aimed at: seconds.
+POST_P99, VERDICT_P95 = 0.050, 1.0
+#: Memory counts from the second fifth on: caches fill first.
+FIFTHS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """One load: what POSTs took, what verdicts took beyond the authority, memory in MiB over the seconds."""
+
+    answer: Answer
+    verdicts: list[float]
+    service: list[tuple[float, float]]
+    postgres: list[tuple[float, float]]
+
+    @property
+    def posts(self) -> list[float]:
+        """Seconds of each POST."""
+        return [seconds for _, seconds in self.answer.posts]
+
+
+def hold(stack: Stack, numbers: Numbers, rate: float, seconds: float, delay: float, every: float = 2.0) -> Steady:
+    """Keep up a rate for so many seconds."""
+    documents = max(10, round(rate * seconds))
+    first = numbers.take(documents)
+    port = urlsplit(stack.base_url).port
+    assert port is not None
+    began = time.monotonic()
+    order = Order(port, stack.token, first, documents, 128, rate, cores=tuple(stack.cores.beside))
+    load = start(order)
+    service: list[tuple[float, float]] = []
+    postgres: list[tuple[float, float]] = []
+    while load.poll() is None and time.monotonic() - began < seconds:
+        at = time.monotonic() - began
+        service.append((at, memory_mib(stack.pid("service"))))
+        postgres.append((at, memory_mib(stack.pid("Postgres"))))
+        time.sleep(every)
+    answer = finish(load)
+    wait_for_verdicts(stack)
+    _, verdicts = verdicts_of(stack, first, documents)
+    return Steady(answer, [max(0.0, seconds - delay) for seconds in verdicts], service, postgres)
+
+
+def by_time(answer: Answer, window: float) -> list[tuple[float, float]]:
+    """p99 of the POSTs of each window, in milliseconds, by seconds from the start."""
+    windows: dict[int, list[float]] = {}
+    for due, seconds in answer.posts:
+        windows.setdefault(int(due / window), []).append(seconds)
+    return [((nth + 0.5) * window, quantile(found, 99)) for nth, found in sorted(windows.items())]
+
+
+def growth(samples: Sequence[tuple[float, float]]) -> float:
+    """Memory of the last fifth, as a multiple of that of the second."""
+    fifth = max(1, len(samples) // FIFTHS)
+    values = [mib for _, mib in samples]
+    early = values[fifth : 2 * fifth] or values
+    return statistics.median(values[-fifth:]) / statistics.median(early)
+
+
+def main() -> int:
+    """Measure and tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--curve-seconds", type=float, default=15.0, help="for each load of the curve")
+    parser.add_argument("--peak-documents", type=int, default=2000, help="that the peak is measured with")
+    parser.add_argument("--processes", type=int, default=2, help="of the service")
+    parser.add_argument("--verdict-delay", type=float, default=0.2, help="seconds the authority takes to judge")
+    parser.add_argument("--rate", type=float, default=0.0, help="documents a second, instead of 70 %% of the peak")
+    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
+    arguments = parser.parse_args()
+    seconds, curve, most = arguments.minutes * 60, arguments.curve_seconds, arguments.peak_documents
+    if arguments.short:
+        seconds, curve, most = 40.0, 6.0, 600
+    authority = [*QUICK, "--delay", str(arguments.verdict_delay)]
+    with Report("sustained") as report, open_stack(authority=authority) as stack:
+        report.server(stack.dsn)
+        stack.start_service(processes=arguments.processes)
+        stack.log_in()
+        numbers = Numbers()
+        drive(stack, numbers, 200, 32)  # warm
+        peak = statistics.median(drive(stack, numbers, most, 64).verdicts_per_second for _ in range(2))
+        report.figure("peak", "verdicts/s", peak)
+        points: dict[str, list[tuple[float, float]]] = {"POST p50": [], "POST p99": [], "202 -> verdict p95": []}
+        for percent in LOADS:
+            found = hold(stack, numbers, peak * percent / 100, curve, arguments.verdict_delay)
+            points["POST p50"].append((percent, quantile(found.posts, 50)))
+            points["POST p99"].append((percent, quantile(found.posts, 99)))
+            points["202 -> verdict p95"].append((percent, quantile(found.verdicts, 95)))
+        report.plot("latency by load", "load, % of peak", "ms", points)
+        steady(report, stack, numbers, arguments.rate or peak * 0.7, seconds, arguments.verdict_delay)
+    return 0
+
+
+def steady(report: Report, stack: Stack, numbers: Numbers, rate: float, seconds: float, delay: float) -> None:
+    """Hold the one load that has targets."""
+    stack.log_in()  # a token for this hour
+    found = hold(stack, numbers, rate, seconds, delay)
+    name = f"{rate:.0f}/s for {seconds:.0f} s"
+    report.ratio("POST p99 : 50 ms", quantile(found.posts, 99) / 1000, POST_P99, at_most=1)
+    report.ratio(
+        "202 -> verdict p95, beyond the authority's : 1 s", quantile(found.verdicts, 95) / 1000, VERDICT_P95, at_most=1
+    )
+    for what, samples in (("service", found.service), ("Postgres", found.postgres)):
+        report.ratio(
+            f"memory at the end : early, {what}", growth(samples), 1.0, at_most=1.1 if what == "service" else None
+        )
+        report.figure(name, f"MiB at the end, {what}", samples[-1][1])
+    for percent in (50, 95, 99):
+        report.figure(name, f"POST p{percent}, ms", quantile(found.posts, percent))
+        report.figure(name, f"202 -> verdict p{percent}, ms", quantile(found.verdicts, percent))
+    report.plot("memory over time", "seconds", "MiB", {"service": found.service, "Postgres": found.postgres})
+    window = max(2.0, seconds / 60)
+    report.plot("POST p99 over time", "seconds", "ms", {"POST p99": by_time(found.answer, window)})
+    report.note("memory is the proportional set size of a process and its children; Postgres's grows with its buffers")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -45,10 +45,8 @@ format: setup ## Format the Python code and repair what lint can repair
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: setup ## Run the benchmarks, short; each prints ratios measured side by side
-	$(BIN)/python -m bench.database --seconds 3
-	$(BIN)/python -m bench.documents --seconds 10 --documents 2000
-	$(BIN)/python -m bench.road --documents 300
+bench: setup ## Run every benchmark, in under 15 minutes; ARGS="--peers FOLDER" compares with others' programs too
+	$(BIN)/python -m bench $(ARGS)
 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock

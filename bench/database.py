@@ -14,6 +14,7 @@ from pathlib import Path
 
 import trio
 
+from bench.report import Report
 from fe.identifiers import TenantId
 from fe.store import tenants
 from fe.store.postgres.db import Conn, DriverName, open_database
@@ -21,6 +22,7 @@ from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 
+DRIVERS: tuple[DriverName, ...] = ("trio-asyncio", "trio")
 TASKS = 8
 ROUNDS = 3
 BODY = "x" * 3200
@@ -58,53 +60,53 @@ async def measure(act: Callable[[], Awaitable[None]], seconds: float) -> tuple[f
     return done / (time.perf_counter() - started), (time.process_time() - cpu) / done * 1e6
 
 
-async def main(dsn: str, seconds: float) -> None:
+async def main(report: Report, dsn: str, seconds: float) -> None:
     async with open_database(dsn) as db:
         await db.run(lambda conn: conn.execute("CREATE TABLE bench_rows (id bigserial PRIMARY KEY, body text)"))
-    drivers: tuple[DriverName, ...] = ("trio-asyncio", "trio")
     for explicit, name in ((False, "one statement"), (True, "BEGIN, two statements, COMMIT")):
-        best: dict[str, tuple[float, float]] = {}
+        found: dict[str, list[tuple[float, float]]] = {driver: [] for driver in DRIVERS}
         for _ in range(ROUNDS):  # in turn, so that whatever else the machine does hits both
-            for driver in drivers:
+            for driver in DRIVERS:
                 async with open_database(dsn, driver=driver) as db:
                     act = partial(db.transact, four_round_trips) if explicit else partial(db.run, one_statement)
-                    figures = await measure(act, seconds / ROUNDS)
-                best[driver] = max(best.get(driver, (0.0, 0.0)), figures)
-        print(name)
-        for driver in drivers:
-            print(f"  {driver:14} {best[driver][0]:8.0f} tx/s   {best[driver][1]:7.0f} us of CPU each")
-        carried, native = best["trio-asyncio"], best["trio"]
-        print(f"  trio : trio-asyncio   {native[0] / carried[0]:.2f} in rate, {native[1] / carried[1]:.2f} in CPU")
-    for driver in drivers:
-        await tenant_scope(dsn, driver, seconds)
+                    found[driver].append(await measure(act, seconds / ROUNDS))
+        tell(report, name, found, "trio", "trio-asyncio")
+    for driver in DRIVERS:
+        await tenant_scope(report, dsn, driver, seconds)
 
 
-async def tenant_scope(dsn: str, driver: DriverName, seconds: float) -> None:
+async def tenant_scope(report: Report, dsn: str, driver: DriverName, seconds: float) -> None:
     """Show what naming the tenant to row-level security adds to a query that is found by its key."""
     async with open_database(dsn) as db:
         tenant = await db.run(tenants.create, f"bench {driver}", {})
     assert tenant is not None
-    best: dict[str, tuple[float, float]] = {}
+    found: dict[str, list[tuple[float, float]]] = {"tenant scope": [], "plain": []}
     async with open_database(dsn, driver=driver) as above, open_database(dsn, driver=driver, role=FRONT) as front:
         acts = {
             "plain": partial(above.run, one_query, tenant.tenant_id),
-            "within the tenant scope": partial(front.run_for, tenant.tenant_id, one_query),
+            "tenant scope": partial(front.run_for, tenant.tenant_id, one_query),
         }
         for _ in range(ROUNDS):
             for name, act in acts.items():
-                best[name] = max(best.get(name, (0.0, 0.0)), await measure(act, seconds / ROUNDS))
-    print(f"one query, {driver}")
-    for name, (rate, cpu) in best.items():
-        print(f"  {name:24} {rate:8.0f} tx/s   {cpu:7.0f} us of CPU each")
-    plain, scoped = best["plain"], best["within the tenant scope"]
-    print(f"  within the tenant scope : plain   {scoped[0] / plain[0]:.2f} in rate, {scoped[1] / plain[1]:.2f} in CPU")
+                found[name].append(await measure(act, seconds / ROUNDS))
+    tell(report, f"one query, {driver}", found, "tenant scope", "plain")
+
+
+def tell(report: Report, what: str, found: dict[str, list[tuple[float, float]]], over: str, under: str) -> None:
+    """Put rates and CPU into the report, and how the first does beside the second."""
+    for nth, (name, unit) in enumerate((("rate", "tx/s"), ("CPU", "us of CPU each"))):
+        values = {kind: [figures[nth] for figures in rounds] for kind, rounds in found.items()}
+        report.ratio(f"{name}, {over} : {under}, {what}", values[over], values[under])
+        for kind, each in values.items():
+            report.figure(f"{what}, {kind}", unit, each)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="for each driver and kind")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("database") as opened:
         server = start_embedded(Path(folder) / "postgres", keep=False)
         migrate(server)
-        trio.run(main, server, arguments.seconds)
+        opened.server(server)
+        trio.run(main, opened, server, arguments.seconds)

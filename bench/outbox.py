@@ -32,6 +32,8 @@ from urllib.parse import urlsplit
 
 import trio
 
+from bench.report import Report
+from bench.road import quantile
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
@@ -190,11 +192,6 @@ async def _put_one(conn: Conn, subject: SubmissionId) -> None:
     await conn.execute(_ONE, (TENANT, subject))
 
 
-def quantiles(latencies: Sequence[float]) -> str:
-    cuts = statistics.quantiles(latencies, n=100)
-    return f"p50 {cuts[49] * 1000:5.1f}  p95 {cuts[94] * 1000:5.1f}  p99 {cuts[98] * 1000:5.1f} ms"
-
-
 # --- The peers ----------------------------------------------------------------------------------------------------
 
 HERE = Path(__file__).parent / "peers"
@@ -256,23 +253,42 @@ def main() -> None:
     parser.add_argument("--latency-jobs", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
+    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
     arguments = parser.parse_args()
+    if arguments.short:
+        arguments.jobs, arguments.rounds, arguments.latency_jobs = 20_000, 2, 100
     peers = install_peers(arguments.peers) if arguments.peers else {}
     rates: dict[str, list[float]] = {name: [] for name in ("ours", "ours, alone", *peers)}
-    delays: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        databases = Databases(start_embedded(Path(folder) / "postgres", keep=False))
+    delays: dict[str, list[list[float]]] = {name: [] for name in ("ours", *peers)}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("outbox") as report:
+        server = start_embedded(Path(folder) / "postgres", keep=False)
+        report.server(server)
+        databases = Databases(server)
         for _ in range(arguments.rounds):
             one_round(arguments, databases, peers, rates, delays)
-    best = max((statistics.median(rates[name]) for name in peers), default=None)
-    print("No-op jobs, claimed and completed")
+        if not peers:
+            report.skip("pgqueuer, procrastinate, graphile-worker", "no --peers FOLDER")
+        tell(report, rates, delays)
+
+
+def tell(report: Report, rates: dict[str, list[float]], delays: dict[str, list[list[float]]]) -> None:
+    """Put it into the report; each job its own outcome is what the service does, and what the target is set on."""
+    late = {name: [quantile(waited, 95) for waited in rounds] for name, rounds in delays.items()}
+    peers = [name for name in rates if not name.startswith("ours")]
+    if "graphile-worker" in peers:
+        theirs = rates["graphile-worker"]
+        report.ratio("jobs/s, ours : graphile-worker", rates["ours"], theirs, at_least=2)
+        report.ratio("jobs/s, ours with each outcome alone : graphile-worker", rates["ours, alone"], theirs)
+    if peers:
+        best = min(peers, key=lambda name: statistics.median(late[name]))
+        report.ratio(f"p95 from enqueue to start, ours : {best}, the best peer", late["ours"], late[best], at_most=1)
+    report.ratio("jobs/s, ours : ours with each outcome alone", rates["ours"], rates["ours, alone"])
     for name, found in rates.items():
-        middle = statistics.median(found)
-        beside = f"   {middle / best:5.2f} of the fastest peer" if best else ""
-        print(f"  {name:16} {middle:9.0f} /s  ({min(found):.0f} to {max(found):.0f}){beside}")
-    print("From putting a job in to its start")
-    for name, latencies in delays.items():
-        print(f"  {name:16} {quantiles(latencies)}")
+        report.figure(name, "jobs/s", found)
+    for name, rounds in delays.items():
+        for percent in (50, 95, 99):
+            waited = [quantile(seconds, percent) for seconds in rounds]
+            report.figure(name, f"enqueue to start p{percent}, ms", waited)
 
 
 def one_round(
@@ -280,18 +296,18 @@ def one_round(
     databases: Databases,
     peers: dict[str, list[str]],
     rates: dict[str, list[float]],
-    delays: dict[str, list[float]],
+    delays: dict[str, list[list[float]]],
 ) -> None:
     """Everything once, so that what a while is good or bad for is so for all."""
     rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, NO_OP, SLOTS))
     few = arguments.jobs // _FEWER["ours, alone"]
     rates["ours, alone"].append(trio.run(throughput, databases.fresh(ours=True), few, ALONE, SLOTS_ALONE))
-    delays["ours"] += trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs)
+    delays["ours"].append(trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs))
     for name, command in peers.items():
         jobs = arguments.jobs // _FEWER.get(name, 1)
         rates[name].append(jobs / run_peer(command, databases.fresh(ours=False), "throughput", jobs)["seconds"])
         waited = run_peer(command, databases.fresh(ours=False), "latency", arguments.latency_jobs)
-        delays[name] += waited["latencies"]
+        delays[name].append(waited["latencies"])
 
 
 if __name__ == "__main__":

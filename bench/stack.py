@@ -5,11 +5,13 @@ on the same data, and may be put on cores of its own. What is compared differs i
 the tenant it makes itself); server, authority and load are this tree's for all.
 """
 
+import ctypes
 import json
 import os
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.request import ProxyHandler, Request, build_opener
@@ -106,7 +109,7 @@ class Stack:
                 cwd=self.folder,
                 env={**self.environment, "PYTHONPATH": str(tree)},
                 start_new_session=True,  # Ctrl-C is ours to hear
-                preexec_fn=lambda: os.sched_setaffinity(0, cores),
+                preexec_fn=partial(_in_the_child, cores),
             )
 
     def stop(self, name: str, *, hard: bool = False) -> None:
@@ -207,6 +210,16 @@ class Stack:
         """Seconds of CPU that each part has used so far."""
         names = {"service": "service", "Postgres": "Postgres", "authority": "authority"}
         return {name: cpu_seconds(self.pid(part)) for name, part in names.items() if part in {*self.parts, "Postgres"}}
+
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def _in_the_child(cores: frozenset[int]) -> None:
+    """Stay on these cores, and end in order when the benchmark is killed."""
+    os.sched_setaffinity(0, cores)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextmanager

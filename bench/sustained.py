@@ -3,9 +3,10 @@
     python -m bench.sustained --minutes 10       # in full
     python -m bench.sustained --short            # as `make bench` runs it: 40 s, and 6 s for each load of the curve
 
-First the peak: documents as fast as they are taken, until their verdicts. Then shares of it, each for some seconds, for
-the curve of latency by load; then 70 % for as long as was asked, with memory looked at all the while. Documents come
-when their moment has come, answered or not. The authority takes --verdict-delay to judge, which is taken off.
+First how many the front takes in by the number of connections. Then the peak: documents as fast as they are taken,
+until their verdicts. Then shares of it, each for some seconds, for the curve of latency by load; then 70 % for as long
+as was asked, with memory looked at all the while. Documents come when their moment has come, answered or not. The
+authority takes --verdict-delay to judge, which is taken off.
 """
 
 import argparse
@@ -19,10 +20,12 @@ from urllib.parse import urlsplit
 from bench.report import Report
 from bench.road import Numbers, drive, quantile, verdicts_of, wait_for_verdicts
 from bench.stack import QUICK, Stack, memory_mib, open_stack
-from bench.submit import Answer, Order, finish, start
+from bench.submit import Answer, Order, finish, start, submit
 
 #: Shares of the peak, in percent, that the curve is drawn through.
 LOADS = (10, 30, 50, 70, 85)
+#: How many connections the curve of throughput is drawn through.
+CONNECTIONS = (1, 4, 16, 64, 128)
 #: What is aimed at: seconds.
 POST_P99, VERDICT_P95 = 0.050, 1.0
 #: Memory counts from the second fifth on: caches fill first.
@@ -99,9 +102,11 @@ def main() -> int:
     authority = [*QUICK, "--delay", str(arguments.verdict_delay)]
     with Report("sustained") as report, open_stack(authority=authority) as stack:
         report.server(stack.dsn)
+        numbers = Numbers()
+        throughput(report, stack, numbers, arguments.processes, max(200, most // 4))
         stack.start_service(processes=arguments.processes)
         stack.log_in()
-        numbers = Numbers()
+        wait_for_verdicts(stack)  # of what the front alone has taken in
         drive(stack, numbers, 200, 32)  # warm
         peak = statistics.median(drive(stack, numbers, most, 64).verdicts_per_second for _ in range(2))
         report.figure("peak", "verdicts/s", peak)
@@ -114,6 +119,21 @@ def main() -> int:
         report.plot("latency by load", "load, % of peak", "ms", points)
         steady(report, stack, numbers, arguments.rate or peak * 0.7, seconds, arguments.verdict_delay)
     return 0
+
+
+def throughput(report: Report, stack: Stack, numbers: Numbers, processes: int, documents: int) -> None:
+    """How many the front takes in, alone on the machine, by the number of connections."""
+    stack.start_service(role="http", processes=processes)
+    stack.log_in()
+    port = urlsplit(stack.base_url).port
+    assert port is not None
+    points: list[tuple[float, float]] = []
+    for connections in CONNECTIONS:
+        first, cores = numbers.take(documents), tuple(stack.cores.beside)
+        answer = submit(Order(port, stack.token, first, documents, connections, cores=cores))
+        points.append((connections, documents / answer.seconds))
+    report.plot("throughput by connections", "connections", "accepted/s", {"front": points}, logarithmic=True)
+    stack.stop("service")
 
 
 def steady(report: Report, stack: Stack, numbers: Numbers, rate: float, seconds: float, delay: float) -> None:

@@ -62,7 +62,7 @@ BY_HAND = {
     "make debian": "runs the tests on another server; tests/test_servers.py starts one",
     "make check": "the first part of .ci/run",
     "make lock": "needs uv and a package index",
-    "make bench": "measures, for most of a minute",
+    "make bench": "measures, for many minutes",
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",
     "python -m tests.http.conformance": "its own test compares the page",

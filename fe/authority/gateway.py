@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import trio
 
-from fe.authority.connection import Broken, HttpReply, HttpRequest
+from fe.authority.answer import Broken, HttpReply
+from fe.authority.connection import HttpRequest
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import MultipartForm

@@ -14,7 +14,7 @@ from fe.authority.hosts import Origin
 
 _CHUNK: Final = 16 * 1024
 
-#: Every head that is sent: nothing in it can end a line, or begin another request.
+#: The form of every head that is sent. With the number of its lines it says that nothing in it ends a line.
 _HEAD: Final = re.compile(rb"[A-Z]+ /[!-~]* HTTP/1\.1\r\n(?:[A-Za-z-]+: [ -~]*\r\n)+\r\n")
 
 
@@ -39,7 +39,7 @@ class HttpRequest:
             lines.append(f"Content-Length: {len(self.body)}\r\n")
         lines.append("\r\n")
         head = "".join(lines).encode("latin-1")
-        if not _HEAD.fullmatch(head):
+        if head.count(b"\r\n") != len(lines) + 1 or not _HEAD.fullmatch(head):
             raise ValueError("a request with something in its head that HTTP has no room for")
         return head
 

@@ -20,6 +20,7 @@ from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
 
+
 @dataclass(frozen=True, slots=True)
 class QrHosts:
     """Where QR codes point: the host of whole documents and the host of summaries."""

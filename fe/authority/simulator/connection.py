@@ -1,7 +1,7 @@
 """One client's connection: requests are read whole, answered one after the other, and answered wrongly when told so.
 
-HTTP/1.1 on the socket itself, because a fault is made there (reset, cut short, said twice), and because what is measured
-beside a simulator should not be the simulator: an answer costs two system calls and no task.
+HTTP/1.1 on the socket itself, because a fault is made there (reset, cut short, said twice), and because what is
+measured beside a simulator should not be the simulator: an answer costs two system calls and no task.
 """
 
 import contextlib
@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 #: Seconds that a connection may lie idle, or take for the next piece of a request.
 _PATIENCE = 30
 _CHUNK = 64 * 1024
-#: Requests that were read while an earlier one is answered; beyond that nothing more is read.
 _MAX_HEAD = 64 * 1024
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -145,7 +145,7 @@ class Connection:
             while not answer.whole:
                 data = await self._stream.receive_some(_CHUNK)
                 if data:
-                    answer.feed(data)
+                    answer.feed(bytes(data))
                 else:
                     answer.end()
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:

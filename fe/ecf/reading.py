@@ -56,9 +56,10 @@ def _written(value: object) -> str | None:
 
 def text_at(root: etree._Element, *steps: str) -> str | None:
     """Give the text of the first element at `steps` below `root`, or None: `findtext` at a fifth of its price."""
-    node: etree._Element | None = root
+    node = root
     for step in steps:
-        node = next(node.iterchildren(step), None)
-        if node is None:
+        below = next(node.iterchildren(step), None)
+        if below is None:
             return None
+        node = below
     return node.text or ""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
@@ -90,14 +91,14 @@ def read_body(content: bytes) -> Body:
         return Body(BodyForm.TEXT, words, None, {"text": words})
     if name is not None and name.lower() == "html":
         return _page(content)
-    return Body(BodyForm.DATA, value, name, _storable(value))
+    return Body(BodyForm.DATA, value, name, _storable(value, len(content)))
 
 
 def alone(body: Body) -> Body:
     """The body, or what lies in it alone where it is an array of one: some answers come in either shape."""
     if body.form is not BodyForm.DATA or not isinstance(body.value, list) or len(body.value) != 1:
         return body
-    return replace(body, value=body.value[0], raw=_storable(body.value[0]))
+    return replace(body, value=body.value[0], raw=_storable(body.value[0], MAX_RAW_BYTES))
 
 
 def _from_json(content: bytes) -> Any:
@@ -137,17 +138,29 @@ def _page(content: bytes) -> Body:
 def member(value: Any, *names: str) -> Any:
     """The first member of an object with one of these names (given in lower case) that is not null, in any case."""
     if isinstance(value, dict):
+        spellings = _spellings(tuple(value))
         for name in names:
-            for key, below in value.items():
-                if key.lower() == name and below is not None:
-                    return below
+            for key in spellings.get(name, ()):
+                if value[key] is not None:
+                    return value[key]
     return None
+
+
+@lru_cache(maxsize=64)  # a service's answers all have the same members
+def _spellings(keys: tuple[str, ...]) -> dict[str, list[str]]:
+    """By name in lower case, the keys that spell it, in their order."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        found.setdefault(key.lower(), []).append(key)
+    return found
 
 
 def text(value: Any) -> str | None:
     """A scalar as cleaned text; None for everything else, and for blank."""
-    if isinstance(value, str | int | Decimal) and not isinstance(value, bool):
-        return clean(str(value)).strip() or None
+    if isinstance(value, str):
+        return clean(value).strip() or None
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return str(value)[:MAX_TEXT]
     return None
 
 
@@ -181,7 +194,8 @@ def fold(words: str) -> str:
 
 def clean(words: str) -> str:
     """Text that every store and every screen takes: characters that they refuse become U+FFFD, at most 2,000 in all."""
-    return _UNSAFE.sub("\ufffd", words[:MAX_TEXT])
+    words = words[:MAX_TEXT]
+    return words if words.isprintable() else _UNSAFE.sub("\ufffd", words)  # the first is a quarter of the price
 
 
 # --- Messages -----------------------------------------------------------------------------------------------------
@@ -228,10 +242,17 @@ def _remarks(value: Any, level: int) -> Iterator[Message]:
 # --- What may be stored -------------------------------------------------------------------------------------------
 
 
-def _storable(value: Any) -> dict[str, Any]:
+#: How many bytes of JSON one byte of an answer can become at most (an empty element: `<a/>` is `"a": "", `).
+_GROWS = 4
+
+
+def _storable(value: Any, size: int) -> dict[str, Any]:
+    """What may be kept of `value`, which was read from `size` bytes."""
     safe = _safe(value, 0)
     if not isinstance(safe, dict):
         safe = {} if safe is None else {"items": safe} if isinstance(safe, list) else {"text": safe}
+    if size * _GROWS <= MAX_RAW_BYTES // 2:  # nearly every answer: there is no need to write it out to know its size
+        return safe
     shown = json.dumps(safe, ensure_ascii=False)
     if len(shown.encode()) <= MAX_RAW_BYTES:
         return safe
@@ -240,6 +261,8 @@ def _storable(value: Any) -> dict[str, Any]:
 
 def _safe(value: Any, level: int) -> Any:
     """The same in JSON's own types. Decimals become text: as floats they would be other numbers."""
+    if isinstance(value, str):
+        return clean(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):

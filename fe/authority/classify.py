@@ -29,8 +29,8 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
+from fe.authority.answer import HttpReply
 from fe.authority.bodies import Body, BodyForm, Message, fold, member, messages, read_body, text
-from fe.authority.connection import HttpReply
 from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised

@@ -1,31 +1,25 @@
-"""One request and its answer on one HTTP/1.1 connection: h11 on a Trio stream."""
+"""One request and its answer on one HTTP/1.1 connection, on a Trio stream."""
 
 import math
+import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import h11
 import trio
 
+from fe.authority.answer import AnswerReader, Broken, HttpReply
 from fe.authority.hosts import Origin
 
-MAX_BODY = 64 * 1024
-#: Beyond the body: head, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
-MAX_ANSWER = 192 * 1024
 _CHUNK: Final = 16 * 1024
+
+#: The form of every head that is sent. With the number of its lines it says that nothing in it ends a line.
+_HEAD: Final = re.compile(rb"[A-Z]+ /[!-~]* HTTP/1\.1\r\n(?:[A-Za-z-]+: [ -~]*\r\n)+\r\n")
 
 
 #: Called when the next thing is the system call that sends: what it raises keeps the bytes here.
 LastLook = Callable[[], None]
-
-
-class Broken(Exception):
-    """The request may have arrived, whole or in part, and there is no whole answer."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +31,23 @@ class HttpRequest:
     headers: Sequence[tuple[str, str]]
     body: bytes = b""
 
-
-@dataclass(frozen=True, slots=True)
-class HttpReply:
-    """A whole answer: its end was seen, and its body is at most 64 KiB."""
-
-    status: int
-    content_type: str
-    retry_after: str | None
-    body: bytes
+    def head(self, host: str) -> bytes:
+        """Write the request line and the headers. ValueError for anything that would not be one of those."""
+        lines = [f"{self.method} {self.target} HTTP/1.1\r\nHost: {host}\r\n"]
+        lines += [f"{name}: {value}\r\n" for name, value in self.headers]
+        if self.body or self.method == "POST":
+            lines.append(f"Content-Length: {len(self.body)}\r\n")
+        lines.append("\r\n")
+        head = "".join(lines).encode("latin-1")
+        if head.count(b"\r\n") != len(lines) + 1 or not _HEAD.fullmatch(head):
+            raise ValueError("a request with something in its head that HTTP has no room for")
+        return head
 
 
 class WayOut(trio.abc.Stream):
     """A TCP stream, below TLS where there is TLS, that looks once more before each piece of a request leaves.
 
-    No other task comes between the look and the system call.
+    No other task comes between the look and the system call: both are made here, without asking Trio in between.
     """
 
     def __init__(self, tcp: trio.SocketStream) -> None:
@@ -70,9 +66,13 @@ class WayOut(trio.abc.Stream):
         while rest:
             if self._begun:
                 await trio.lowlevel.wait_writable(self.socket)
+            await trio.lowlevel.checkpoint_if_cancelled()
             self._look_once_more()
             try:
-                sent = await self.socket.send(rest)
+                sent = os.write(self.socket.fileno(), rest)
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self.socket)
+                continue  # and look again: that may have taken long
             except OSError as error:
                 raise trio.BrokenResourceError(f"socket connection broken: {error}") from error
             self._begun = True
@@ -93,8 +93,14 @@ class WayOut(trio.abc.Stream):
         await self._tcp.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """As the stream's own."""
-        return await self._tcp.receive_some(max_bytes)
+        """As the stream's own, but waits before it looks: an answer is never there yet."""
+        await trio.lowlevel.wait_readable(self.socket)
+        try:
+            return os.read(self.socket.fileno(), max_bytes or _CHUNK)
+        except BlockingIOError:
+            return await self._tcp.receive_some(max_bytes)
+        except OSError as error:
+            raise trio.BrokenResourceError(f"socket connection broken: {error}") from error
 
     async def aclose(self) -> None:
         """As the stream's own."""
@@ -108,17 +114,13 @@ class Connection:
         self._stream = stream
         self._way_out = way_out
         self._socket = way_out.socket
-        self._http = h11.Connection(h11.CLIENT)
         self.idle_since = -math.inf
+        #: Whether the last exchange ended cleanly and nothing came beyond its answer.
+        self.idle = False
 
     def close(self) -> None:
         """Close at once: no goodbye that a peer could hold up, and nothing to await, so also while being cancelled."""
         self._socket.close()
-
-    @property
-    def idle(self) -> bool:
-        """Whether the last exchange ended cleanly and the peer has sent nothing since."""
-        return self._http.our_state is h11.IDLE and self._http.their_state is h11.IDLE
 
     @property
     def silent(self) -> bool:
@@ -130,62 +132,23 @@ class Connection:
 
         What `last_look` raises before the first byte comes out as it is.
         """
-        headers = [("Host", origin.authority), *request.headers]
-        if request.body or request.method == "POST":
-            headers.append(("Content-Length", str(len(request.body))))
-        pieces = [self._http.send(h11.Request(method=request.method, target=request.target, headers=headers))]
-        if request.body:
-            pieces.append(self._http.send(h11.Data(data=request.body)))
-        pieces.append(self._http.send(h11.EndOfMessage()))
-        whole = b"".join(piece for piece in pieces if piece)
-        cut = None
+        self.idle = False
+        whole = request.head(origin.authority) + request.body
+        cut = False
         self._way_out.begin(last_look)
         try:
             await self._stream.send_all(whole)
-        except trio.BrokenResourceError as error:
-            cut = error  # the peer may have answered before it stopped listening
+        except trio.BrokenResourceError:
+            cut = True  # the peer may have answered before it stopped listening
+        answer = AnswerReader()
         try:
-            reply = await self._read()
+            while not answer.whole:
+                data = await self._stream.receive_some(_CHUNK)
+                if data:
+                    answer.feed(bytes(data))
+                else:
+                    answer.end()
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise Broken("the connection was reset before the answer was complete") from error
-        except h11.RemoteProtocolError as error:
-            raise Broken(f"the answer is not HTTP, or breaks off: {error}") from error
-        # What came beyond this answer would be taken for the next one's.
-        ended = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-        if ended and cut is None and not self._http.trailing_data[0]:
-            self._http.start_next_cycle()
-        return reply
-
-    async def _read(self) -> HttpReply:
-        head: h11.Response | None = None
-        body = bytearray()
-        read = 0
-        while True:
-            event = self._http.next_event()
-            if event is h11.NEED_DATA:
-                if read > MAX_ANSWER:
-                    raise Broken("the answer does not end")
-                data = await self._stream.receive_some(_CHUNK)
-                if not data and head is None:
-                    raise Broken("the connection was closed without an answer")
-                read += len(data)
-                self._http.receive_data(bytes(data))
-            elif isinstance(event, h11.Response):
-                head = event
-            elif isinstance(event, h11.Data):
-                body += event.data
-                if len(body) > MAX_BODY:
-                    raise Broken(f"the answer is larger than {MAX_BODY} bytes")
-            elif isinstance(event, h11.EndOfMessage) and head is not None:
-                return HttpReply(
-                    head.status_code,
-                    _header(head, b"content-type") or "",
-                    _header(head, b"retry-after"),
-                    bytes(body),
-                )
-            elif not isinstance(event, h11.InformationalResponse):
-                raise Broken("the answer changes the protocol")
-
-
-def _header(head: h11.Response, name: bytes) -> str | None:
-    return next((value.decode("latin-1") for key, value in head.headers if key == name), None)
+        self.idle = answer.serves_again and not cut
+        return answer.reply

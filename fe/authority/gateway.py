@@ -1,11 +1,12 @@
 """Calls on the authority's services: address, headers, metric. What an answer means is judged elsewhere."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 
 import trio
 
-from fe.authority.connection import Broken, HttpReply, HttpRequest
+from fe.authority.answer import Broken, HttpReply
+from fe.authority.connection import HttpRequest
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import MultipartForm
@@ -25,27 +26,42 @@ class Unauthorised(Unavailable):
     """The authority does not take the session's token (401): nothing was looked at, the document included."""
 
 
-@contextmanager
-def telling_the_outcome(tell: Callable[[str], None]) -> Iterator[None]:
-    """Call `tell`, which must not raise, with how what is done inside ends: one of OUTCOMES."""
-    outcome = "cancelled"  # or an error that is none of ours, from the caller's last check before sending
-    try:
-        yield
-        outcome = "ok"
-    except Unauthorised:
-        outcome = "unauthorised"
-        raise
-    except Unavailable:
-        outcome = "unavailable"
-        raise
-    except OutcomeUnknown:
-        outcome = "unknown"
-        raise
-    except Refused:
-        outcome = "refused"
-        raise
-    finally:
-        tell(outcome)
+def _outcome(error: type[BaseException] | None) -> str:
+    """Name how an exchange ended: one of OUTCOMES."""
+    if error is None:
+        return "ok"
+    for kind, outcome in _OUTCOME_OF:
+        if issubclass(error, kind):
+            return outcome
+    return "cancelled"  # or an error that is none of ours, from the caller's last check before sending
+
+
+#: The narrower kind first.
+_OUTCOME_OF = (
+    (Unauthorised, "unauthorised"),
+    (Unavailable, "unavailable"),
+    (OutcomeUnknown, "unknown"),
+    (Refused, "refused"),
+)
+
+
+class Observed:
+    """Around one exchange and its judgement: tells how it ended. Swallows nothing."""
+
+    __slots__ = ("_observe", "_started", "_what")
+
+    def __init__(self, observe: Observe | None, what: tuple[Operation, str, Host]) -> None:
+        self._observe = observe
+        self._what = what
+
+    def __enter__(self) -> None:
+        self._started = trio.current_time()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._observe is not None:
+            self._observe(*self._what, _outcome(kind), trio.current_time() - self._started)
 
 
 class Line:
@@ -56,17 +72,9 @@ class Line:
         self._transport = transport
         self._observe = observe
 
-    @contextmanager
-    def observed(self, operation: Operation, environment: Environment | None, host: Host) -> Iterator[None]:
+    def observed(self, operation: Operation, environment: Environment | None, host: Host) -> Observed:
         """Report the exchange and its judgement made inside, by how they end."""
-        started = trio.current_time()
-
-        def tell(outcome: str) -> None:
-            if self._observe is not None:
-                self._observe(operation, environment or "", host, outcome, trio.current_time() - started)
-
-        with telling_the_outcome(tell):
-            yield
+        return Observed(self._observe, (operation, environment or "", host))
 
     async def ask(
         self,

@@ -114,11 +114,17 @@ class Hosts:
 
         The environment is the path's first segment, but for the status service, which takes none.
         """
-        host, path = _ROUTES[operation]
-        origin, prefix = _split({Host.ECF: self.ecf, Host.FC: self.fc, Host.STATUS: self.status}[host])
-        segment = "" if environment is None else f"/{environment.value}"
+        bare = _locate(self, operation, environment)
         pairs = [f"{name}={quote(value, safe='')}" for name, value in (query or {}).items() if value]
-        return Location(host, origin, f"{prefix}{segment}/{path}" + ("?" + "&".join(pairs) if pairs else ""))
+        return Location(bare.host, bare.origin, f"{bare.target}?{'&'.join(pairs)}") if pairs else bare
+
+
+@lru_cache(maxsize=256)
+def _locate(hosts: Hosts, operation: Operation, environment: Environment | None) -> Location:
+    host, path = _ROUTES[operation]
+    origin, prefix = _split({Host.ECF: hosts.ecf, Host.FC: hosts.fc, Host.STATUS: hosts.status}[host])
+    segment = "" if environment is None else f"/{environment.value}"
+    return Location(host, origin, f"{prefix}{segment}/{path}")
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,9 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+#: Any text that a document does not hold will do; for one that holds this, another is found.
+_BOUNDARY = "e-CF-7c1f5a0be94d42d38e6a9b1c0f27d853"
+
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.xml")
 
 
@@ -25,9 +28,9 @@ def xml_form(file_name: str, xml: bytes) -> MultipartForm:
     """
     if not _FILE_NAME.fullmatch(file_name):
         raise ValueError(f"not a file name for the authority: {file_name[:100]!r}")
-    boundary = sha256(xml).hexdigest()
+    boundary = _BOUNDARY
     while boundary.encode() in xml:
-        boundary = sha256(boundary.encode()).hexdigest()
+        boundary = sha256(boundary.encode() + xml).hexdigest()
     head = (
         f"--{boundary}\r\n"
         f'Content-Disposition: form-data; name="xml"; filename="{file_name}"\r\n'

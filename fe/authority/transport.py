@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.authority.connection import Broken, Connection, HttpReply, HttpRequest, LastLook, WayOut
+from fe.authority.answer import Broken, HttpReply
+from fe.authority.connection import Connection, HttpRequest, LastLook, WayOut
 from fe.authority.hosts import Origin
 
 #: Awaited when all is ready and nothing is sent: the place to commit the intent and to see that the lease still holds.
@@ -129,6 +130,12 @@ class Transport:
             lane.slots.release()
 
     async def _take_slot(self, lane: _Lane) -> None:
+        try:
+            lane.slots.acquire_nowait()
+        except trio.WouldBlock:
+            pass
+        else:
+            return
         with trio.move_on_after(self._timeouts.queue):
             await lane.slots.acquire()
             return

@@ -14,6 +14,7 @@ from fe.ecf.catalogue import NUMBERED, SUBMITTABLE, EcfType, Root
 from fe.ecf.formats import write_text
 from fe.ecf.parse import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, show
+from fe.ecf.reading import text_at
 from fe.ecf.schema import unknown_kind
 from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, names, type_of
 from fe.ecf.schema.messages import problem
@@ -322,7 +323,7 @@ def read_xml(root: etree._Element) -> Document:
     name = Root(str(root.tag))
     children = [child for child in root if child.tag != SIGNATURE]
     content = _read_children(the_kind.root, children)
-    return Document(name, type_of(name, root.findtext("Encabezado/IdDoc/TipoeCF")), content)
+    return Document(name, type_of(name, text_at(root, "Encabezado", "IdDoc", "TipoeCF")), content)
 
 
 def _read_children(of: Element, nodes: Iterable[etree._Element]) -> dict[str, Any]:

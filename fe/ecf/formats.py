@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import cache
 
 from fe.ecf.dates import ZONE
+from fe.ecf.money import CENT
 from fe.ecf.schema.model import Simple, ValueForm
 
 _ISO_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
@@ -25,6 +26,8 @@ def write_number(simple: Simple, value: int | Decimal) -> str:
         return _plain(value)
     if value.__class__ is int:
         return f"{value}.{'0' * simple.pad}" if simple.pad else str(value)
+    if simple.pad == 2 and value.__class__ is Decimal and value.same_quantum(CENT):
+        return str(value)  # an amount with its two decimals, as nearly every number is
     text = _plain(value)
     allowed = simple.decimals or 0
     whole, _, decimals = text.partition(".")

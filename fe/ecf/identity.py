@@ -49,9 +49,7 @@ class TaxId:
 
         A sign of a slip of the pen, not a proof: the registry has issued RNCs and cédulas whose digit does not check.
         """
-        if self.kind is TaxIdKind.RNC:
-            return int(self.digits[8]) == _rnc_check_digit(self.digits)
-        return _luhn_sum(self.digits) % 10 == 0
+        return _checks(self.digits)
 
     def __str__(self) -> str:
         """The digits."""
@@ -69,6 +67,13 @@ def _tax_id(text: str) -> TaxId | None:
 def tax_id(text: str) -> TaxId | None:
     """Read an RNC or cédula, or None where `text` has not the form of one."""
     return _tax_id(text) if len(text) <= 11 else None
+
+
+@lru_cache(maxsize=4096)  # issuers and buyers come again and again
+def _checks(digits: str) -> bool:
+    if len(digits) == 9:
+        return int(digits[8]) == _rnc_check_digit(digits)
+    return _luhn_sum(digits) % 10 == 0
 
 
 def _rnc_check_digit(digits: str) -> int:

@@ -44,6 +44,8 @@ def number(value: object) -> Decimal | None:
             value = value.strip()
         return _read(value) if len(value) <= LONGEST else None
     if isinstance(value, Decimal):
+        if value.same_quantum(CENT) and value.adjusted() < _DIGITS - 2:  # an amount, as nearly every Decimal here is
+            return value
         _, digits, exponent = value.as_tuple()
         if not isinstance(exponent, int) or exponent < -_DIGITS:
             return None

@@ -239,9 +239,13 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     if _TOO_DEEP(root):
         raise MalformedXml(f"nested deeper than {MAX_XML_DEPTH} levels")
     # Compact documents without references or markup other than elements (our own, say) need no second look. One byte is
-    # looked for, not two: comments have a !, instructions ?, references &.
-    if b"!" in raw or b"&" in raw or raw.count(b"?") > 2 * has_declaration or _BLANK_BETWEEN_TAGS.search(raw):
+    # looked for, not two: comments and CDATA have a !, instructions a ?, references a &, of which those to characters
+    # may be blanks.
+    other_markup = b"!" in raw or raw.count(b"?") > 2 * has_declaration
+    references = b"&" in raw
+    if other_markup or references:
         _refuse_all_but_elements(root)
+    if other_markup or (references and b"&#" in raw) or _BLANK_BETWEEN_TAGS.search(raw):
         _drop_blanks(root)
     return root
 

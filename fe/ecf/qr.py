@@ -4,9 +4,12 @@ Values are passed as the texts of the signed XML, because the authority compares
 or date is formatted here.
 """
 
+import re
 from urllib.parse import quote
 
 from fe.ecf.catalogue import Environment
+
+_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]*")
 
 
 def qr_url(
@@ -59,4 +62,8 @@ def qr_url_summary(
 def _address(page: str, **parameters: str | None) -> str:
     # Everything but the unreserved characters is encoded: the space as %20 (a + is not read back as one), the slash and
     # plus of a security code, and the colons of a time, as the authority's own table of reserved characters has them.
-    return f"{page}?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items() if value)
+    return f"{page}?" + "&".join(f"{name}={_quote(value)}" for name, value in parameters.items() if value)
+
+
+def _quote(value: str) -> str:
+    return value if _UNRESERVED.fullmatch(value) else quote(value, safe="")  # the first is nearly every value

@@ -11,6 +11,7 @@ from fe.ecf.catalogue import Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, serialize_problem
+from fe.ecf.reading import text_at
 from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import SignedXml, Signer
 from fe.ecf.summary import summarise, takes_summary
@@ -18,15 +19,6 @@ from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
-
-_QR_FIELDS = (
-    "Encabezado/IdDoc/eNCF",
-    "Encabezado/Emisor/RNCEmisor",
-    "Encabezado/Emisor/FechaEmision",
-    "Encabezado/Comprador/RNCComprador",
-    "Encabezado/Totales/MontoTotal",
-    "FechaHoraFirma",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +131,20 @@ def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: st
     """The address for the printed QR code, from the very texts of the XML that the authority gets."""
     if code is None:
         return None
-    text = {path.rpartition("/")[2]: sent.findtext(path) for path in _QR_FIELDS}
-    issuer, e_ncf, total = text["RNCEmisor"] or "", text["eNCF"] or "", text["MontoTotal"] or ""
+    issuer = text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or ""
+    e_ncf = text_at(sent, "Encabezado", "IdDoc", "eNCF") or ""
+    total = text_at(sent, "Encabezado", "Totales", "MontoTotal") or ""
     if sent.tag == Root.RFCE:
         return qr.qr_url_summary(hosts.fc, environment, issuer_rnc=issuer, e_ncf=e_ncf, total=total, security_code=code)
     return qr.qr_url(
         hosts.ecf,
         environment,
         issuer_rnc=issuer,
-        buyer_rnc=text["RNCComprador"],
+        buyer_rnc=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
         e_ncf=e_ncf,
-        issued=text["FechaEmision"] or "",
+        issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
         total=total,
-        signed=text["FechaHoraFirma"] or "",
+        signed=text_at(sent, "FechaHoraFirma") or "",
         security_code=code,
     )
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fe.authority.answer import HttpReply
 from fe.authority.classify import classify_query, classify_submission, classify_token, read_retry_after
-from fe.authority.connection import HttpReply
 from fe.authority.errors import AuthorityError, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised

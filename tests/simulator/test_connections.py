@@ -1,13 +1,12 @@
 """What a client can do to its connection, and that it does it to no one else's."""
 
-from collections.abc import Mapping
-from typing import Any
+import contextlib
 
 import pytest
 import trio
 
-from fe.authority.simulator.connection import serving
-from fe.authority.simulator.exchange import RawAnswer, Receive, Send, write_answer
+from fe.authority.simulator.connection import FaultyConnection, serving
+from fe.authority.simulator.exchange import RawAnswer, RawRequest
 from tests.simulator.support import RECEPTION, RESULT, Running
 
 
@@ -17,7 +16,6 @@ def _address(simulator: Running) -> tuple[str, int]:
 
 
 async def test_malformed_chunks_end_their_own_connection_only(simulator: Running) -> None:
-    """Each of these made Hypercorn 0.18 lose its whole server, sooner or later, when an app answered early."""
     authorization = (await simulator.authorized("testecf"))["Authorization"]
     broken = (
         f"POST /testecf/{RECEPTION} HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\n"
@@ -32,26 +30,74 @@ async def test_malformed_chunks_end_their_own_connection_only(simulator: Running
     assert (await simulator.get(RESULT, trackid="x")).status_code == 200
 
 
-async def _answers_without_reading(scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-    await write_answer(RawAnswer(401), send)
+async def _breaks(request: RawRequest, connection: FaultyConnection) -> RawAnswer:
+    if request.path == "/broken":
+        raise ZeroDivisionError
+    return RawAnswer(401)
 
 
-async def test_an_answer_before_the_body_was_read_does_not_end_the_listener(nursery: trio.Nursery) -> None:
-    """With malformed chunks Hypercorn then writes from two tasks at once, which used to end the whole server."""
+async def test_what_breaks_about_one_client_does_not_end_the_listener(nursery: trio.Nursery) -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listener.socket.getsockname()[1]
-    nursery.start_soon(trio.serve_listeners, serving(_answers_without_reading), [listener])
-    broken = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n"
-    for _ in range(200):
-        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-            await stream.send_all(broken)
-            with trio.move_on_after(2):
-                await stream.receive_some()
+    nursery.start_soon(trio.serve_listeners, serving(_breaks), [listener])
+    async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+        await stream.send_all(b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
+        with trio.fail_after(2):
+            assert await stream.receive_some() == b""
 
     async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
         await stream.send_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         with trio.fail_after(2):
             assert (await stream.receive_some()).startswith(b"HTTP/1.1 401")
+
+
+async def _read_all(stream: trio.SocketStream) -> bytes:
+    seen = b""
+    with trio.fail_after(2):
+        while piece := await stream.receive_some():
+            seen += piece
+    return seen
+
+
+async def test_what_is_not_http_is_answered_with_400_and_the_end(simulator: Running) -> None:
+    async with await trio.open_tcp_stream(*_address(simulator)) as stream:
+        await stream.send_all(b"GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n")
+
+        assert (await _read_all(stream)).startswith(b"HTTP/1.1 400")
+
+
+async def test_a_head_without_end_is_not_read_to_its_end(simulator: Running) -> None:
+    async with await trio.open_tcp_stream(*_address(simulator)) as stream:
+        await stream.send_all(b"GET / HTTP/1.1\r\n" + b"X-Filler: 1234567890\r\n" * 5_000)
+
+        with contextlib.suppress(trio.BrokenResourceError):  # it ends, with a 400 or with a reset for what it left
+            assert (await _read_all(stream))[:12] == b"HTTP/1.1 400"
+    assert (await simulator.get(RESULT, trackid="x")).status_code == 200
+
+
+async def test_who_asks_before_sending_a_body_is_told_to_go_on(simulator: Running) -> None:
+    head = b"POST /nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    async with await trio.open_tcp_stream(*_address(simulator)) as stream:
+        await stream.send_all(head)
+        with trio.fail_after(2):
+            assert await stream.receive_some() == b"HTTP/1.1 100 Continue\r\n\r\n"
+            await stream.send_all(b"ab")
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 404")
+
+
+async def test_requests_sent_at_once_are_answered_in_their_order_until_one_ends_the_connection(
+    simulator: Running,
+) -> None:
+    request = b"HEAD /%b HTTP/1.1\r\nHost: x\r\n%b\r\n"
+    async with await trio.open_tcp_stream(*_address(simulator)) as stream:
+        await stream.send_all(
+            request % (b"a", b"") + request % (b"b", b"Connection: close\r\n") + request % (b"c", b"")
+        )
+
+        seen = await _read_all(stream)
+
+    assert seen.count(b"HTTP/1.1 404") == 2
+    assert seen.endswith(b"connection: close\r\n\r\n")
 
 
 @pytest.mark.parametrize(

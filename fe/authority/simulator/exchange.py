@@ -1,22 +1,11 @@
-"""One request and its answer, as values: what ASGI hands over, and what a handler gives back."""
+"""One request and its answer, as values: what a connection hands over, and what a handler gives back."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 #: More than any document of the format: 1,000 items of a kilobyte.
 MAX_BODY = 10 * 1024 * 1024
-
-#: On every answer of every port, so that nobody takes this for the authority.
-SIMULATOR_HEADER = (b"x-authority-simulator", b"not the tax authority")
-
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-
-class RequestTooLarge(ValueError):
-    """The body is larger than MAX_BODY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +17,8 @@ class RawRequest:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    #: Whether there was more than MAX_BODY, which is not kept.
+    too_large: bool = False
 
     @property
     def wants_xml(self) -> bool:
@@ -51,39 +42,8 @@ class RawAnswer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-async def read_request(scope: Mapping[str, Any], receive: Receive) -> RawRequest | None:
-    """Read a request to its end; None when the client left before. Raises RequestTooLarge once the body is read."""
-    chunks = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size <= MAX_BODY:
-            chunks.append(chunk)
-        if not message.get("more_body", False):
-            break
-    if size > MAX_BODY:
-        raise RequestTooLarge
-    query = scope["query_string"].decode("ascii", "replace")
-    return RawRequest(
-        method=scope["method"],
-        path=scope["path"],
-        query={name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)},
-        headers={name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]},
-        body=b"".join(chunks),
-    )
-
-
-async def write_answer(answer: RawAnswer, send: Send) -> None:
-    """Write `answer`; what became of it on the way to the client cannot be known."""
-    headers = [
-        (b"content-type", answer.content_type.encode("latin-1")),
-        (b"content-length", str(len(answer.body)).encode()),
-        SIMULATOR_HEADER,
-        *((name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers),
-    ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+def read_target(target: bytes) -> tuple[str, dict[str, str]]:
+    """The path and the parameters of a request's target; names are in lower case, and of a repeated one the last."""
+    path, _, query = target.decode("ascii", "replace").partition("?")
+    parameters = parse_qsl(query, keep_blank_values=True) if query else []
+    return unquote(path), {name.lower(): value for name, value in parameters}

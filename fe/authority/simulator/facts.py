@@ -44,15 +44,18 @@ class Facts:
         return cls(**record)
 
 
+#: Parts with hundreds of lines, none of which is a fact.
+_LISTS = frozenset({"DetallesItems", "Subtotales", "DescuentosORecargos", "Paginacion", profile.SIGNATURE})
+
+
 def read_facts(root: etree._Element, code: str | None) -> Facts:
     """Read the facts of a document of any root; `code` is the security code of its own signature."""
 
-    def text(*paths: str) -> str | None:
-        for path in paths:
-            found = root.findtext(path)
-            if found:
-                return found.strip()
-        return None
+    texts = _texts(root)
+
+    def text(path: str) -> str | None:
+        found = texts.get(path)
+        return found.strip() if found else None
 
     tag = str(root.tag)
     if tag == "ACECF":
@@ -81,6 +84,22 @@ def read_facts(root: etree._Element, code: str | None) -> Facts:
         modified=text("InformacionReferencia/NCFModificado"),
         security_code=text("Encabezado/CodigoSeguridadeCF") or code,
     )
+
+
+def _texts(root: etree._Element) -> dict[str, str | None]:
+    """The texts of the first elements of their name, down to three levels, by path; none of lines of a document."""
+    found: dict[str, str | None] = {}
+    for part in root:
+        name = str(part.tag)
+        if name in _LISTS:
+            continue
+        found.setdefault(name, part.text)
+        for group in part:
+            below = f"{name}/{group.tag}"
+            found.setdefault(below, group.text)
+            for leaf in group:
+                found.setdefault(f"{below}/{leaf.tag}", leaf.text)
+    return found
 
 
 def unverified_code(root: etree._Element) -> str | None:

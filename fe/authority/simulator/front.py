@@ -1,22 +1,13 @@
 """The public side: finding the operation, letting faults happen, and giving the answer."""
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import trio
 
 from fe.authority.simulator import access, approval, qr_pages, queries, reception, services, voiding
-from fe.authority.simulator.connection import CONNECTION, CorruptedReply, FaultyConnection
-from fe.authority.simulator.exchange import (
-    RawAnswer,
-    RawRequest,
-    Receive,
-    RequestTooLarge,
-    Send,
-    read_request,
-    write_answer,
-)
+from fe.authority.simulator.connection import CorruptedReply, FaultyConnection
+from fe.authority.simulator.exchange import RawAnswer, RawRequest
 from fe.authority.simulator.faults import FaultKind, Occasion
 from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
 from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, SimulatedHost, SimulatedOperation, find_route
@@ -47,6 +38,7 @@ _HANDLERS: dict[SimulatedOperation, Handler] = {
     SimulatedOperation.SUMMARY_QR: qr_pages.summary_qr,
 }
 
+_TOO_LARGE = page(413, "<html><body>413 - Request entity too large</body></html>")
 _NOTHING_HERE = page(404, "<html><body><h1>404 - File or directory not found.</h1></body></html>")
 _MAINTENANCE = page(
     503,
@@ -58,29 +50,16 @@ _UNAUTHORIZED = RawAnswer(401, headers=(("WWW-Authenticate", "Bearer"),))
 
 
 class PublicPort:
-    """The ASGI app of one public port, which serves the given hosts of the authority."""
+    """One public port, which serves the given hosts of the authority."""
 
     def __init__(self, state: AuthorityState, hosts: frozenset[SimulatedHost]) -> None:
         self._state = state
         self._hosts = hosts
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer one request, or end its connection."""
-        if scope["type"] != "http":
-            return  # nothing here speaks WebSocket: Hypercorn refuses it
-        try:
-            request = await read_request(scope, receive)
-        except RequestTooLarge:
-            await write_answer(page(413, "<html><body>413 - Request entity too large</body></html>"), send)
-            return
-        if request is None:
-            return
-        answer = await self._answer(request, scope["state"][CONNECTION])
-        if answer is not None:
-            await write_answer(answer, send)
-
-    async def _answer(self, request: RawRequest, connection: FaultyConnection) -> RawAnswer | None:
+    async def __call__(self, request: RawRequest, connection: FaultyConnection) -> RawAnswer | None:
         """The answer, or None when there will be none."""
+        if request.too_large:
+            return _TOO_LARGE
         state = self._state
         found = find_route(request.path, self._hosts, state.settings.availability)
         if found is None:

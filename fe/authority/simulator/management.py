@@ -5,15 +5,8 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
-from fe.authority.simulator.exchange import (
-    RawAnswer,
-    RawRequest,
-    Receive,
-    RequestTooLarge,
-    Send,
-    read_request,
-    write_answer,
-)
+from fe.authority.simulator.connection import FaultyConnection
+from fe.authority.simulator.exchange import RawAnswer, RawRequest
 from fe.authority.simulator.faults import FaultWindow, Script
 from fe.authority.simulator.fields import BadRecord
 from fe.authority.simulator.orders import read_order, show_plan, show_script, show_window
@@ -36,7 +29,7 @@ class Wrong(ValueError):
 
 
 class Management:
-    """The ASGI app of the management port."""
+    """The management port."""
 
     def __init__(self, state: AuthorityState) -> None:
         self._state = state
@@ -52,24 +45,19 @@ class Management:
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, request: RawRequest, _: FaultyConnection) -> RawAnswer:
         """Answer one request; errors are `{message, statusCode}`."""
-        if scope["type"] != "http":
-            return
         try:
-            request = await read_request(scope, receive)
-            if request is None:
-                return
             status, content = 200, self._do(request)
-        except RequestTooLarge:
-            status, content = 413, {"message": "the body is too large", "statusCode": 413}
         except Wrong as wrong:
             status, content = wrong.status, {"message": str(wrong), "statusCode": wrong.status}
         except (BadRecord, MalformedJson) as wrong:
             status, content = 400, {"message": str(wrong), "statusCode": 400}
-        await write_answer(RawAnswer(status, json.dumps(content, ensure_ascii=False).encode(), JSON), send)
+        return RawAnswer(status, json.dumps(content, ensure_ascii=False).encode(), JSON)
 
     def _do(self, request: RawRequest) -> Any:
+        if request.too_large:
+            raise Wrong("the body is too large", 413)
         path = request.path.strip("/")
         route = self._routes.get((request.method, path))
         if route is not None:

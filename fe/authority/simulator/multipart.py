@@ -41,7 +41,8 @@ def read_xml_part(content_type: str, body: bytes) -> Part:
     if boundary is None:
         raise NoPart("la solicitud no es multipart/form-data")
     mark = re.escape((boundary[1] or boundary[2]).encode("latin-1"))
-    *pieces, end = re.split(rb"\r?\n--" + mark + rb"(?=--|[ \t]*\r?\n)", b"\r\n" + body)
+    # From the line feed on, because a search for something fixed is many times faster; the carriage return goes after.
+    *pieces, end = re.split(rb"\n--" + mark + rb"(?=--|[ \t]*\r?\n)", b"\r\n" + body)
     if not end.startswith(b"--"):
         raise NoPart("el formulario está incompleto")
     for piece in pieces[1:]:
@@ -49,7 +50,7 @@ def read_xml_part(content_type: str, body: bytes) -> Part:
         if blank is None:
             continue
         disposition = _disposition(piece[: blank.start()])
-        content = piece[blank.end() :]
+        content = piece[blank.end() :].removesuffix(b"\r")
         if disposition.get("name", "").lower() != "xml":
             continue
         file_name = disposition.get("filename", "")

@@ -27,6 +27,9 @@ from fe.ecf.parse import MalformedXml
 #: 9 or 11 digits and a number, as the file names of documents are made.
 _FILE_NAME = re.compile(rf"({TAX_ID_FORM})({E_NCF_FORM})\.xml", re.IGNORECASE)
 
+#: Documents up to this many bytes are examined where they are: a thread would cost more than it gives.
+_AT_ONCE = 32 * 1024
+
 _BAD_NAME_LENGTH = "3243"
 
 _random = random.Random()  # noqa: S311 - see _new_track_id
@@ -57,9 +60,12 @@ async def receive_document(state: AuthorityState, call: AuthorityCall) -> tuple[
     elif not part.file_name.lower().endswith(".xml"):
         raise Refusal("El archivo no es un XML.")
     try:
-        examined = await trio.to_thread.run_sync(
-            examine, part.content, state.settings.check, call.now, limiter=state.verifiers
-        )
+        if len(part.content) <= _AT_ONCE:
+            examined = examine(part.content, state.settings.check, call.now)
+        else:
+            examined = await trio.to_thread.run_sync(
+                examine, part.content, state.settings.check, call.now, limiter=state.verifiers
+            )
     except MalformedXml as wrong:
         raise Refusal(f"El archivo no es un XML válido: {wrong}") from wrong
     if call.operation is not SimulatedOperation.RANGE_VOIDING:

@@ -1,19 +1,15 @@
 """Starting a simulator: binding its ports and serving them until it is cancelled."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 import trio
 
-from fe.authority.simulator.connection import serving
+from fe.authority.simulator.connection import Answering, serving
 from fe.authority.simulator.front import PublicPort
 from fe.authority.simulator.management import Management
 from fe.authority.simulator.operations import SimulatedHost
 from fe.authority.simulator.settings import Addresses, SimulatorSettings
 from fe.authority.simulator.state import AuthorityState
-
-App = Callable[..., Awaitable[Any]]
 
 _BACKLOG = 1024
 
@@ -52,10 +48,10 @@ async def simulate(
         state.close()
 
 
-async def _listen(nursery: trio.Nursery, host: str, port: int, app: App) -> str:
-    """Serve `app` in `nursery` and return the URL it is reached under."""
+async def _listen(nursery: trio.Nursery, host: str, port: int, answer: Answering) -> str:
+    """Serve a port in `nursery` and return the URL it is reached under."""
     listeners = await trio.open_tcp_listeners(port, host=host, backlog=_BACKLOG)
-    nursery.start_soon(trio.serve_listeners, serving(app), listeners)
+    nursery.start_soon(trio.serve_listeners, serving(answer), listeners)
     bound = listeners[0].socket.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{bound}"

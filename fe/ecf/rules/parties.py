@@ -31,13 +31,19 @@ def check_parties(case: Examination) -> None:
         case.report("buyer-two-ids", "Encabezado.Comprador.IdentificadorExtranjero", found=by_foreign_id)
     if case.type is EcfType.SPECIAL_REGIME and not by_rnc and not by_foreign_id:
         case.report("buyer-id-missing", "Encabezado.Comprador.RNCComprador")
+    if _is_consumer_sale(case):
+        _check_named(case, by_rnc, by_foreign_id)
+
+
+def _check_named(case: Examination, by_rnc: str | None, by_foreign_id: str | None) -> None:
     threshold = consumer_in_full(case.day)
-    if case.total is not None and case.total >= threshold and _is_consumer_sale(case):
-        words = {"threshold": f"{threshold:,.2f}"}
-        if not by_rnc and not by_foreign_id:
-            case.report("buyer-missing", "Encabezado.Comprador.RNCComprador", **words)
-        if not text(case.buyer, "RazonSocialComprador"):
-            case.report("buyer-missing", "Encabezado.Comprador.RazonSocialComprador", **words)
+    if case.total is None or case.total < threshold:
+        return
+    words = {"threshold": f"{threshold:,.2f}"}
+    if not by_rnc and not by_foreign_id:
+        case.report("buyer-missing", "Encabezado.Comprador.RNCComprador", **words)
+    if not text(case.buyer, "RazonSocialComprador"):
+        case.report("buyer-missing", "Encabezado.Comprador.RazonSocialComprador", **words)
 
 
 def _is_consumer_sale(case: Examination) -> bool:

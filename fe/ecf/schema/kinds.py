@@ -7,6 +7,7 @@ from functools import cache
 from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.reading import text_at
 from fe.ecf.schema import ancillary, ecf
 from fe.ecf.schema.model import Element, ElementRow, Simple, element
 
@@ -69,12 +70,12 @@ def type_of(root: Root, tipo_ecf: str | None) -> EcfType | None:
 
 def kind_of(tree: etree._Element) -> DocumentKind | None:
     """The kind of an XML document, or None for a root or type that is not known."""
-    return _kind(tree, tree.findtext("Encabezado/IdDoc/TipoeCF"))
+    return _kind(tree, text_at(tree, "Encabezado", "IdDoc", "TipoeCF"))
 
 
 def probable_kind(tree: etree._Element) -> DocumentKind | None:
     """The kind of an e-CF whose `TipoeCF` is missing or wrong, by the two digits of its e-NCF."""
-    e_ncf = tree.findtext("Encabezado/IdDoc/eNCF") or ""
+    e_ncf = text_at(tree, "Encabezado", "IdDoc", "eNCF") or ""
     return _kind(tree, e_ncf[1:3] if e_ncf.startswith("E") else None)
 
 

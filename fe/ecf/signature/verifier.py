@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -161,6 +162,11 @@ def _read_key_info(key_info: etree._Element) -> tuple[x509.Certificate, RSAPubli
     _no_attributes(data)
     (element,) = _children(data, "X509Certificate", reason=Reason.KEY_INFO)
     der, _ = _base64(element, Reason.KEY_INFO)
+    return _read_certificate(der)
+
+
+@lru_cache(maxsize=256)  # whoever signs, signs many documents with one certificate; reading it costs four RSA checks
+def _read_certificate(der: bytes) -> tuple[x509.Certificate, RSAPublicKey]:
     try:
         certificate = x509.load_der_x509_certificate(der)
         key = certificate.public_key()

@@ -1,0 +1,146 @@
+"""The bytes of one answer, as they come in, read as HTTP/1.1 by llhttp (httptools).
+
+A reader is made for one answer and thrown away with it, so nothing of one exchange can reach the next. Strict: what
+llhttp would let pass and RFC 9112 does not (another version, a status that is none, a coding that nobody asked for)
+is refused here too.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import httptools
+
+MAX_BODY: Final = 64 * 1024
+#: Beyond the body: heads, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
+MAX_ANSWER: Final = 192 * 1024
+_MAX_HEAD: Final = 16 * 1024
+_VERSIONS: Final = ("1.1", "1.0")
+
+
+class Broken(Exception):
+    """The request may have arrived, whole or in part, and there is no whole answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A whole answer: its end was seen, and its body is at most 64 KiB."""
+
+    status: int
+    content_type: str
+    retry_after: str | None
+    body: bytes
+
+
+class AnswerReader:
+    """Makes one answer out of what is fed to it; interim answers (1xx) are passed over.
+
+    `whole` says that its end was seen: then `reply` gives it, and `serves_again` whether the connection may carry
+    another exchange. What comes after the end is not looked at, but it says that the peer and we are not of one mind.
+    """
+
+    def __init__(self) -> None:
+        self.whole = False
+        self.serves_again = False
+        self._status = 0
+        self._version = ""
+        self._headers: dict[bytes, bytes] = {}
+        self._head_size = 0
+        self._head_ended = False
+        self._body: list[bytes] = []
+        self._size = 0
+        self._read = 0
+        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Read on. Raises Broken for what is no answer, or too much of one."""
+        assert self._parser is not None
+        self._read += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            raise _not_http("it changes the protocol") from None
+        except httptools.HttpParserError as error:
+            if not self.whole:
+                raise _not_http(str(error)) from error
+            self.serves_again = False
+        self._refuse_strange()
+        if self.whole:
+            self._parser = None  # it holds our methods: together they would be garbage that only the collector finds
+        elif self._read > MAX_ANSWER:
+            raise Broken("the answer does not end")
+
+    def end(self) -> None:
+        """Take note that no more will come. Raises Broken, unless that is how the answer says its end."""
+        if not self._head_ended:
+            raise Broken("the connection was closed without an answer")
+        if b"content-length" in self._headers or b"transfer-encoding" in self._headers:
+            raise _not_http("the connection was closed in its body")
+        self.whole, self._parser = True, None
+
+    @property
+    def reply(self) -> HttpReply:
+        """The answer, once it is whole."""
+        retry_after = self._headers.get(b"retry-after")
+        return HttpReply(
+            self._status,
+            self._headers.get(b"content-type", b"").decode("latin-1"),
+            None if retry_after is None else retry_after.decode("latin-1"),
+            b"".join(self._body),
+        )
+
+    def _refuse_strange(self) -> None:
+        """Refuse what llhttp lets pass."""
+        if self._head_size > _MAX_HEAD:
+            raise _not_http(f"its head is larger than {_MAX_HEAD} bytes")
+        if not self._head_ended:
+            return
+        if self._size > MAX_BODY:
+            raise Broken(f"the answer is larger than {MAX_BODY} bytes")
+        if self._version not in _VERSIONS or self._status < 200:
+            raise _not_http(f"version {self._version}, status {self._status}")
+        if self._headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+            raise _not_http("a transfer coding that nobody asked for")
+
+    # What llhttp calls while it is fed. Nothing may be raised here.
+
+    def on_message_begin(self) -> None:
+        """Note that something begins; after the answer that is one too many."""
+        if self.whole:
+            self.serves_again = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; of a repeated name the first counts. Trailers do not count."""
+        self._head_size += len(name) + len(value)
+        if not self._head_ended:
+            self._headers.setdefault(name.lower(), value)
+
+    def on_headers_complete(self) -> None:
+        """Tell an interim answer from the one that is waited for."""
+        if self.whole or self._parser is None:
+            return
+        self._status = self._parser.get_status_code()
+        self._version = self._parser.get_http_version()
+        if 100 <= self._status < 200:
+            self._headers.clear()
+        else:
+            self._head_ended = True
+
+    def on_body(self, data: bytes) -> None:
+        """Keep a part of the body."""
+        if not self.whole:
+            self._size += len(data)
+            self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        """Note the end, unless it is that of an interim answer."""
+        if self._head_ended and not self.whole and self._parser is not None:
+            self.whole = True
+            self.serves_again = self._parser.should_keep_alive()
+
+
+def _not_http(why: str) -> Broken:
+    return Broken(f"the answer is not HTTP, or breaks off: {why}")

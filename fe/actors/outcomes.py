@@ -9,7 +9,7 @@ from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
 from fe.authority.estado import Estado
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt
+from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
 from fe.store.submissions import SignedDocument
 
 _STATUS = {
@@ -24,8 +24,33 @@ class Signed(Advance):
     """The document exists, and is to be sent."""
 
     document: SignedDocument
+    #: For how long `then`, the claim to send it, is leased.
+    lease: timedelta = AT_ONCE
     to: str = Stage.SEND
     name: str = "signed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberTaken(End):
+    """Written instead of `Signed`: another submission was signed with its number a moment before. Status `error`."""
+
+    name: str = "number taken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent(Outcome):
+    """These bytes are about to go out. No end of a try, but written like one: durable before the first byte."""
+
+    digest: bytes
+    lease: timedelta
+    name: str = "intent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved(Outcome):
+    """Written instead of an `Intent`, nothing but the lease: an earlier send was never resolved. Ask first."""
+
+    name: str = "unresolved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +71,11 @@ class Adopted(Advance):
     track_id: str
     to: str = Stage.TRACK
     name: str = "adopted"
+
+    @property
+    def reply(self) -> dict[str, Any]:
+        """What is on record in place of a receipt."""
+        return {"adopted": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

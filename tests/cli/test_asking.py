@@ -13,9 +13,9 @@ from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
 from tests.authority.scripted import PATIENT, Owner
 from tests.cli.running import Ended, Fe
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, row, rows, take
 from tests.simulator.conftest import http, start
 from tests.simulator.support import ISSUER, Running, Start, ecf, number, sign, signer
@@ -55,7 +55,7 @@ async def make_dead(db: Database, certificate: UUID, sequence: int, *, stage: St
         security_code=verify(signed).security_code,
         certificate_id=certificate,
     )
-    await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="no answer")
+    await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="no answer")
     return subject
 
 

@@ -15,6 +15,9 @@ POINTS = (
     "worked",  # the step's work is done, not booked
     "intended",  # the intent is committed, no byte sent
     "answered",  # the authority has answered, nothing booked
+    "batching",  # outcomes or intents are gathered, their statement is not sent
+    "writing",  # the statement of a batch is on its way: it may be committed or not
+    "batched",  # a batch is committed, and none of those that wait for it have been told
     "booked",  # the outcome is committed, nobody told
 )
 
@@ -37,6 +40,11 @@ def arm(order: str) -> None:
     if name not in POINTS or (count and not count.isdigit()) or what not in _SIGNALS:
         raise ValueError(f"a failpoint is one of {', '.join(POINTS)}, with `:n` for the n-th arrival, and `:stop`")
     _armed[name] = (int(count or 1), _SIGNALS[what])
+
+
+def is_armed(name: str) -> bool:
+    """Tell whether something is to happen at a point: for one that is reached while something else goes on."""
+    return name in _armed
 
 
 def reached(name: str) -> None:

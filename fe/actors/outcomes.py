@@ -10,7 +10,7 @@ from fe.authority.errors import Refused
 from fe.authority.estado import Estado
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt
+from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
 from fe.store.submissions import SignedDocument
 
 _STATUS = {
@@ -25,8 +25,33 @@ class Signed(Advance):
     """The document exists, and is to be sent."""
 
     document: SignedDocument
+    #: For how long `then`, the claim to send it, is leased.
+    lease: timedelta = AT_ONCE
     to: Stage = Stage.SEND
     name: str = "signed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberTaken(End):
+    """Written instead of `Signed`: another submission was signed with its number a moment before. Status `error`."""
+
+    name: str = "number taken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent(Outcome):
+    """These bytes are about to go out. No end of a try, but written like one: durable before the first byte."""
+
+    digest: bytes
+    lease: timedelta
+    name: str = "intent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved(Outcome):
+    """Written instead of an `Intent`, nothing but the lease: an earlier send was never resolved. Ask first."""
+
+    name: str = "unresolved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +72,11 @@ class Adopted(Advance):
     track_id: TrackId
     to: Stage = Stage.TRACK
     name: str = "adopted"
+
+    @property
+    def reply(self) -> dict[str, Any]:
+        """What is on record in place of a receipt."""
+        return {"adopted": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,13 @@ import trio
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, stages
+from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock
 from fe.config import Settings
 from fe.monitoring.collectors import Collectors
+from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
@@ -70,9 +72,10 @@ async def run_actors(
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
-            async with trio.open_nursery() as actors:
-                for stage in stages(settings, tools, authority, credentials, pulse, verdicts.notify):
-                    supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping)
+            bookings = Bookings(submission_kind(metrics, clock, verdicts.notify), db, clock)
+            async with bookings.running(), trio.open_nursery() as actors:
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings):
+                    supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

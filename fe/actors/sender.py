@@ -1,24 +1,26 @@
 """The authority sender: announces, sends, and books what was answered, or that nobody knows."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from fe import failpoints
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
+from fe.actors.outcomes import Intent, Unresolved
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.clock import Clock
 from fe.ecf.catalogue import DESTINATIONS, Root, Service
+from fe.lifecycle import Stage
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions
 from fe.store.postgres.db import Database
-from fe.store.queue.outbox import Work
-from fe.store.submissions import OutgoingDocument, SendInDoubt
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.submissions import OutgoingDocument
 
 
 def file_name(document: OutgoingDocument) -> str:
@@ -33,6 +35,17 @@ def file_name(document: OutgoingDocument) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced(OutgoingDocument):
+    """A document whose intent to send is committed with its signature. `look` was taken before (fe/queue/pulse.py)."""
+
+    look: LastLook
+
+
+class _InDoubt(Exception):
+    """An earlier send of this document was never resolved: ask the authority before anything is sent."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sender:
     """Sends signed documents."""
 
@@ -42,8 +55,9 @@ class Sender:
     reconciler: Reconciler
     anecf_service: Service
     lease: timedelta
-    clock: Clock
     pulse: Pulse
+    #: Commits an intent to send; as Bookings.put.
+    intend: Callable[[Work, Intent], Awaitable[Outcome]]
 
     async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
@@ -54,25 +68,34 @@ class Sender:
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
         """
-        document = await self.db.run(submissions.outgoing_document, work)
+        given = work.input
+        if isinstance(given, OutgoingDocument):
+            document = given
+        else:
+            document = await self.db.run(submissions.outgoing_document, work)
         opened = await self.credentials.get(work.tenant_id, document.certificate_id)
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content)
         digest = hashlib.sha256(document.content).digest()
 
-        announced = False
+        # The look that goes with an intent that is committed already; good for one announcement.
+        taken = document.look if isinstance(document, Announced) else None
+        announced = taken is not None
 
         async def announce() -> LastLook:
-            nonlocal announced
-            look = self.pulse.look()
-            await self.db.run(submissions.intend_to_send, work, at=self.clock(), lease=self.lease, digest=digest)
-            announced = True
+            nonlocal announced, taken
+            look, taken = taken, None
+            if look is None:
+                look = self.pulse.look()
+                if isinstance(await self.intend(work, Intent(digest=digest, lease=self.lease)), Unresolved):
+                    raise _InDoubt
+                announced = True
             failpoints.reached("intended")
             return look
 
         try:
             answer = await self.authority.submit(outgoing, opened, before_send=announce)
             failpoints.reached("answered")
-        except SendInDoubt:
+        except _InDoubt:
             return outcomes.in_doubt("an earlier send was never resolved")
         except Unsure as unsure:
             if announced:
@@ -85,6 +108,20 @@ class Sender:
         except Refused as refusal:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
+
+    def straight(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
+        """The claim to send what was just signed in the try of `work`, if its intent may be committed with it.
+
+        None where this process cannot be sure that nobody takes it for dead.
+        """
+        try:
+            look = self.pulse.look()
+        except Unsure:
+            return None
+        values = {field.name: getattr(document, field.name) for field in fields(OutgoingDocument)}
+        lane = OutboxLane(work.environment, host)
+        announced = Announced(**values, look=look)
+        return Work(Stage.SEND, lane, work.tenant_id, work.subject, 1, work.epoch + 1, 0, timedelta(0), None, announced)
 
     def _service(self, document: OutgoingDocument) -> Service:
         root = document.root

@@ -1,6 +1,8 @@
 """The signer pool: from an accepted submission to signed bytes that are kept for ever."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -19,6 +21,7 @@ from fe.queue.outcome import Outcome
 from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
+from fe.store.submissions import OutgoingDocument
 
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50
@@ -35,6 +38,9 @@ class SignerPool:
     clock: Clock
     metrics: Metrics
     rates: KnownRates
+    #: For how long a row is leased that goes on at once; and the claim to send what was signed, as Sender.straight.
+    lease: timedelta
+    straight: Callable[[Work, OutgoingDocument, str], Work | None]
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
@@ -65,7 +71,8 @@ class SignerPool:
             return Failed(response=response, fate=NumberFate.USED)
         except (NoCertificate, CannotOpen) as error:
             return _fail(str(error))
-        return Signed(document=document)
+        then = self.straight(work, submissions.outgoing(signing_input, document), document.host)
+        return Signed(document=document, then=then, lease=self.lease)
 
 
 def _fail(error: str, **more: Any) -> Outcome:

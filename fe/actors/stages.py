@@ -1,7 +1,6 @@
 """Which actors there are: the stages of the outbox and who handles each."""
 
 import random
-from collections.abc import Callable
 from datetime import timedelta
 
 from fe.actors.credentials import SigningCredentials
@@ -10,15 +9,14 @@ from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
-from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
-from fe.identifiers import SubmissionId
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
+from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
@@ -55,21 +53,29 @@ def stages(
     authority: Authority,
     credentials: SigningCredentials,
     pulse: Pulse,
-    ended: Callable[[SubmissionId], None] = lambda _: None,
+    bookings: Bookings[Work],
 ) -> list[StageConfig[Work]]:
-    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in.
-
-    `ended` is told of each submission that has ended."""
+    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
-    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics, KnownRates(db))
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry)
-    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, clock, pulse)
+    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, pulse, bookings.put)
+    signer = SignerPool(
+        db,
+        credentials,
+        credentials.threads,
+        hosts,
+        clock,
+        tools.metrics,
+        KnownRates(db),
+        settings.lease,
+        sender.straight,
+    )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
-    kind = submission_kind(tools.metrics, clock, ended)
+    kind = bookings.kind
     either = lanes(Host.ECF, Host.FC)
     return [
         StageConfig(Stage.SIGN, kind, signer.sign, settings.sign_slots * 4, lanes(""), budget, retry),

@@ -1,10 +1,22 @@
-"""How each outcome of a submission is written: one table. Each writer calls one function of sql/0005_steps.sql."""
+"""How each outcome of a submission is written: one table. Each writer calls one function of sql/0013_batches.sql."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fe.actors.outcomes import Adopted, Decided, Failed, NotKnownThere, Processing, Received, Signed
+from fe.actors.outcomes import (
+    Adopted,
+    Decided,
+    Failed,
+    Intent,
+    NotKnownThere,
+    NumberTaken,
+    Processing,
+    Received,
+    Signed,
+    Unresolved,
+)
 from fe.clock import Clock
 from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
@@ -17,64 +29,117 @@ from fe.store.postgres.db import Conn
 from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
 
-
-async def _signed(conn: Conn, work: Work, outcome: Signed, at: datetime) -> None:
-    await submissions.signed(conn, work, outcome.document, at=at)
+Written = Sequence[Outcome | None]
 
 
-async def _received(conn: Conn, work: Work, outcome: Received, at: datetime) -> None:
-    await outbox.received(conn, work, at=at, track_id=outcome.track_id, after=outcome.after, reply=outcome.reply)
+def _apart(items: Sequence[tuple[Work, Any]]) -> tuple[list[Work], list[Any]]:
+    return [work for work, _ in items], [outcome for _, outcome in items]
 
 
-async def _adopted(conn: Conn, work: Work, outcome: Adopted, at: datetime) -> None:
-    reply: dict[str, Any] = {"adopted": True}
-    await outbox.received(conn, work, at=at, track_id=outcome.track_id, after=outcome.after, reply=reply)
+def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
+    return [outcome if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
 
-async def _processing(conn: Conn, work: Work, outcome: Processing, at: datetime) -> None:
-    await outbox.processing(conn, work, at=at, after=outcome.after, response=outcome.response)
+async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
+    answers = await submissions.signed(conn, works, [outcome.document for outcome in outcomes], at=at, leases=leases)
+    written: Mapping[str, Callable[[Signed], Outcome | None]] = {
+        "going on": lambda outcome: outcome,
+        "signed": lambda outcome: replace(outcome, then=None),
+        "taken": lambda _: NumberTaken(),
+        "lost": lambda _: None,
+    }
+    return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
 
 
-async def _not_known_there(conn: Conn, work: Work, outcome: NotKnownThere, at: datetime) -> None:
-    await outbox.resend(conn, work, at=at, after=outcome.after, reason=outcome.reason)
+async def _intent(conn: Conn, items: Sequence[tuple[Work, Intent]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    leases, digests = [outcome.lease for outcome in outcomes], [outcome.digest for outcome in outcomes]
+    answers = await submissions.intend_to_send(conn, works, at=at, leases=leases, digests=digests)
+    said: Mapping[str, Callable[[Intent], Outcome | None]] = {
+        "go": lambda outcome: outcome,
+        "in doubt": lambda _: Unresolved(),
+        "lost": lambda _: None,
+    }
+    return [said[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
 
 
-async def _decided(conn: Conn, work: Work, outcome: Decided, at: datetime) -> None:
-    await outbox.verdict(
+async def _received(conn: Conn, items: Sequence[tuple[Work, Received | Adopted]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    ours = await outbox.received(
         conn,
-        work,
+        works,
         at=at,
-        status=outcome.status,
-        track_id=outcome.track_id,
-        response=outcome.response,
-        fate=outcome.fate,
+        track_ids=[outcome.track_id for outcome in outcomes],
+        afters=[outcome.after for outcome in outcomes],
+        replies=[outcome.reply for outcome in outcomes],
     )
+    return _where_ours(outcomes, ours)
 
 
-async def _failed(conn: Conn, work: Work, outcome: Failed, at: datetime) -> None:
-    await outbox.failure(conn, work, at=at, response=outcome.response, fate=outcome.fate)
+async def _processing(conn: Conn, items: Sequence[tuple[Work, Processing]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    afters, responses = [outcome.after for outcome in outcomes], [outcome.response for outcome in outcomes]
+    return _where_ours(outcomes, await outbox.processing(conn, works, at=at, afters=afters, responses=responses))
 
 
-async def _in_doubt(conn: Conn, work: Work, outcome: InDoubt, at: datetime) -> None:
-    await outbox.doubt(conn, work, at=at, after=outcome.after, error=outcome.reason)
+async def _not_known_there(conn: Conn, items: Sequence[tuple[Work, NotKnownThere]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    afters, reasons = [outcome.after for outcome in outcomes], [outcome.reason for outcome in outcomes]
+    return _where_ours(outcomes, await outbox.resend(conn, works, at=at, afters=afters, reasons=reasons))
 
 
-async def _retry(conn: Conn, work: Work, outcome: Retry, at: datetime) -> None:
-    if outcome.counts:
-        # The try has failed for certain, so the intent of this claim, if there is one, came to nothing.
-        await outbox.not_sent(conn, work, at=at, after=outcome.after, error=outcome.reason)
-    else:
-        await outbox.retry(conn, work, at=at, after=outcome.after, error=outcome.reason, counts=False)
+async def _decided(conn: Conn, items: Sequence[tuple[Work, Decided]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    ours = await outbox.verdict(
+        conn,
+        works,
+        at=at,
+        statuses=[outcome.status for outcome in outcomes],
+        track_ids=[outcome.track_id for outcome in outcomes],
+        responses=[outcome.response for outcome in outcomes],
+        fates=[outcome.fate for outcome in outcomes],
+    )
+    return _where_ours(outcomes, ours)
 
 
-async def _park(conn: Conn, work: Work, outcome: Park, at: datetime) -> None:
-    await outbox.dead_letter(conn, work, at=at, error=outcome.reason)
+async def _failed(conn: Conn, items: Sequence[tuple[Work, Failed]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    responses, fates = [outcome.response for outcome in outcomes], [outcome.fate for outcome in outcomes]
+    return _where_ours(outcomes, await outbox.failure(conn, works, at=at, responses=responses, fates=fates))
+
+
+async def _in_doubt(conn: Conn, items: Sequence[tuple[Work, InDoubt]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    afters, errors = [outcome.after for outcome in outcomes], [outcome.reason for outcome in outcomes]
+    return _where_ours(outcomes, await outbox.doubt(conn, works, at=at, afters=afters, errors=errors))
+
+
+async def _retry(conn: Conn, items: Sequence[tuple[Work, Retry]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    ours = await outbox.retry(
+        conn,
+        works,
+        at=at,
+        afters=[outcome.after for outcome in outcomes],
+        counts=[outcome.counts for outcome in outcomes],
+        errors=[outcome.reason for outcome in outcomes],
+    )
+    return _where_ours(outcomes, ours)
+
+
+async def _park(conn: Conn, items: Sequence[tuple[Work, Park]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    errors = [outcome.reason for outcome in outcomes]
+    return _where_ours(outcomes, await outbox.dead_letter(conn, works, at=at, errors=errors))
 
 
 WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Signed: _signed,
+    Intent: _intent,
     Received: _received,
-    Adopted: _adopted,
+    Adopted: _received,
     Processing: _processing,
     NotKnownThere: _not_known_there,
     Decided: _decided,
@@ -83,10 +148,6 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Retry: _retry,
     Park: _park,
 }
-
-
-async def _is_open(conn: Conn, work: Work) -> bool:
-    return await outbox.has_open_sends(conn, work)
 
 
 def submission_kind(
@@ -100,8 +161,8 @@ def submission_kind(
                 ended(work.subject)
                 seconds = max((clock() - moment_of(work.subject)).total_seconds(), 0.0)
                 metrics.observe_end(work.environment, status, ecf_type, seconds)
-            case Failed():
+            case Failed() | NumberTaken():
                 ended(work.subject)
                 metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
 
-    return WorkKind(outbox, WRITERS, is_open=_is_open, written=written)
+    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, written=written)

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import trio
 
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import Contended, DatabaseUnavailable
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,42 +25,57 @@ WRITE_SECONDS = 10.0
 #: Told what became of an item: its result; or what writing it alone raised; or DatabaseUnavailable.
 Answer = Callable[[T, R | Exception], None]
 
+#: Writes some items and returns what there is to say of each, which may be an error of its own. All of them are written
+#: or, when it raises, none.
+Write = Callable[[Sequence[T]], Awaitable[Sequence[R | Exception]]]
+
 
 class _Entry(Generic[T, R]):
     __slots__ = ("answer", "item", "withdrawn")
 
     def __init__(self, item: T, answer: Answer[T, R]) -> None:
         self.item = item
-        self.answer = answer
+        self.answer: Answer[T, R] | None = answer
         self.withdrawn = False
+
+    def say(self, result: R | Exception) -> None:
+        """Answer, once."""
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            answer(self.item, result)
 
 
 class Batcher(Generic[T, R]):
-    """Gathers items and has them written together by one task, in the order in which they came.
+    """Gathers items and has them written together, in the order in which they came.
 
-    `write` takes some items and returns one result for each, all of them written or, when it raises, none. When it
-    raises, the halves are tried by themselves, and so on: a bad item ends up alone, and the others are written.
+    When a write raises, its halves are tried by themselves, and so on: a bad item ends up alone, and the others are
+    written. So do items that others stood in the way of (Contended), each of which is tried once more when it is alone.
     Only when the database is away is nothing tried again, and every item of the batch hears of it.
+
+    With `writers` above 1 so many batches are under way at once, on connections of their own: while the disk makes one
+    durable the next is on its way. Two items of one batch are written together; of two batches either may be first.
     """
 
     def __init__(
         self,
-        write: Callable[[Sequence[T]], Awaitable[Sequence[R]]],
+        write: Write[T, R],
         *,
         limit: int = MAX_BATCH,
         seconds: float = WRITE_SECONDS,
+        writers: int = 1,
     ) -> None:
         self._write = write
         self._limit = limit
         self._seconds = seconds
+        self._writers = writers
         self._waiting: deque[_Entry[T, R]] = deque()
-        self._under_way: list[_Entry[T, R]] = []
-        self._added = trio.Event()
+        self._under_way: list[list[_Entry[T, R]]] = []
+        self._idle_writers = trio.lowlevel.ParkingLot()
         self._idle = trio.Event()
         self._idle.set()
 
     def add(self, item: T, answer: Answer[T, R]) -> None:
-        """Have the item written. `answer` is called once, from the writing task; it must neither wait nor raise."""
+        """Have the item written. `answer` is called once, from a writing task; it must neither wait nor raise."""
         self._put(_Entry(item, answer))
 
     async def put(self, item: T) -> R:
@@ -97,31 +112,38 @@ class Batcher(Generic[T, R]):
         """
         scope = trio.CancelScope(shield=True)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._run, scope)
+            nursery.start_soon(self._write_all, scope)
             try:
                 yield
             finally:
                 with trio.move_on_after(self._seconds, shield=True):
                     await self._idle.wait()
                 scope.cancel()
-        for entry in [*self._under_way, *self._waiting]:
-            entry.answer(entry.item, DatabaseUnavailable("everything came to an end before it was written"))
+        for entry in [*(entry for batch in self._under_way for entry in batch), *self._waiting]:
+            entry.say(DatabaseUnavailable("everything came to an end before it was written"))
 
     def _put(self, entry: _Entry[T, R]) -> None:
         self._waiting.append(entry)
-        self._added.set()
+        self._idle_writers.unpark()
         if self._idle.is_set():
             self._idle = trio.Event()
 
-    async def _run(self, scope: trio.CancelScope) -> None:
+    async def _write_all(self, scope: trio.CancelScope) -> None:
         with scope:
-            while True:
-                await self._added.wait()
-                self._added = trio.Event()
-                while self._waiting:
-                    self._under_way = self._next()
-                    await self._write_some(self._under_way.copy())
-                self._idle.set()
+            async with trio.open_nursery() as nursery:
+                for _ in range(self._writers):
+                    nursery.start_soon(self._run)
+
+    async def _run(self) -> None:
+        while True:
+            while not self._waiting:
+                if not self._under_way:
+                    self._idle.set()
+                await self._idle_writers.park()
+            batch = self._next()
+            self._under_way.append(batch)
+            await self._write_some(batch)
+            self._under_way.remove(batch)
 
     def _next(self) -> list[_Entry[T, R]]:
         batch: list[_Entry[T, R]] = []
@@ -131,22 +153,25 @@ class Batcher(Generic[T, R]):
                 batch.append(entry)
         return batch
 
-    async def _write_some(self, batch: Sequence[_Entry[T, R]]) -> None:
+    async def _write_some(self, batch: Sequence[_Entry[T, R]], *, again: bool = False) -> None:
         if not batch:
             return
+        results: Sequence[R | Exception]
         try:
             with trio.fail_after(self._seconds):
-                results: Sequence[R | Exception] = await self._write([entry.item for entry in batch])
-        except (DatabaseUnavailable, trio.TooSlowError) as error:
-            # Each its own: a traceback grows with everyone who raises it.
-            results = [DatabaseUnavailable(str(error) or "the write took too long") for _ in batch]
+                results = await self._write([entry.item for entry in batch])
         except Exception as error:
-            if len(batch) > 1:
+            is_away = isinstance(error, DatabaseUnavailable | trio.TooSlowError) and not isinstance(error, Contended)
+            if len(batch) > 1 and not is_away:
                 middle = len(batch) // 2
                 await self._write_some(batch[:middle])
                 await self._write_some(batch[middle:])
                 return
-            results = [error]
+            if isinstance(error, Contended) and not again:
+                await self._write_some(batch, again=True)
+                return
+            # Each its own: a traceback grows with everyone who raises it.
+            away = str(error) or "the write took too long"
+            results = [DatabaseUnavailable(away) for _ in batch] if is_away else [error]
         for entry, result in zip(batch, results, strict=True):
-            self._under_way.remove(entry)
-            entry.answer(entry.item, result)
+            entry.say(result)

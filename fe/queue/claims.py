@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic
 
-import trio
-
 from fe.identifiers import TenantId
 from fe.queue.stage import Job, Lane, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
@@ -22,34 +20,40 @@ NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
 class InFlight:
-    """The rows in flight: in all, of each lane and of each tenant; and an event for when a try ends."""
+    """The rows in flight: in all, of each lane and of each tenant.
+
+    A row takes a slot while it is tried. After that, until what came of it is written, it is in flight still: see
+    `count`; so that the next claim need not wait for the writing.
+    """
 
     def __init__(self, slots: int) -> None:
         self.free = slots
         self.of_lane: Counter[Lane] = Counter()
         #: By group too: a tenant's own tests never hold up its production.
         self.of_tenant: Counter[tuple[TenantId, str]] = Counter()
-        self.freed = trio.Event()
         self._since: dict[int, float] = {}
 
     def begin(self, work: Job) -> None:
         """Begin with a claimed row."""
         self.free -= 1
-        self.of_lane[work.lane] += 1
-        self.of_tenant[work.tenant_id, work.lane.group] += 1
+        lane = work.lane
+        self.of_lane[lane] += 1
+        self.of_tenant[work.tenant_id, lane.group] += 1
         self._since[id(work)] = time.monotonic()
 
-    def end(self, work: Job) -> None:
-        """Its try has ended, however."""
+    def tried(self, work: Job) -> None:
+        """Its try has ended, however; its slot is another's."""
         self.free += 1
-        self.of_lane[work.lane] -= 1
-        tenant = work.tenant_id, work.lane.group
+        lane = work.lane
+        self.of_lane[lane] -= 1
+        tenant = work.tenant_id, lane.group
         self.of_tenant[tenant] -= 1
         if not self.of_tenant[tenant]:
             del self.of_tenant[tenant]
-        del self._since[id(work)]
-        self.freed.set()
-        self.freed = trio.Event()
+
+    def end(self, work: Job) -> float:
+        """What came of it is written, or will not be; tells for how many seconds it was in flight."""
+        return time.monotonic() - self._since.pop(id(work))
 
     def count(self) -> int:
         """How many are in flight."""

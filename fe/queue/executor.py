@@ -5,11 +5,13 @@ that is told by the stage's configuration (stage.py), which names its kind of wo
 """
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections import deque
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 
 import structlog
 import trio
@@ -17,13 +19,12 @@ from prometheus_client import Counter
 
 from fe import failpoints
 from fe.identifiers import TenantId
-from fe.queue.batcher import Batcher
+from fe.queue.bookings import Bookings, Taker
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, Tools, W
 from fe.queue.trouble import Trouble
-from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
@@ -34,28 +35,30 @@ _FLOORS_SECONDS = 20.0
 #: How long freed slots are gathered before they are filled by one claim.
 _GATHER_SECONDS = 0.005
 
-#: Writing an outcome may take this long, cancelled or not; then the lease decides.
-_WRITE_SECONDS = 10.0
-
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
 
 
-async def run_stage(stage: StageConfig[W], tools: Tools, stopping: trio.Event) -> None:
+async def run_stage(
+    stage: StageConfig[W], tools: Tools, stopping: trio.Event, bookings: Bookings[W] | None = None
+) -> None:
     """Work on one stage until `stopping`, then finish what is in flight.
 
-    Cancelled instead, every try in flight is given up at its next await and written down as such (shielded, with a
-    deadline of its own), so that a peer can go on at once.
+    What tries come to is written by `bookings`, which stages share and which runs for longer than they; without it the
+    stage has its own. Cancelled instead of stopped, every try in flight is given up at its next await and handed in as
+    such, so that a peer can go on at once.
     """
-    await Executor(stage, tools).run(stopping)
+    await Executor(stage, tools, bookings).run(stopping)
 
 
 class Executor(Generic[W]):
     """Runs one stage: what is in flight, from when on each lane is searched, and how the stage is doing."""
 
-    def __init__(self, stage: StageConfig[W], tools: Tools) -> None:
+    def __init__(self, stage: StageConfig[W], tools: Tools, bookings: Bookings[W] | None = None) -> None:
         self._stage = stage
         self._tools = tools
+        self._is_alone = bookings is None
+        self.bookings = bookings or Bookings(stage.kind, tools.db, tools.clock)
         self._in_flight = InFlight(stage.slots)
         self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
@@ -66,40 +69,75 @@ class Executor(Generic[W]):
             stage.probe_seconds,
             lambda is_so: tools.metrics.in_trouble(stage.name, is_so),
         )
-        self._batchers: dict[type[Outcome], Batcher[tuple[W, Outcome], bool]] = {}
         # Finding a series by its labels takes longer than counting.
         self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
         self._steps: dict[str, Counter] = {}
+        # Rows that wait for a worker, workers that wait for a row, and how many workers there are.
+        self._claimed: deque[W] = deque()
+        self._idle_workers = trio.lowlevel.ParkingLot()
+        self._workers = 0
+        # What the loop that claims waits for, and what has come since it last looked.
+        self._sleeping = trio.lowlevel.ParkingLot()
+        self._is_due = self._has_room = self._is_stopping = False
+        #: More is due than there was room for, when that was last looked at: nobody may push in before it.
+        self._is_behind = False
+        self._is_open = False
 
     async def run(self, stopping: trio.Event) -> None:
         """As `run_stage` says."""
-        stage, tools, in_flight = self._stage, self._tools, self._in_flight
-        tools.metrics.watch_in_flight(stage.name, stage.slots, in_flight.count, in_flight.oldest_seconds)
+        stage, tools = self._stage, self._tools
+        tools.metrics.watch_in_flight(stage.name, stage.slots, self._in_flight.count, self._in_flight.oldest_seconds)
         tools.metrics.in_trouble(stage.name, False)
-        async with self._batching(), trio.open_nursery() as tries:
-            while not stopping.is_set():
-                tools.metrics.turned(stage.name)
-                due, freed = tools.wakeups.event(stage.name), in_flight.freed
-                if not self._may_try():
-                    probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
-                    await self._first_of(self._trouble.over, freed, stopping, at_most=probe_in)
-                    continue
-                found = await self._claim()
-                if found.works:
-                    failpoints.reached("claimed")
+        async with AsyncExitStack() as around:
+            if self._is_alone:
+                await around.enter_async_context(self.bookings.running())
+            try:
+                async with trio.open_nursery() as nursery:
+                    self._nursery = nursery
+                    nursery.start_soon(self._listen_for_work, tools.wakeups.event(stage.name))
+                    nursery.start_soon(self._listen_for_the_end, stopping)
+                    self._is_open, self.bookings.takers[stage.name] = True, self
+                    await self._keep_claiming()
+                    while self._in_flight.count():
+                        await self._sleeping.park()
+                    nursery.cancel_scope.cancel()
+            finally:
+                self._is_open = False
+                if self.bookings.takers.get(stage.name) is self:
+                    del self.bookings.takers[stage.name]
+                while self._claimed:
+                    work = self._claimed.popleft()
+                    self._hand_in(work, self._given_up(work))
+
+    async def _keep_claiming(self) -> None:
+        stage, in_flight = self._stage, self._in_flight
+        while not self._is_stopping:
+            self._tools.metrics.turned(stage.name)
+            self._is_due = self._has_room = False
+            if not self._may_try():
+                probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
+                await self._pause(due=False, room=True, at_most=probe_in)
+                continue
+            if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
+                await self._pause(due=False, room=True)  # what was tried is not written yet: claim no more for a while
+                continue
+            found = await self._claim()
+            if found.works:
+                failpoints.reached("claimed")
                 for work in found.works:
                     in_flight.begin(work)
-                    tries.start_soon(self._carry, work)
-                if found.capacity_left:
-                    continue
-                if found.full:
-                    # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
-                    # A moment's patience makes one claim of several freed slots.
-                    await self._first_of(freed, stopping, *([due] if in_flight.free else []))
-                    if in_flight.free < stage.slots // 2:
-                        await trio.sleep(_GATHER_SECONDS)
-                else:
-                    await self._first_of(due, stopping)
+                self._try_soon(found.works)
+            self._is_behind = found.full
+            if found.capacity_left:
+                continue
+            if found.full:
+                # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
+                # A moment's patience makes one claim of several freed slots.
+                await self._pause(due=in_flight.free > 0, room=True)
+                if in_flight.free < stage.slots // 2 and not self._is_stopping:
+                    await trio.sleep(_GATHER_SECONDS)
+            else:
+                await self._pause(due=True, room=False)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 
@@ -108,18 +146,31 @@ class Executor(Generic[W]):
         trouble = self._trouble
         return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
 
-    async def _first_of(self, *events: trio.Event, at_most: float = math.inf) -> None:
-        """Wait for one of the events, or for the poll (jittered), or for `at_most` seconds."""
+    async def _pause(self, *, due: bool, room: bool, at_most: float = math.inf) -> None:
+        """Wait until something is due or there is room, as asked; or for the poll (jittered), `at_most`, or the end."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
         with trio.move_on_after(min(poll, at_most)):
-            async with trio.open_nursery() as waiting:
+            while True:
+                if (due and self._is_due) or (room and self._has_room) or self._is_stopping:
+                    await trio.lowlevel.checkpoint()
+                    break
+                await self._sleeping.park()
 
-                async def watch(event: trio.Event) -> None:
-                    await event.wait()
-                    waiting.cancel_scope.cancel()
+    async def _listen_for_work(self, due: trio.Event) -> None:
+        while True:
+            await due.wait()
+            due = self._tools.wakeups.event(self._stage.name)
+            self._is_due = True
+            self._sleeping.unpark_all()
 
-                for event in events:
-                    waiting.start_soon(watch, event)
+    async def _listen_for_the_end(self, stopping: trio.Event) -> None:
+        await stopping.wait()
+        self._is_stopping = True
+        self._sleeping.unpark_all()
+
+    def _tell_of_room(self) -> None:
+        self._has_room = True
+        self._sleeping.unpark_all()
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
@@ -139,11 +190,65 @@ class Executor(Generic[W]):
             self._trouble.probing()
         return found
 
+    # --- What comes straight from the stage before --------------------------------------------------------------------
+
+    def may_take(self, work: Any) -> bool:
+        """Whether a row that comes straight from another stage has room here, and takes it from nobody who waits."""
+        stage, in_flight, lane = self._stage, self._in_flight, work.lane
+        if not self._is_open or self._is_stopping or self._is_behind or self._trouble.has_begun:
+            return False
+        free = in_flight.free - (0 if lane.takes_all else stage.reserve())
+        return (
+            free > 0
+            and in_flight.of_lane[lane] < self._tools.gate(lane, stage.slots)
+            and in_flight.of_tenant[work.tenant_id, lane.group] < stage.slots_of_a_tenant()
+        )
+
+    def reserve(self, work: Any) -> None:
+        """Keep a slot for it until it is clear whether it comes."""
+        self._in_flight.begin(work)
+
+    def release(self, work: Any) -> None:
+        """It does not come."""
+        self._in_flight.tried(work)
+        self._in_flight.end(work)
+        self._tell_of_room()
+
+    def go_on(self, work: Any) -> None:
+        """It is claimed: try it; where we have come to an end meanwhile, it is given up."""
+        if self._is_open:
+            self._try_soon([work])
+        else:
+            self._hand_in(work, self._given_up(work))
+
     # --- One row ------------------------------------------------------------------------------------------------------
 
+    def _try_soon(self, works: Iterable[W]) -> None:
+        """Leave rows to the workers: they are tasks that stay, and there are as many as were ever needed at once."""
+        self._claimed.extend(works)
+        self._call_workers()
+
+    def _call_workers(self) -> None:
+        """Wake two, each of which wakes two: soon all are awake that are needed, and few if tries never wait."""
+        waiting = len(self._claimed)
+        if waiting and not self._idle_workers:
+            new = min(2, waiting, self._stage.slots - self._workers)
+            for _ in range(new):
+                self._workers += 1
+                self._nursery.start_soon(self._work)
+        elif waiting:
+            self._idle_workers.unpark(count=2)
+
+    async def _work(self) -> None:
+        while True:
+            while not self._claimed:
+                await self._idle_workers.park()
+            work = self._claimed.popleft()
+            self._call_workers()
+            await self._carry(work)
+
     async def _carry(self, work: W) -> None:
-        """Try one claimed row and have written down what came of it, whatever happens to the try."""
-        started = trio.current_time()
+        """Try one claimed row and hand in what came of it, whatever happens to the try."""
         # This task's own, so there is nobody to give them back to.
         structlog.contextvars.bind_contextvars(**self._log_context(work))
         outcome: Outcome | None = None
@@ -151,19 +256,7 @@ class Executor(Generic[W]):
             outcome = await self.attempt(work)
         finally:
             # Also reached when the scope was cancelled: then the row goes back without counting.
-            outcome = self._given_up(work) if outcome is None else outcome
-            batcher = self._batchers.get(type(outcome))
-            if batcher is not None:
-                batcher.add((work, outcome), partial(self._answered, started))
-            else:
-                try:
-                    await self.book(work, outcome)
-                finally:
-                    self._ended(work, started)
-
-    def _ended(self, work: W, started: float) -> None:
-        self._in_flight.end(work)
-        self._step_seconds.observe(trio.current_time() - started)
+            self._hand_in(work, self._given_up(work) if outcome is None else outcome)
 
     def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
@@ -230,47 +323,53 @@ class Executor(Generic[W]):
             return if_nothing_went_out
         return InDoubt(to=self._stage.doubts_go_to, reason=reason, after=after, otherwise=if_nothing_went_out)
 
-    # --- Writing it down ----------------------------------------------------------------------------------------------
+    # --- Having it written --------------------------------------------------------------------------------------------
 
-    async def book(self, work: W, outcome: Outcome) -> str:
-        """Write the outcome, also when we are being cancelled, and tell by its name which was written.
-
-        What cannot be written leaves the row to its lease.
-        """
+    def _hand_in(self, work: W, outcome: Outcome) -> None:
+        """Have the outcome written, also when we are being cancelled. What cannot be written is left to its lease."""
+        self._in_flight.tried(work)
+        self._tell_of_room()
         if isinstance(outcome, _NoLonger):
-            return self._note(work, outcome, LeaseLost())
-        failure: Exception | None = None
-        with trio.move_on_after(_WRITE_SECONDS, shield=True) as deadline:
-            try:
-                outcome = await self._tools.db.run(self._write, work, outcome)
-            except Exception as error:
-                failure = error
-        if deadline.cancelled_caught:
-            failure = trio.TooSlowError()
-        return self._note(work, outcome, failure)
+            self._written(work, outcome, None, LeaseLost())
+            return
+        taker: Taker | None = None
+        if isinstance(outcome, Advance) and outcome.then is not None:
+            taker = self.bookings.takers.get(outcome.to)
+            if taker is not None and taker.may_take(outcome.then):
+                taker.reserve(outcome.then)
+            else:
+                outcome, taker = replace(outcome, then=None), None
+        self.bookings.add(work, outcome, partial(self._written, work, outcome, taker))
 
-    def _note(self, work: W, outcome: Outcome, failure: Exception | None) -> str:
+    def _written(self, work: W, outcome: Outcome, taker: Taker | None, result: Outcome | Exception) -> None:
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
+        self._step_seconds.observe(self._in_flight.end(work))
+        self._tell_of_room()
+        if isinstance(result, Exception):
+            with structlog.contextvars.bound_contextvars(**self._log_context(work)):
+                self._note_failure(outcome, result)
+        else:
+            failpoints.reached("booked")
+            self._count(result.name)
+            self._stage.kind.written(work, result)
+        goes_on = isinstance(result, Advance) and result.then is not None
+        if taker is not None and isinstance(outcome, Advance):
+            (taker.go_on if goes_on else taker.release)(outcome.then)
+        if not goes_on and not isinstance(result, Exception):
+            self._wake(result)
+
+    def _note_failure(self, outcome: Outcome, failure: Exception) -> None:
         stage, booked = self._stage, "not booked"
         match failure:
-            case None:
-                booked = outcome.name
-                failpoints.reached("booked")
             case LeaseLost():
                 booked = "lease lost"
                 self._tools.metrics.leases_lost.labels(stage.name).inc()
                 _log.warning("the lease was lost, nothing was booked", outcome=outcome.name)
             case DatabaseUnavailable():
                 _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=failure)
-            case trio.TooSlowError():
-                _log.warning("booking took too long; the lease decides", outcome=outcome.name)
             case _:
                 _log.error("booking failed; the lease decides", outcome=outcome.name, error=failure, exc_info=failure)
         self._count(booked)
-        if failure is None:
-            self._wake(outcome)
-            stage.kind.written(work, outcome)
-        return booked
 
     def _count(self, booked: str) -> None:
         counter = self._steps.get(booked)
@@ -284,47 +383,6 @@ class Executor(Generic[W]):
                 self._tools.wakeups.notify_in(after, to)
             case Retry(after=after):
                 self._tools.wakeups.notify_in(after, self._stage.name)
-
-    async def _write(self, conn: Conn, work: W, outcome: Outcome) -> Outcome:
-        """Write the outcome and return it, or what is written instead. Raises what its writer raises."""
-        kind = self._stage.kind
-        if isinstance(outcome, InDoubt) and outcome.otherwise is not None and not await kind.is_open(conn, work):
-            outcome = outcome.otherwise
-        await kind.writers[type(outcome)](conn, work, outcome, self._tools.clock())
-        return outcome
-
-    def _answered(self, started: float, item: tuple[W, Outcome], result: bool | Exception) -> None:
-        """An outcome that was handed in has been written with others, or not."""
-        work, outcome = item
-        if result is True:
-            self._note(work, outcome, None)
-        else:
-            with structlog.contextvars.bound_contextvars(**self._log_context(work)):
-                self._note(work, outcome, result if isinstance(result, Exception) else LeaseLost())
-        self._ended(work, started)
-
-    @asynccontextmanager
-    async def _batching(self) -> AsyncIterator[None]:
-        """Have the outcomes that can be written many at once written so while the block runs."""
-        async with AsyncExitStack() as running:
-            for outcome in self._stage.kind.batches:
-                batcher = Batcher(self._writer_of_many(outcome))
-                await running.enter_async_context(batcher.running())
-                self._batchers[outcome] = batcher
-            try:
-                yield
-            finally:
-                self._batchers.clear()
-
-    def _writer_of_many(
-        self, outcome: type[Outcome]
-    ) -> Callable[[Sequence[tuple[W, Outcome]]], Awaitable[Sequence[bool]]]:
-        write, tools = self._stage.kind.batches[outcome], self._tools
-
-        async def write_many(items: Sequence[tuple[W, Outcome]]) -> Sequence[bool]:
-            return await tools.db.transact(write, items, tools.clock())
-
-        return write_many
 
 
 class _NoLonger(Outcome):

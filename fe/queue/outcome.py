@@ -26,6 +26,9 @@ class Advance(Outcome):
 
     to: str
     after: timedelta = AT_ONCE
+    #: The claim of stage `to` that this is, were it claimed in the same commit. The engine goes on with it at once,
+    #: if that stage has room for it (see Executor.may_take); else the outcome is written without.
+    then: Any = None
     name: str = "advance"
 
 
@@ -76,10 +79,8 @@ class TryLater(Exception):
 
 W = TypeVar("W")
 
-#: Writes one outcome of a claimed row; its last argument is the moment to put on record. Fenced by the epoch of the
-#: claim: raises LeaseLost, and has written nothing, when that has passed.
-Writer = Callable[[Conn, W, Any, datetime], Awaitable[None]]
-
-#: Writes many outcomes of one type in one transaction, all or none; says of each, in order, whether its claim was still
-#: ours. Where it was not, nothing was written for that one.
-BatchWriter = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[bool]]]
+#: Writes outcomes of claimed rows together, in one statement, all or none. They come sorted by tenant and subject; the
+#: last argument is the moment to put on record. Each is fenced by the epoch of its claim. Says of each, in order, what
+#: was written: mostly the outcome itself, or another one that took its place; None where the claim was no longer ours,
+#: and nothing was written.
+Writer = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[Outcome | None]]]

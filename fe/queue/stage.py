@@ -10,7 +10,7 @@ from uuid import UUID
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.queue.outcome import BatchWriter, InDoubt, Outcome, Park, Retry, Writer
+from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
@@ -117,8 +117,8 @@ class Source(Protocol[W_co]):
         """Lease due rows of the tenants in `scope`, of each at most its share; raise attempt and epoch of each."""
 
 
-async def _nothing_open(_: Conn, __: Job) -> bool:
-    return False
+async def _nothing_open(_: Conn, works: Sequence[Job]) -> Sequence[bool]:
+    return [False] * len(works)
 
 
 def _nobody(_: Job, __: Outcome) -> None:
@@ -130,18 +130,16 @@ class WorkKind(Generic[W]):
     """A kind of work: where its rows are, and its one table of how each outcome is written."""
 
     source: Source[W]
+    #: Outcomes that have the same writer are written together.
     writers: Mapping[type[Outcome], Writer[W]]
-    #: Outcomes that are written many at once; each has its writer above as well, for when it must be written alone.
-    batches: Mapping[type[Outcome], BatchWriter[W]] = field(default_factory=dict)
-    #: Whether something of it may have gone out of which nobody knows what became of it.
-    is_open: Callable[[Conn, W], Awaitable[bool]] = _nothing_open
+    #: Of which of them something may have gone out of which nobody knows what became.
+    are_open: Callable[[Conn, Sequence[W]], Awaitable[Sequence[bool]]] = _nothing_open
     #: Told of every outcome, after its commit. It must not wait, nor raise.
     written: Callable[[W, Outcome], None] = _nobody
 
     def __post_init__(self) -> None:
         """Look whether what the engine itself comes to can be written. Raises ValueError."""
         missing = [outcome.__name__ for outcome in (Retry, Park) if outcome not in self.writers]
-        missing += [outcome.__name__ for outcome in self.batches if outcome not in self.writers]
         if missing:
             raise ValueError(f"no writer for {', '.join(missing)}")
 

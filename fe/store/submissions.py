@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
@@ -15,9 +15,8 @@ from fe.lifecycle import NumberFate, Status
 from fe.store import numbers
 from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import LeaseLost, StoreError
 from fe.store.postgres.rows import record_row
-from fe.store.queue.outbox import Work, book
+from fe.store.queue.outbox import Work, claims_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,54 +187,55 @@ class SignedDocument:
 
 
 _SIGNED = """
-    SELECT book_signed(
-             %(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(certificate)s, %(signed)b, %(sent)b, %(host)s, %(type)s,
-             %(issuer)s, %(buyer)s, %(security_code)s, %(qr)s, %(expiration)s, %(signed_at)s)
+    SELECT book_signed_batch(
+             %(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s, %(certificates)s::uuid[],
+             %(signed)b::bytea[], %(sent)s::bytea[], %(hosts)s::text[], %(types)s::text[], %(issuers)s::text[],
+             %(buyers)s::text[], %(security_codes)s::text[], %(qrs)s::text[], %(expirations)s::date[],
+             %(signed_ats)s::timestamptz[], %(remarks)s::jsonb[], %(leases)s::interval[])
 """
 
-# Part of the history, and as much its proof as the rest; nothing where the number was taken and nothing was signed.
-_REMARKED = """
-    SELECT record_event(s.tenant_id, s.submission_id, %(at)s, 'remarked',
-                        jsonb_build_object('problems', %(remarks)s::jsonb))
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(subject)s AND s.signed_at IS NOT NULL
-"""
+#: What became of a signed document: its claim was no longer ours; its number is another's, and it has ended; it waits
+#: to be sent; or it may be sent now, by us (see sql/0013_batches.sql).
+SignedAnswer = Literal["lost", "taken", "signed", "going on"]
 
 
-async def signed(conn: Conn, work: Work, document: SignedDocument, *, at: datetime) -> None:
-    """Keep the signed bytes and make sending them due. Raises LeaseLost when the claim is no longer ours.
+async def signed(
+    conn: Conn,
+    works: Sequence[Work],
+    documents: Sequence[SignedDocument],
+    *,
+    at: datetime,
+    leases: Sequence[timedelta | None],
+) -> list[SignedAnswer]:
+    """Keep signed bytes and make sending them due, in one statement, all or nothing; tell what became of each.
 
     From here on its number is its own. Where another submission took the number a moment ago, this one ends instead, as
-    `error`: the database alone can tell.
+    `error`: the database alone can tell. With a lease it is claimed for the stage `send` in the same commit, for the
+    same holder, with the next epoch, and its intent is committed too: `going on` says that it may be sent at once.
     """
-    if not document.remarks:
-        await _book_signed(conn, work, document, at)
-        return
-    async with conn.transaction():
-        await _book_signed(conn, work, document, at)
-        remarks = Jsonb(list(document.remarks))
-        values = {"tenant": work.tenant_id, "subject": work.subject, "at": at, "remarks": remarks}
-        await conn.execute(_REMARKED, values)
-
-
-async def _book_signed(conn: Conn, work: Work, document: SignedDocument, at: datetime) -> None:
-    await book(
-        conn,
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(
         _SIGNED,
-        work,
-        at=at,
-        certificate=document.certificate_id,
-        signed=document.signed,
-        sent=document.sent,
-        host=document.host,
-        type=document.ecf_type,
-        issuer=document.issuer_rnc,
-        buyer=document.buyer_rnc,
-        security_code=document.security_code,
-        qr=document.qr_code_url,
-        expiration=document.ncf_expiration,
-        signed_at=document.signed_at,
+        {
+            **claims_of(works),
+            "at": at,
+            "certificates": [document.certificate_id for document in documents],
+            "signed": [document.signed for document in documents],
+            "sent": [document.sent for document in documents],
+            "hosts": [document.host for document in documents],
+            "types": [document.ecf_type for document in documents],
+            "issuers": [document.issuer_rnc for document in documents],
+            "buyers": [document.buyer_rnc for document in documents],
+            "security_codes": [document.security_code for document in documents],
+            "qrs": [document.qr_code_url for document in documents],
+            "expirations": [document.ncf_expiration for document in documents],
+            "signed_ats": [document.signed_at for document in documents],
+            "remarks": [Jsonb(list(document.remarks)) if document.remarks else None for document in documents],
+            "leases": leases,
+        },
     )
+    (answers,) = await cursor.fetchall()
+    return list(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +249,19 @@ class OutgoingDocument:
     certificate_id: CertificateId
     is_summary: bool
     content: bytes
+
+
+def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:
+    """What sending a document needs, of one that was just signed: what `outgoing_document` reads after its booking."""
+    return OutgoingDocument(
+        root=signing_input.root,
+        e_ncf=signing_input.e_ncf,
+        issuer_rnc=document.issuer_rnc,
+        buyer_rnc=document.buyer_rnc,
+        certificate_id=document.certificate_id,
+        is_summary=document.sent is not None,
+        content=document.signed if document.sent is None else document.sent,
+    )
 
 
 # `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet, as it should.
@@ -273,37 +286,31 @@ async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     return row
 
 
-class SendInDoubt(StoreError):
-    """An earlier send of this document was never resolved: ask the authority before anything is sent."""
+_INTEND = """
+    SELECT intend_to_send_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                %(leases)s::interval[], %(digests)b::bytea[])
+"""
+
+#: What is said to an intent: send; an earlier send was never resolved, ask first; or the claim is no longer ours.
+IntentAnswer = Literal["go", "in doubt", "lost"]
 
 
-_INTEND = "SELECT intend_to_send(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(lease)s, %(digest)s)"
+async def intend_to_send(
+    conn: Conn,
+    works: Sequence[Work],
+    *,
+    at: datetime,
+    leases: Sequence[timedelta],
+    digests: Sequence[bytes],
+) -> list[IntentAnswer]:
+    """Commit intents to send and renew the leases, fenced by the epochs, in one statement, all or nothing.
 
-
-async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
-    """Commit the intent to send and renew the lease, fenced by the epoch.
-
-    Only after this returned may a byte go out. Raises LeaseLost (no longer ours) or SendInDoubt (ask first).
+    Only after this returned, and said `go`, may a byte of a document go out. Saying it again changes nothing.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(
-        _INTEND,
-        {
-            "tenant": work.tenant_id,
-            "subject": work.subject,
-            "epoch": work.epoch,
-            "at": at,
-            "lease": lease,
-            "digest": digest,
-        },
-    )
-    match await cursor.fetchone():
-        case "go":
-            return
-        case "in doubt":
-            raise SendInDoubt(work.subject)
-        case _:
-            raise LeaseLost(work.stage, work.subject, work.epoch)
+    await cursor.execute(_INTEND, {**claims_of(works), "at": at, "leases": leases, "digests": digests})
+    (answers,) = await cursor.fetchall()
+    return list(answers)
 
 
 @dataclass(frozen=True, slots=True)

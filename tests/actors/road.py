@@ -7,18 +7,22 @@ from typing import Any
 import trio
 
 from fe.actors.credentials import SigningCredentials
+from fe.actors.outcomes import Intent
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
+from fe.actors.writers import WRITERS
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig
 from fe.store.postgres.db import Database
+from fe.store.postgres.errors import LeaseLost
 from fe.store.queue.outbox import Work
 from tests.actors.authority import ScriptedAuthority, as_authority
 from tests.factories.companies import VAULT, make_certificate
@@ -63,7 +67,15 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
     credentials = SigningCredentials(db, VAULT, trio.CapacityLimiter(2))
     reconciler = Reconciler(db, client, credentials, random.Random(1))
     pulse = Pulse(lease=LEASE, clock=lambda: authority.now)
-    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, system_clock, pulse)
+
+    async def intend(work: Work, intent: Intent) -> Outcome:
+        """A batch of one."""
+        (written,) = await db.run(WRITERS[Intent], [(work, intent)], system_clock())
+        if written is None:
+            raise LeaseLost
+        return written
+
+    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, pulse, intend)
     tracker = Tracker(db, client, credentials, reconciler, random.Random(1))
     tenant = await make_tenant(db)
     return Road(

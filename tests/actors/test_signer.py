@@ -23,7 +23,7 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.queue.executor import Executor, run_stage
+from fe.queue.executor import run_stage
 from fe.queue.stage import StageConfig
 from fe.store import excise_rates, submissions, tenants
 from fe.store.excise_rates import ExciseRate
@@ -32,8 +32,18 @@ from fe.store.queue.outbox import Work
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
-from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, rows, story, submission, take, waiting
-from tests.queue.stage import make_stage, make_tools, step
+from tests.factories.tenants import (
+    ACCEPTED_AT,
+    LEASE,
+    make_submission,
+    make_tenant,
+    rows,
+    story,
+    submission,
+    take,
+    waiting,
+)
+from tests.queue.stage import Stepwise, make_stage, make_tools, step
 
 pytestmark = pytest.mark.usefixtures("lawful")
 
@@ -55,6 +65,8 @@ def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
         system_clock,
         Metrics(),
         KnownRates(db),
+        LEASE,
+        lambda *_: None,
     )
     return make_stage(pool.sign)
 
@@ -234,7 +246,7 @@ async def test_two_signers_of_one_submission_keep_one_document(db: Database) -> 
     await make_certificate(db, tenant)
     subject = await make_submission(db, tenant, original=sale())
     stage = make_signer(db)
-    executor, slow = Executor(stage, make_tools(db)), await take(db, subject)
+    executor, slow = Stepwise(stage, make_tools(db)), await take(db, subject)
     late = await executor.attempt(slow)
 
     assert await step(db, stage, subject) == "signed"

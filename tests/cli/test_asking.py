@@ -14,9 +14,9 @@ from fe.ecf.signature import verify
 from fe.identifiers import CertificateId, SubmissionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
 from tests.authority.scripted import PATIENT, Owner
 from tests.cli.running import Ended, Fe
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, row, rows, take
 from tests.simulator.conftest import http, start
 from tests.simulator.support import ISSUER, Running, Start, ecf, number, sign, signer
@@ -58,7 +58,7 @@ async def make_dead(
         security_code=verify(signed).security_code,
         certificate_id=certificate,
     )
-    await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="no answer")
+    await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="no answer")
     return subject
 
 

@@ -13,8 +13,8 @@ import trio
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
 from tests.cli.running import Fe, environment
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, row, rows, take
 from tests.simulator.conftest import http, start
 from tests.simulator.support import Start
@@ -38,7 +38,7 @@ def blocks(page: Path, language: str) -> list[str]:
 async def make_dead(db: Database, tenant: TenantId, number: int, stage: Stage, error: str) -> SubmissionId:
     subject = await make_submission(db, tenant, stage=stage, at=NOW, e_ncf=f"E31{number:010}")
     died_at = NOW - timedelta(hours=1) + timedelta(seconds=number)
-    await db.run(outbox.dead_letter, await take(db, subject), at=died_at, error=error)
+    await db.run(bookings.dead_letter, await take(db, subject), at=died_at, error=error)
     return subject
 
 
@@ -47,7 +47,7 @@ async def be_the_actors(db: Database) -> None:
     while True:
         for found in await rows(db, "SELECT subject FROM outbox"):
             await db.run(
-                outbox.verdict,
+                bookings.verdict,
                 await take(db, found["subject"]),
                 at=NOW,
                 status=Status.ACCEPTED,

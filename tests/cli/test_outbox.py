@@ -14,8 +14,9 @@ import trio
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
-from fe.store.queue import circuits, outbox
+from fe.store.queue import circuits
 from tests.cli.running import Fe, environment
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
 
 WHY = ("--reason", "the authority is back")
@@ -31,13 +32,13 @@ async def make_dead(
 ) -> SubmissionId:
     subject = await make_submission(db, tenant, at=now, stage=stage, e_ncf=f"E31{number:010}")
     died_at = now - timedelta(minutes=1) + timedelta(seconds=number)
-    await db.run(outbox.dead_letter, await take(db, subject), at=died_at, error="authority answered with status 503")
+    await db.run(bookings.dead_letter, await take(db, subject), at=died_at, error="authority answered with status 503")
     return subject
 
 
 async def accept(db: Database, subject: SubmissionId, now: datetime) -> None:
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         await take(db, subject),
         at=now,
         status=Status.ACCEPTED,
@@ -72,7 +73,7 @@ async def test_why_says_what_is_waited_for_and_until_when(db: Database, fe: Fe, 
     tenant = await make_tenant(db)
     dead = await make_dead(db, tenant, now)
     retried = await make_submission(db, tenant, at=now, stage=Stage.SEND, e_ncf="E310000000002")
-    await db.run(outbox.not_sent, await take(db, retried), at=now, after=timedelta(minutes=3), error="cannot connect")
+    await db.run(bookings.retry, await take(db, retried), at=now, after=timedelta(minutes=3), error="cannot connect")
 
     told = fe("outbox", "why", str(dead))
     waits = fe("outbox", "why", str(retried), "--json").json
@@ -259,7 +260,7 @@ async def _let_it_fail(db: Database, subject: SubmissionId, now: datetime) -> No
         if await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject):
             break
         await trio.sleep(0.05)
-    await db.run(outbox.dead_letter, await take(db, subject), at=now, error="again")
+    await db.run(bookings.dead_letter, await take(db, subject), at=now, error="again")
 
 
 async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan(

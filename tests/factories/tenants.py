@@ -19,6 +19,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
+from tests.factories import bookings
 
 ISSUER = {
     "RNCEmisor": "131880738",
@@ -105,15 +106,15 @@ async def make_submission(
         ncf_expiration=None,
         signed_at=at,
     )
-    await db.run(submissions.signed, await take(db, new.submission_id), document, at=at)
+    await db.run(bookings.signed, await take(db, new.submission_id), document, at=at)
     if stage is Stage.SEND:
         return new.submission_id
     work = await take(db, new.submission_id)
-    await db.run(submissions.intend_to_send, work, at=at, lease=LEASE, digest=digest_of(signed))
+    await db.run(bookings.intend_to_send, work, at=at, lease=LEASE, digest=digest_of(signed))
     if stage is Stage.TRACK:
-        await db.run(outbox.received, work, at=at, track_id=track_id, after=timedelta(0), reply={"trackId": track_id})
+        await db.run(bookings.received, work, at=at, track_id=track_id, after=timedelta(0), reply={"trackId": track_id})
     else:
-        await db.run(outbox.doubt, work, at=at, after=timedelta(0), error="timeout")
+        await db.run(bookings.doubt, work, at=at, after=timedelta(0), error="timeout")
     return new.submission_id
 
 

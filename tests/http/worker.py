@@ -9,7 +9,7 @@ from fe.identifiers import CertificateId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store import submissions
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
+from tests.factories import bookings
 from tests.factories.tenants import take
 
 SIGNED = b"<ECF><Encabezado/><Signature/></ECF>"
@@ -38,13 +38,13 @@ async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> 
         ncf_expiration=date(2027, 12, 31),
         signed_at=now,
     )
-    await db.run(submissions.signed, work, document, at=now)
+    await db.run(bookings.signed, work, document, at=now)
 
 
 async def receive(db: Database, tax_log_id: str, track_id: TrackId, *, at: datetime | None = None) -> None:
     work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
-        outbox.received,
+        bookings.received,
         work,
         at=at or datetime.now(UTC),
         track_id=track_id,
@@ -56,7 +56,7 @@ async def receive(db: Database, tax_log_id: str, track_id: TrackId, *, at: datet
 async def still_processing(db: Database, tax_log_id: str) -> None:
     work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
-        outbox.processing,
+        bookings.processing,
         work,
         at=datetime.now(UTC),
         after=timedelta(seconds=2),
@@ -74,7 +74,7 @@ async def give_verdict(
 ) -> None:
     work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         work,
         at=at or datetime.now(UTC),
         status=status,
@@ -87,7 +87,7 @@ async def give_verdict(
 async def fail(db: Database, tax_log_id: str, error: str) -> None:
     work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
-        outbox.failure,
+        bookings.failure,
         work,
         at=datetime.now(UTC),
         response={"status": "error", "error": error, "dgiiResponse": None},
@@ -97,7 +97,7 @@ async def fail(db: Database, tax_log_id: str, error: str) -> None:
 
 async def give_up(db: Database, tax_log_id: str, error: str) -> None:
     work = await take(db, SubmissionId(UUID(tax_log_id)))
-    await db.run(outbox.dead_letter, work, at=datetime.now(UTC), error=error)
+    await db.run(bookings.dead_letter, work, at=datetime.now(UTC), error=error)
 
 
 async def carry_through(

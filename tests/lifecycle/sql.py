@@ -17,11 +17,13 @@ STAYS = "stays"
 SAID = "said"
 
 #: Parts of the others, and what they take.
-HELPERS = frozenset({"step_on", "step_off", "record_event"})
+HELPERS = frozenset(
+    {"step_on", "step_off", "record_event", "advance_batch", "complete_batch", "record_event_batch", "announce_batch"}
+)
 
 _WRITES = re.compile(
     r"\b(?:UPDATE|INSERT INTO|DELETE FROM)\s+(?:submissions|submission_events|outbox|dead_letters)\b"
-    r"|\b(?:step_on|step_off|record_event|book_\w+)\("
+    r"|\b(?:step_on|step_off|record_event|(?:advance|complete|record_event|announce)_batch|book_\w+)\("
 )
 
 
@@ -43,14 +45,17 @@ def moves_a_submission(definition: str) -> bool:
 def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
     """The effects of a function. `defaults` are those of the columns of `submissions`."""
     body = _body(definitions[name])
-    called = [_as_called(other, body, definitions, defaults) for other in re.findall(r"\b(book_\w+)\(", body)]
+    called = [
+        _as_called(other, body, definitions, defaults) for other in re.findall(r"\b(book_\w+|announce_batch)\(", body)
+    ]
     status = [values["status"] for values in _assigned(body, "submissions") if "status" in values]
     fate = [values["number_fate"] for values in _assigned(body, "submissions") if "number_fate" in values]
     if values := _inserted(body, "submissions"):
         status.append(values.get("status", defaults["status"]))
         fate.append(values.get("number_fate", defaults["number_fate"]))
-    events = re.findall(r"\brecord_event\([^']*'(\w+)'", body)
-    assert len(events) == body.count("record_event("), f"{name}: an event whose kind is no constant"
+    events = re.findall(r"\brecord_event(?:_batch)?\([^']*'(\w+)'", body)
+    recorded = re.findall(r"\brecord_event(?:_batch)?\(", body)
+    assert len(events) == len(recorded), f"{name}: an event whose kind is no constant"
     return Effects(
         frozenset(_places(body)).union(*(one.to for one in called)),
         frozenset(_known(value, Status) for one in status for value in _values(one, body)).union(
@@ -71,15 +76,18 @@ def does_nothing_but_call(name: str, definition: str) -> bool:
 def _as_called(name: str, caller: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
     """The effects of a function within another: a number's fate that the other one says as a constant is known."""
     effects = read(name, definitions, defaults)
-    said = re.search(rf"\b{name}\([^;]*,\s*'(\w+)'\);", caller)
+    of_all = r"::text, ARRAY\[cardinality\(p_subjects\)\]\)"
+    said = re.search(rf"\b{name}\([^;]*,\s*(?:array_fill\()?'(\w+)'(?:{of_all})?\);", caller)
     if said is None or SAID not in effects.fate:
         return effects
-    assert re.search(r"p_number_fate text\)", definitions[name]), f"{name}: the fate is not what it is given last"
+    assert re.search(r"p_number_fates? text(\[\])?\)", definitions[name]), (
+        f"{name}: the fate is not what it is given last"
+    )
     return replace(effects, fate=effects.fate - {SAID} | {NumberFate(said[1])})
 
 
 def _known(value: str, kind: type[StrEnum]) -> str:
-    return SAID if value.startswith("p_") else kind(value)
+    return SAID if value.startswith(("p_", "b.")) else kind(value)
 
 
 def _body(definition: str) -> str:
@@ -90,9 +98,9 @@ def _body(definition: str) -> str:
 
 def _places(body: str) -> Iterator[str]:
     """Where the row is afterwards."""
-    for stage in re.findall(r"\bstep_on\([^()]*?'(\w+)'", body):
+    for stage in re.findall(r"\b(?:step_on|advance_batch)\([^()]*?'(\w+)'", body):
         yield Place(stage)
-    if "step_off(" in body:
+    if re.search(r"\b(?:step_off|complete_batch)\(", body):
         yield Place.ENDED
     inserted = _inserted(body, "outbox")
     for value in _values(inserted["stage"], body) if inserted else ():
@@ -119,7 +127,7 @@ def _values(expression: str, body: str) -> Iterator[str]:
 
 def _inserted(body: str, table: str) -> dict[str, str]:
     """The values of an INSERT by their columns."""
-    found = re.search(rf"INSERT INTO {table} \((.*?)\)\s*VALUES \((.*?)\);", body, re.S)
+    found = re.search(rf"INSERT INTO {table} \((.*?)\)\s*(?:VALUES \(|SELECT )(.*?)(?:\);|\s+FROM )", body, re.S)
     if found is None:
         assert f"INSERT INTO {table} " not in body, f"an INSERT INTO {table} that cannot be read"
         return {}
@@ -129,5 +137,5 @@ def _inserted(body: str, table: str) -> dict[str, str]:
 
 def _assigned(body: str, table: str) -> Iterator[dict[str, str]]:
     """What each UPDATE of a table gives its columns."""
-    for text in re.findall(rf"UPDATE {table} AS \w+\s+SET (.*?)\s+WHERE ", body, re.S):
+    for text in re.findall(rf"UPDATE {table} AS \w+\s+SET (.*?)\s+(?:FROM|WHERE) ", body, re.S):
         yield dict(re.findall(r"(?:^|,)\s*(\w+) = (.*?)(?=,\s*\w+ = |$)", text, re.S))

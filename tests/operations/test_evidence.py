@@ -18,8 +18,9 @@ from fe.operations.evidence import NotAnExport, export, faults, link_hash, read_
 from fe.store import evidence as stored
 from fe.store.evidence import ChainLink, Evidence
 from fe.store.postgres.db import Database
-from fe.store.queue import dead_letters, outbox
+from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
+from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_tenant, rows, take
 
 NOW = ACCEPTED_AT + timedelta(minutes=1)
@@ -39,7 +40,7 @@ async def accepted(db: Database, *, summary: bool = False) -> Evidence:
         db, tenant, stage=Stage.TRACK, signed=b"<RFCE>signed</RFCE>" if summary else SIGNED, summary=summary, **more
     )
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         await take(db, subject),
         at=NOW,
         status=Status.ACCEPTED,
@@ -179,7 +180,7 @@ async def test_another_submission_s_chain_is_no_proof(db: Database) -> None:
 async def test_what_operators_did_is_part_of_the_evidence(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
-    await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
+    await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
     await db.transact(
         dead_letters.discard, OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "issued by hand"), tenant, subject
     )
@@ -198,7 +199,7 @@ async def test_a_submission_under_way_is_proved_as_far_as_it_got(db: Database) -
         evidence = await read(db, await make_submission(db, tenant, stage=stage, track_id=TrackId(f"t-{stage}")))
         assert list(faults(evidence)) == []
     following = await make_submission(db, tenant, stage=Stage.TRACK)
-    await db.run(outbox.processing, await take(db, following), at=NOW, after=timedelta(0), response={"mensajes": []})
+    await db.run(bookings.processing, await take(db, following), at=NOW, after=timedelta(0), response={"mensajes": []})
 
     evidence = await read(db, following)
 

@@ -18,10 +18,11 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
 from fe.store.postgres.db import Database, open_database
-from fe.store.queue import audit, dead_letters, outbox, replay_plans
+from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.queue.replay_plans import Progress, ReplayPlan
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -146,7 +147,7 @@ async def make_dead(db: Database, many: int) -> list[tuple[TenantId, SubmissionI
     made = []
     for number in range(many):
         subject = await make_submission(db, tenant, stage=Stage.SEND, e_ncf=f"E31{number:010}")
-        await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
+        await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
         made.append((tenant, subject))
     return made
 
@@ -192,7 +193,7 @@ async def until_going(db: Database, *subjects: SubmissionId) -> None:
 
 async def bring_to_an_end(db: Database, subject: SubmissionId, status: Status = Status.ACCEPTED) -> None:
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         await take(db, subject),
         at=NOW,
         status=status,
@@ -203,7 +204,7 @@ async def bring_to_an_end(db: Database, subject: SubmissionId, status: Status = 
 
 
 async def fail_again(db: Database, subject: SubmissionId) -> None:
-    await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="again")
+    await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="again")
 
 
 async def times_replayed(db: Database) -> dict[SubmissionId, int]:
@@ -326,7 +327,7 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database, monkeypa
 
 async def fail_a_try(db: Database, subject: SubmissionId, error: str = "status 503") -> None:
     """What an actor books after a failed try: due again in a while."""
-    await db.run(outbox.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)
+    await db.run(bookings.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
@@ -473,7 +474,7 @@ async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) 
     for number in range(9):
         # Three of each, the lanes one after the other: the last one's first would be released as the seventh.
         subject = await make_submission(db, tenant, e_ncf=f"E31{number:010}", **lanes[number // 3])
-        await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
+        await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
         dead.append((tenant, subject))
     canaries = {dead[0][1], dead[3][1], dead[6][1]}
     plan = await make_plan(db, dead, canary=1)

@@ -18,8 +18,8 @@ from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.observers import watch_outbox
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
-from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
+from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
 from tests.queue.stage import finish, make_stage, make_tools, running
@@ -54,7 +54,7 @@ async def taking_stock(
 async def give_up(db: Database, tenant: TenantId, stage: Stage, ago: timedelta) -> None:
     subject = await make_submission(db, tenant, stage=stage, at=NOW)
     # Not NOW, which is when the tests were collected: that may be long ago.
-    await db.run(outbox.dead_letter, await take(db, subject), at=datetime.now(UTC) - ago, error="no")
+    await db.run(bookings.dead_letter, await take(db, subject), at=datetime.now(UTC) - ago, error="no")
 
 
 async def test_dead_letters_and_doubts_are_counted_with_their_age(db: Database) -> None:

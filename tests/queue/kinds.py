@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.rows import scalar_row
 
 from fe.identifiers import TenantId
-from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry
+from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
@@ -131,8 +131,8 @@ class Source:
         return [Item(lane, *row) for row in await cursor.fetchall()]
 
 
-async def _book(conn: Conn, item: Item, statement: str, **values: Any) -> None:
-    """Run a fenced statement and put it on record; nothing was written when the claim is not ours any more."""
+async def _book(conn: Conn, item: Item, statement: str, **values: Any) -> bool:
+    """Run a fenced statement and put it on record; False, and nothing written: the claim is not ours any more."""
     fenced = (
         f"WITH booked AS ({statement} WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s"
         " AND holder IS NOT NULL RETURNING subject)"
@@ -140,8 +140,17 @@ async def _book(conn: Conn, item: Item, statement: str, **values: Any) -> None:
     )
     keys = {"tenant": item.tenant_id, "subject": item.subject, "epoch": item.epoch}
     cursor = await conn.execute(fenced.encode(), {**keys, **values})
-    if not cursor.rowcount:
-        raise LeaseLost
+    return cursor.rowcount > 0
+
+
+def one_by_one(write: Callable[[Conn, Item, Any, datetime], Awaitable[bool]]) -> Writer[Item]:
+    """A writer that makes a statement for each, in one transaction."""
+
+    async def write_all(conn: Conn, items: Sequence[tuple[Item, Any]], at: datetime) -> list[Outcome | None]:
+        async with conn.transaction():
+            return [outcome if await write(conn, item, outcome, at) else None for item, outcome in items]
+
+    return write_all
 
 
 # --- No-op jobs ---------------------------------------------------------------------------------------------------
@@ -150,10 +159,6 @@ async def _book(conn: Conn, item: Item, statement: str, **values: Any) -> None:
 @dataclass(frozen=True, slots=True)
 class Done(End):
     name: str = "done"
-
-
-async def _done(conn: Conn, item: Item, _: Done, at: datetime) -> None:
-    await _book(conn, item, "DELETE FROM jobs", what="done")
 
 
 _ALL_DONE = """
@@ -168,7 +173,7 @@ _ALL_DONE = """
 """
 
 
-async def _all_done(conn: Conn, items: Sequence[tuple[Item, Done]], at: datetime) -> list[bool]:
+async def _done(conn: Conn, items: Sequence[tuple[Item, Done]], at: datetime) -> list[Outcome | None]:
     works = [work for work, _ in items]
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(
@@ -180,16 +185,16 @@ async def _all_done(conn: Conn, items: Sequence[tuple[Item, Done]], at: datetime
         },
     )
     gone = set(await cursor.fetchall())
-    return [work.subject in gone for work in works]
+    return [done if work.subject in gone else None for work, done in items]
 
 
-def _retry_in(table: str) -> Callable[[Conn, Item, Retry, datetime], Awaitable[None]]:
-    async def retry(conn: Conn, item: Item, outcome: Retry, at: datetime) -> None:
+def _retry_in(table: str) -> Writer[Item]:
+    async def retry(conn: Conn, item: Item, outcome: Retry, at: datetime) -> bool:
         update = (
             f"UPDATE {table} SET holder = NULL, run_at = now() + %(after)s, last_error = %(reason)s,"
             " attempt = attempt - %(back)s"
         )
-        await _book(
+        return await _book(
             conn,
             item,
             update,
@@ -199,16 +204,14 @@ def _retry_in(table: str) -> Callable[[Conn, Item, Retry, datetime], Awaitable[N
             what=outcome.name,
         )
 
-    return retry
+    return one_by_one(retry)
 
 
-async def _bury(conn: Conn, item: Item, outcome: Park, at: datetime) -> None:
-    await _book(conn, item, "DELETE FROM jobs", what=f"parked: {outcome.reason}")
+async def _bury(conn: Conn, item: Item, outcome: Park, at: datetime) -> bool:
+    return await _book(conn, item, "DELETE FROM jobs", what=f"parked: {outcome.reason}")
 
 
-JOBS: WorkKind[Item] = WorkKind(
-    Source("jobs"), {Done: _done, Retry: _retry_in("jobs"), Park: _bury}, batches={Done: _all_done}
-)
+JOBS: WorkKind[Item] = WorkKind(Source("jobs"), {Done: _done, Retry: _retry_in("jobs"), Park: one_by_one(_bury)})
 
 
 # --- Deliveries: a POST that may have arrived though nobody answered, and a stage that asks ---------------------------
@@ -229,12 +232,13 @@ class Posted(Advance):
 
 async def post(conn: Conn, item: Item) -> None:
     """Say, before the first byte, that something goes out."""
-    await _book(conn, item, "UPDATE deliveries SET posted_epoch = epoch", what="intended")
+    if not await _book(conn, item, "UPDATE deliveries SET posted_epoch = epoch", what="intended"):
+        raise LeaseLost
 
 
-async def _delivered(conn: Conn, item: Item, _: Delivered, at: datetime) -> None:
+async def _delivered(conn: Conn, item: Item, _: Delivered, at: datetime) -> bool:
     update = "UPDATE deliveries SET holder = NULL, stage = 'over', delivered_at = %(at)s"
-    await _book(conn, item, update, at=at, what="delivered")
+    return await _book(conn, item, update, at=at, what="delivered")
 
 
 _MOVE = (
@@ -242,35 +246,36 @@ _MOVE = (
 )
 
 
-async def _posted(conn: Conn, item: Item, outcome: Posted, at: datetime) -> None:
-    await _book(conn, item, _MOVE, to=outcome.to, after=outcome.after, what="posted")
+async def _posted(conn: Conn, item: Item, outcome: Posted, at: datetime) -> bool:
+    return await _book(conn, item, _MOVE, to=outcome.to, after=outcome.after, what="posted")
 
 
-async def _doubted(conn: Conn, item: Item, outcome: InDoubt, at: datetime) -> None:
-    await _book(conn, item, _MOVE, to=outcome.to, after=outcome.after, what=f"in doubt: {outcome.reason}")
+async def _doubted(conn: Conn, item: Item, outcome: InDoubt, at: datetime) -> bool:
+    return await _book(conn, item, _MOVE, to=outcome.to, after=outcome.after, what=f"in doubt: {outcome.reason}")
 
 
-async def _gave_up(conn: Conn, item: Item, outcome: Park, at: datetime) -> None:
+async def _gave_up(conn: Conn, item: Item, outcome: Park, at: datetime) -> bool:
     update = "UPDATE deliveries SET holder = NULL, stage = 'over', gave_up = %(reason)s"
-    await _book(conn, item, update, reason=outcome.reason, what="gave up")
+    return await _book(conn, item, update, reason=outcome.reason, what="gave up")
 
 
-async def _is_posted(conn: Conn, item: Item) -> bool:
+async def _are_posted(conn: Conn, items: Sequence[Item]) -> list[bool]:
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute("SELECT posted_epoch IS NOT NULL FROM deliveries WHERE subject = %s", (item.subject,))
-    return bool(await cursor.fetchone())
+    await cursor.execute("SELECT subject FROM deliveries WHERE posted_epoch IS NOT NULL")
+    posted = set(await cursor.fetchall())
+    return [item.subject in posted for item in items]
 
 
 def delivery_kind(written: Callable[[Item, Outcome], None] = lambda _, __: None) -> WorkKind[Item]:
     return WorkKind(
         Source("deliveries"),
         {
-            Delivered: _delivered,
-            Posted: _posted,
-            InDoubt: _doubted,
+            Delivered: one_by_one(_delivered),
+            Posted: one_by_one(_posted),
+            InDoubt: one_by_one(_doubted),
             Retry: _retry_in("deliveries"),
-            Park: _gave_up,
+            Park: one_by_one(_gave_up),
         },
-        is_open=_is_posted,
+        are_open=_are_posted,
         written=written,
     )

@@ -1,7 +1,7 @@
 """A stage with a scripted handler over the real database: what the engine does, without an authority."""
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -46,18 +46,22 @@ class Scripted(Advance):
     name: str = "scripted"
 
 
-async def _done(conn: Conn, work: Work, _: Done, at: datetime) -> None:
-    await outbox.failure(conn, work, at=at, response={"status": "error"}, fate=NumberFate.REUSABLE)
+async def _done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[Outcome | None]:
+    works, responses = [work for work, _ in items], [{"status": "error"}] * len(items)
+    ours = await outbox.failure(conn, works, at=at, responses=responses, fates=[NumberFate.REUSABLE] * len(items))
+    return [done if is_ours else None for (_, done), is_ours in zip(items, ours, strict=True)]
 
 
-async def _scripted(conn: Conn, work: Work, outcome: Scripted, at: datetime) -> None:
-    await outcome.write(conn)
+async def _scripted(conn: Conn, items: Sequence[tuple[Work, Scripted]], at: datetime) -> list[Outcome | None]:
+    for _, outcome in items:
+        await outcome.write(conn)
+    return [outcome for _, outcome in items]
 
 
 def kind_of(source: WorkKind[Work]) -> WorkKind[Work]:
     """Submissions, with the outcomes of tests beside their own."""
     writers: dict[type[Outcome], Writer[Work]] = {**WRITERS, Done: _done, Scripted: _scripted}
-    return WorkKind(source.source, writers, is_open=source.is_open, written=source.written)
+    return WorkKind(source.source, writers, are_open=source.are_open, written=source.written)
 
 
 def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more: Any) -> StageConfig[Work]:
@@ -93,17 +97,43 @@ def raising(error: Exception) -> Handle:
     return handle
 
 
+class Stepwise(Executor[Work]):
+    """Tries one row at a time, and says what was booked."""
+
+    async def step(self, work: Work) -> str:
+        """Try a claimed row and wait until what came of it is written; its name."""
+        self._said: list[str] = []
+        self._answered = trio.Event()
+        self._in_flight.begin(work)
+        async with self.bookings.running():
+            await self._carry(work)
+            await self._answered.wait()
+        return self._said.pop()
+
+    async def book(self, work: Work, outcome: Outcome) -> str:
+        """Have this outcome written; its name."""
+
+        async def attempt(_: Work) -> Outcome:
+            return outcome
+
+        self.attempt = attempt  # type: ignore[method-assign, assignment]  # instead of trying
+        return await self.step(work)
+
+    def _count(self, booked: str) -> None:
+        super()._count(booked)
+        self._said.append(booked)
+        self._answered.set()
+
+
 async def step(db: Database, stage: StageConfig[Work], subject: SubmissionId, tools: Tools | None = None) -> str:
     """One claim, try and booking of this very row, by the real engine; the name of the outcome that was booked."""
-    executor = Executor(stage, tools or make_tools(db))
-    work = await take(db, subject)
-    return await executor.book(work, await executor.attempt(work))
+    return await Stepwise(stage, tools or make_tools(db)).step(await take(db, subject))
 
 
 async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = None) -> list[str]:
     """Claim, try and book until nothing is due; the outcomes in order."""
     tools = tools or make_tools(db)
-    executor = Executor(stage, tools)
+    executor = Stepwise(stage, tools)
     cursors = dict.fromkeys(stage.lanes, TenantId(0))
     outcomes: list[str] = []
     while True:
@@ -111,7 +141,7 @@ async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = No
         if not works:
             return outcomes
         for work in works:
-            outcomes.append(await executor.book(work, await executor.attempt(work)))
+            outcomes.append(await executor.step(work))
 
 
 @asynccontextmanager

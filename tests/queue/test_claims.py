@@ -177,7 +177,7 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
     second = await db.run(find_and_claim, stage, tools, cursors, in_flight)
     for work in second.works:
         in_flight.begin(work)
-    in_flight.end(first.works[0])
+    in_flight.tried(first.works[0])
     third = await db.run(find_and_claim, stage, tools, cursors, in_flight)
 
     assert Counter(work.tenant_id for work in first.works) == {busy: 12}

@@ -14,10 +14,10 @@ from fe.lifecycle import Stage
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 from fe.store.queue.outbox import Work
+from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -45,7 +45,7 @@ def announcing(db: Database, then: Handle) -> Handle:
     """A sender that commits its intent, as the real one does at the last moment, and then does as told."""
 
     async def handle(work: Work) -> Outcome:
-        await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+        await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
         return await then(work)
 
     return handle
@@ -246,7 +246,7 @@ async def test_a_send_whose_eighth_worker_died_after_the_intent_is_asked_about_b
     for _ in range(MAX_ATTEMPTS - 1):
         await step(db, make_stage(raising(TryLater("503")), Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)
     work = await take(db, subject)
-    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+    await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
 
     booked = await step(db, make_stage(done, Stage.SEND, doubts_go_to=Stage.RECONCILE), subject)
 

@@ -71,7 +71,7 @@ async def test_plain_jobs_are_each_done_once_and_their_ends_written_together(db:
     await put_jobs(db, tenant, 300)
     tools = make_tools(db)
     transactions: list[int] = []
-    plain = JOBS.batches[Done]
+    plain = JOBS.writers[Done]
 
     async def counted(conn: Any, items: Any, at: Any) -> Any:
         transactions.append(len(items))
@@ -80,7 +80,7 @@ async def test_plain_jobs_are_each_done_once_and_their_ends_written_together(db:
     async def handle(item: Item) -> Outcome:
         return Done()
 
-    kind = WorkKind(JOBS.source, JOBS.writers, {Done: counted})
+    kind = WorkKind(JOBS.source, {**JOBS.writers, Done: counted})
     async with running(stage("run", kind, handle), tools):
         await until_nothing(db, "SELECT 1 FROM jobs LIMIT 1")
 

@@ -12,9 +12,9 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.stage import StageConfig
 from fe.queue.trouble import Trouble
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
+from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, LEASE, SIGNED, digest_of, make_submission, make_tenant, rows
 from tests.queue.stage import Handle, finish, make_stage, make_tools, raising, running, step
 
@@ -133,7 +133,7 @@ async def test_a_send_that_may_have_gone_out_is_asked_about_in_trouble_as_ever(d
         await make_submission(db, tenant, stage=Stage.SEND, e_ncf=f"E31000000000{number}")
 
     async def announced(work: Work) -> Outcome:
-        await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+        await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
         raise LookupError
 
     async with running(quick(announced, Stage.SEND, doubts_go_to=Stage.RECONCILE), tools):

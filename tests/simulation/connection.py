@@ -34,7 +34,9 @@ class Cursor:
         self.pgresult: _Result | None = None
         self.rowcount = -1
 
-    async def execute(self, statement: str, values: Mapping[str, Any] | None = None) -> "Cursor":
+    async def execute(
+        self, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False
+    ) -> "Cursor":
         answer: Answer = await self._connection.ask(statement, values or {})
         self.pgresult = _Result(answer.columns)
         self.rowcount = len(answer.rows) if answer.columns else answer.touched

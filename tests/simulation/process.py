@@ -22,10 +22,11 @@ from fe.actors.stages import authority_circuits, lanes
 from fe.actors.tracker import Tracker
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
-from fe.ecf.catalogue import Host, Service
+from fe.ecf.catalogue import Host, Root, Service
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
+from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
@@ -36,7 +37,7 @@ from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import SignedDocument
+from fe.store.submissions import OutgoingDocument, SignedDocument
 from tests.simulation.authority import Office, Wire
 from tests.simulation.connection import Connection
 from tests.simulation.statements import Answer, Statements
@@ -130,8 +131,11 @@ class _Signed(Statements):
 
     def answer(self, statement: str, values: Values) -> Answer:
         answer = self._inner.told(self._process.name, statement, values)
-        if "subject" in values or "submission" in values or ("scope" in values and answer.rows):
+        about = ("subject", "subjects", "submission")
+        if any(name in values for name in about) or ("scope" in values and answer.rows):
             told = f"{answer.columns[0]} {answer.rows[0][0]}" if answer.columns and answer.rows else ""
+            if "subjects" in values:
+                told = " ".join(f"{answer.columns[0]} {said}" for said in answer.rows[0][0])
             self._process.has_come_to_a_step(told)
         return answer
 
@@ -261,21 +265,21 @@ class Process:
         try:
             with self._scope:
                 async with trio.open_nursery() as watch:
-                    tools, stages = self._built(watch)
+                    tools, stages, bookings = self._built(watch)
                     watch.start_soon(
                         partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name, self._pulse)
                     )
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)
-                    async with trio.open_nursery() as actors:
+                    async with bookings.running(), trio.open_nursery() as actors:
                         for stage in stages:
-                            actors.start_soon(run_stage, stage, tools, self._stopping)
+                            actors.start_soon(run_stage, stage, tools, self._stopping, bookings)
                     watch.cancel_scope.cancel()
         except* Killed:
             pass
         self._ground.note(f"{self.name} ended")
 
-    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[StageConfig[Work]]]:
+    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[StageConfig[Work]], Bookings[Work]]:
         """As fe/actors/stages.py builds them, with a signer that makes no RSA and a certificate that opens nothing."""
         ground, spread = self._ground, self._spread
         db = Database(self)
@@ -295,17 +299,20 @@ class Process:
             gate=self._circuits.gate,
         )
         reconciler = ground.reconciler(db, authority, credentials, spread)
-        sender = Sender(
-            db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self.clock, self._pulse
-        )
-        tracker = Tracker(db, authority, credentials, reconciler, spread)
         kind, both = submission_kind(ground.metrics, self.clock), lanes(Host.ECF, Host.FC)
-        return tools, [
+        bookings = Bookings(kind, db, self.clock)
+        sender = Sender(
+            db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self._pulse, bookings.put
+        )
+        self._straight = sender.straight
+        tracker = Tracker(db, authority, credentials, reconciler, spread)
+        stages = [
             StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET),
             StageConfig(Stage.SEND, kind, sender.send, _SLOTS, both, _BUDGET, doubts_go_to=Stage.RECONCILE),
             StageConfig(Stage.TRACK, kind, tracker.track, _SLOTS, lanes(Host.ECF), _BUDGET, poll_gap, None, FOLLOW_FOR),
             StageConfig(Stage.RECONCILE, kind, reconciler.reconcile, _SLOTS, both, _BUDGET, poll_gap, None, DOUBT_FOR),
         ]
+        return tools, stages, bookings
 
     async def _sign(self, work: Work) -> Outcome:
         """Stand in for the signer: every signature makes other bytes, as a new FechaHoraFirma does."""
@@ -333,7 +340,16 @@ class Process:
             ncf_expiration=None,
             signed_at=self.clock(),
         )
-        return Signed(document=document)
+        outgoing = OutgoingDocument(
+            Root(row.root),
+            row.e_ncf,
+            row.issuer_rnc,
+            row.buyer_rnc,
+            CERTIFICATE,
+            document.sent is not None,
+            signed if document.sent is None else document.sent,
+        )
+        return Signed(document=document, then=self._straight(work, outgoing, document.host), lease=LEASE)
 
 
 def signed_bytes(subject: SubmissionId, issuer: str | None, e_ncf: str | None, time: int) -> bytes:

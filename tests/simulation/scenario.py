@@ -119,7 +119,7 @@ def _nap(spread: random.Random, documents: tuple[Document, ...], processes: int)
     """A process falls asleep over a document for about as long as it takes the others to think it dead."""
     at, whom, seconds = spread.choice(documents).at + spread.expovariate(1 / 2), spread.randrange(processes), (14, 30)
     if spread.random() < 0.5:  # between the committed intent and the first byte, where it does the most harm
-        return Blow(at, "freeze", whom, spread.uniform(*seconds), 1, "intend_to_send go")
+        return Blow(at, "freeze", whom, spread.uniform(*seconds), 1, spread.choice(("intend_to_send go", "going on")))
     return Blow(at, "freeze", whom, spread.uniform(*seconds), spread.randrange(1, 8))
 
 

@@ -14,6 +14,31 @@ from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
 #: A statement that does nothing but call one of the functions of sql/.
+_BATCH = re.compile(r"\s*SELECT ([a-z_]+)_batch\(\s*%\(tenants\)s")
+
+#: What the values of a batch are called of one row, where that is not the same.
+_SINGULAR = {
+    "tenants": "tenant",
+    "subjects": "subject",
+    "epochs": "epoch",
+    "afters": "after",
+    "errors": "error",
+    "reasons": "reason",
+    "responses": "response",
+    "fates": "fate",
+    "statuses": "status",
+    "track_ids": "track_id",
+    "replies": "reply",
+    "leases": "lease",
+    "digests": "digest",
+    "certificates": "certificate",
+    "hosts": "host",
+    "types": "type",
+    "issuers": "issuer",
+    "buyers": "buyer",
+    "security_codes": "security_code",
+    "signed_ats": "signed_at",
+}
 _CALL = re.compile(r"\s*SELECT (?:[a-z_*, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
 
 
@@ -57,6 +82,8 @@ class Statements:
         """Do what a statement does. Raises KeyError for one that nobody has told us about."""
         if statement in self._known:
             return self._known[statement](values)
+        if batch := _BATCH.match(statement):
+            return Answer((batch[1],), [(self._batch(batch[1], values),)])
         call = _CALL.match(statement)
         if call is None or not hasattr(self.steps, call[1]):
             raise KeyError(f"the simulation does not know the statement {statement}")
@@ -65,6 +92,20 @@ class Statements:
             told = ("outcome", "submission_id", "status", "e_ncf", "body_matched", "numbers_skipped", "numbers_left")
             return Answer(told, [result])
         return Answer((call[1],), [(result,)])
+
+    def _batch(self, function: str, values: Values) -> list[Any]:
+        """Row by row, as the set of them comes to the same: a batch has no two rows of one submission."""
+        columns = {_SINGULAR.get(name, name): value for name, value in values.items()}
+        said: list[Any] = []
+        for n, subject in enumerate(values["subjects"]):
+            row = {name: value[n] if isinstance(value, list | tuple) else value for name, value in columns.items()}
+            answer = self.row(function, row)
+            said.append((subject if answer else None) if isinstance(answer, bool) else answer)
+        return said
+
+    def row(self, function: str, values: Values) -> Any:
+        """Do what a function does for one row of its batch."""
+        return getattr(self.steps, function)(values)
 
     def told(self, by: str, statement: str, values: Values) -> Answer:
         """Answer a statement of the process `by`; for those who want to know who said what."""
@@ -130,8 +171,9 @@ class Statements:
         return Answer(columns, rows)
 
     def _open_sends(self, values: Values) -> Answer:
-        sends = self.steps.sends_of((values["tenant"], values["subject"]))
-        return Answer(("exists",), [(any(send.outcome in OPEN for send in sends),)])
+        keys = zip(values["tenants"], values["subjects"], strict=True)
+        found = [any(send.outcome in OPEN for send in self.steps.sends_of(key)) for key in keys]
+        return Answer(("array",), [(found,)])
 
     # --- fe/store/submissions.py --------------------------------------------------------------------------------------
 

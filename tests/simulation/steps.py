@@ -1,4 +1,4 @@
-"""The moves of a submission, as sql/0005_steps.sql, 0007_operators.sql and 0012_numbers.sql make them.
+"""The moves of a submission, as sql/0013_batches.sql, 0007_operators.sql and 0012_numbers.sql make them.
 
 Each is called by the name of its SQL function with the values of the statement by their parameters' names. That both do
 the same is what test_conformance.py shows.
@@ -86,16 +86,11 @@ class Steps:
         if values["counts"]:
             detail = {"stage": row.stage, "attempt": row.attempt, "error": values["error"], "dueAt": stamp(row.run_at)}
             self.record(_key(values), values["at"], "retry", detail)
+            send = self.tables.sends.get((*_key(values), values["epoch"]))
+            if send is not None and send.outcome == "intended":
+                send.outcome, send.answered_at = "not_sent", values["at"]
         else:
             row.attempt = max(row.attempt - 1, 0)
-        return True
-
-    def book_not_sent(self, values: Values) -> bool:
-        if not self.book_retry(values):
-            return False
-        send = self.tables.sends.get((*_key(values), values["epoch"]))
-        if send is not None and send.outcome == "intended":
-            send.outcome, send.answered_at = "not_sent", values["at"]
         return True
 
     def book_dead_letter(self, values: Values) -> bool:
@@ -151,17 +146,22 @@ class Steps:
             whose = self.tables.held[number] = submission.submission_id
         return whose
 
-    def book_signed(self, values: Values) -> bool:
-        key = _key(values)
-        if self.ours(values) is None:
-            return False
+    def _is_paused(self, key: Key, environment: str) -> bool:
+        which = [(tenant, of) for tenant in (0, key[0]) for of in ("", environment)]
+        return any(one in self.tables.pauses for one in which)
+
+    def book_signed(self, values: Values) -> str:
+        key, holder = _key(values), self.ours(values)
+        if holder is None:
+            return "lost"
+        held_by, lease = holder.holder, values["lease"]
         mine = self.tables.submissions[key]
         if mine.e_ncf is not None and mine.root in ("ECF", "RFCE"):
             whose = self._hold_number(mine, values["issuer"])
             if whose != mine.submission_id:
-                return self.book_number_taken({**values, "holder": whose})
-        if not self.step_on(values, "send", values["host"], timedelta(0)):
-            return False
+                self.book_number_taken({**values, "holder": whose})
+                return "taken"
+        self.step_on(values, "send", values["host"], timedelta(0))
         self.tables.documents[(*key, "signed")] = values["signed"]
         if values["sent"] is not None:
             self.tables.documents[(*key, "sent")] = values["sent"]
@@ -177,7 +177,13 @@ class Steps:
             "summarySha256": sha256(values["sent"]).hexdigest() if values["sent"] is not None else None,
         }
         self.record(key, values["at"], "signed", stripped(detail))
-        return True
+        if lease is None or self._is_paused(key, mine.environment):
+            return "signed"
+        row = self.tables.outbox[key]
+        row.attempt, row.epoch, row.holder = 1, row.epoch + 1, held_by
+        content = values["signed"] if values["sent"] is None else values["sent"]
+        self.intend_to_send({**values, "epoch": row.epoch, "digest": sha256(content).digest()})
+        return "going on"
 
     def intend_to_send(self, values: Values) -> str:
         key, row = _key(values), self.ours(values)

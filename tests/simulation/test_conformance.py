@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Concatenate, ParamSpec
@@ -39,6 +40,7 @@ from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
+from tests.factories import bookings
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.rows import Due, Tables
@@ -326,8 +328,8 @@ class Conformance(RuleBasedStateMachine):
         return next(work for work in reversed(self.works) if work.subject == row.subject)
 
     @precondition(lambda self: self.works)
-    @rule(which=small, summary=st.booleans())
-    def signed(self, which: int, summary: bool) -> None:
+    @rule(which=small, summary=st.booleans(), lease=st.sampled_from([None, None, LEASE]))
+    def signed(self, which: int, summary: bool, lease: timedelta | None = None) -> None:
         work = self.work(which, Stage.SIGN)
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
             return  # the table takes no second signature: that is one of its rules, and no move
@@ -344,7 +346,11 @@ class Conformance(RuleBasedStateMachine):
             ncf_expiration=None,
             signed_at=self.at(),
         )
-        self.both.run(submissions.signed, work, document, at=self.at())
+        said = self.both.run(bookings.signed, work, document, at=self.at(), lease=lease)
+        if said == "going on":
+            self.works.append(
+                replace(work, stage=Stage.SEND, lane=OutboxLane(work.environment, document.host), epoch=work.epoch + 1)
+            )
 
     @precondition(lambda self: self.works)
     @rule(which=small)
@@ -352,19 +358,18 @@ class Conformance(RuleBasedStateMachine):
         if not any(row.stage == Stage.SEND for row in self.both.tables.outbox.values()):
             self.signed(which, False)
         work, digest = self.work(which, Stage.SEND), hashlib.sha256(b"<signed/>").digest()
-        self.both.run(submissions.intend_to_send, work, at=self.at(), lease=LEASE, digest=digest)
+        self.both.run(bookings.intend_to_send, work, at=self.at(), lease=LEASE, digest=digest)
 
     @precondition(lambda self: self.works)
-    @rule(which=small, after=gaps, counts=st.booleans(), announced=st.booleans())
-    def retry(self, which: int, after: timedelta, counts: bool, announced: bool) -> None:
-        book = outbox.not_sent if announced else outbox.retry
-        self.both.run(book, self.work(which), at=self.at(), after=after, error="status 503", counts=counts)
+    @rule(which=small, after=gaps, counts=st.booleans())
+    def retry(self, which: int, after: timedelta, counts: bool) -> None:
+        self.both.run(bookings.retry, self.work(which), at=self.at(), after=after, error="status 503", counts=counts)
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps, words=st.sampled_from(["a", "b"]))
     def processing(self, which: int, after: timedelta, words: str) -> None:
         response = {"mensajes": [{"codigo": "0", "valor": words}]}
-        self.both.run(outbox.processing, self.work(which, Stage.TRACK), at=self.at(), after=after, response=response)
+        self.both.run(bookings.processing, self.work(which, Stage.TRACK), at=self.at(), after=after, response=response)
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps)
@@ -372,21 +377,21 @@ class Conformance(RuleBasedStateMachine):
         work = self.work(which, Stage.SEND, Stage.RECONCILE)
         reply: dict[str, Any] = {"trackId": f"t-{work.epoch}", "error": None} if which % 2 else {"adopted": True}
         self.both.run(
-            outbox.received, work, at=self.at(), track_id=TrackId(f"t-{work.epoch}"), after=after, reply=reply
+            bookings.received, work, at=self.at(), track_id=TrackId(f"t-{work.epoch}"), after=after, reply=reply
         )
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps)
     def doubt(self, which: int, after: timedelta) -> None:
         self.both.run(
-            outbox.doubt, self.work(which, Stage.SEND, Stage.RECONCILE), at=self.at(), after=after, error="timeout"
+            bookings.doubt, self.work(which, Stage.SEND, Stage.RECONCILE), at=self.at(), after=after, error="timeout"
         )
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps)
     def resend(self, which: int, after: timedelta) -> None:
         self.both.run(
-            outbox.resend, self.work(which, Stage.RECONCILE), at=self.at(), after=after, reason="not known there"
+            bookings.resend, self.work(which, Stage.RECONCILE), at=self.at(), after=after, reason="not known there"
         )
 
     @precondition(lambda self: self.works)
@@ -395,20 +400,56 @@ class Conformance(RuleBasedStateMachine):
         work = self.work(which)
         match how:
             case "dead letter":
-                self.both.run(outbox.dead_letter, work, at=self.at(), error="used up")
+                self.both.run(bookings.dead_letter, work, at=self.at(), error="used up")
             case "error":
                 response = {"status": "error", "error": "refused", "dgiiResponse": None}
-                self.both.run(outbox.failure, work, at=self.at(), response=response, fate=NumberFate.REUSABLE)
+                self.both.run(bookings.failure, work, at=self.at(), response=response, fate=NumberFate.REUSABLE)
             case _:
                 status = Status.ACCEPTED if how == "accepted" else Status.REJECTED
                 self.both.run(
-                    outbox.verdict,
+                    bookings.verdict,
                     work,
                     at=self.at(),
                     status=status,
                     track_id=TrackId("t-9") if which % 2 else None,
                     response={"trackStatus": {"estado": status.value}},
                     fate=NumberFate.USED,
+                )
+
+    @precondition(lambda self: len(self.works) > 1)
+    @rule(
+        many=st.integers(2, 8), how=st.sampled_from(["retry", "doubt", "verdict", "dead letter", "received", "intend"])
+    )
+    def together(self, many: int, how: str) -> None:
+        """Claims of which some hold and some have passed, in one batch; of each submission the newest."""
+        self.tick()
+        newest = {(work.tenant_id, work.subject): work for work in self.works}
+        works = [newest[key] for key in sorted(newest)][:many]
+        n, at = len(works), self.at()
+        match how:
+            case "retry":
+                counts = [bool(work.subject.int % 2) for work in works]
+                gaps = [timedelta(seconds=2)] * n
+                self.both.run(outbox.retry, works, at=at, afters=gaps, counts=counts, errors=["status 503"] * n)
+            case "doubt":
+                self.both.run(outbox.doubt, works, at=at, afters=[timedelta(0)] * n, errors=["timeout"] * n)
+            case "dead letter":
+                self.both.run(outbox.dead_letter, works, at=at, errors=["used up"] * n)
+            case "received":
+                ids, replies = [TrackId(f"t-{work.epoch}") for work in works], [{"adopted": True}] * n
+                self.both.run(outbox.received, works, at=at, track_ids=ids, afters=[timedelta(0)] * n, replies=replies)
+            case "intend":
+                digests = [hashlib.sha256(b"<signed/>").digest()] * n
+                self.both.run(submissions.intend_to_send, works, at=at, leases=[LEASE] * n, digests=digests)
+            case _:
+                self.both.run(
+                    outbox.verdict,
+                    works,
+                    at=at,
+                    statuses=[Status.ACCEPTED] * n,
+                    track_ids=[None] * n,
+                    responses=[{"trackStatus": {"estado": "Aceptado"}}] * n,
+                    fates=[NumberFate.USED] * n,
                 )
 
     # --- What is read, what is around, what operators do --------------------------------------------------------------
@@ -418,7 +459,7 @@ class Conformance(RuleBasedStateMachine):
     def ask(self, which: int) -> None:
         work = self.work(which)
         self.both.run(_question, work)
-        self.both.run(outbox.has_open_sends, work)
+        self.both.run(bookings.has_open_sends, work)
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
             self.both.run(submissions.outgoing_document, work)
 

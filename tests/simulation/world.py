@@ -113,13 +113,13 @@ class Ledger(Statements):
         super().__init__(world.tables, world.now, world.mutant.steps)
         self._world = world
         self._told: dict[Key, list[Event]] = {}
+        self._by = "nobody"
 
     def told(self, by: str, statement: str, values: Values) -> Answer:
         """Answer a statement of a process, and take note of it."""
-        before = self._sends_before(values) if "intend_to_send" in statement else ()
+        self._by = by
         answer = self._world.mutant.twist(self.tables, statement, self.answer(statement, values))
         world, at = self._world, trio.current_time()
-        self._look_for_rewriting(values)
         if "deaths = o.deaths" in statement:
             for tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
                 world.booked.append(Booked(at, "claim", by, (tenant, subject), epoch))
@@ -127,13 +127,23 @@ class Ledger(Statements):
                 world.note(
                     f"{by} claims {subject.hex[-4:]} {stage} attempt {attempt} epoch {epoch} deaths {crash_count}"
                 )
-        elif "epoch" in values and answer.rows:
-            what, (said,) = answer.columns[0], answer.rows[0]
-            world.note(f"{by} {what} {values['subject'].hex[-4:]} epoch {values['epoch']}: {said}")
-            if said in (True, "go"):
-                key = (values["tenant"], values["subject"])
-                world.booked.append(Booked(at, what, by, key, values["epoch"], before))
+        else:
+            self._look_for_rewriting(values)
         return answer
+
+    def row(self, function: str, values: Values) -> Any:
+        before = self._sends_before(values)
+        said = super().row(function, values)
+        self._look_for_rewriting(values)
+        world, at, by, epoch = self._world, trio.current_time(), self._by, values["epoch"]
+        key = (values["tenant"], values["subject"])
+        world.note(f"{by} {function} {key[1].hex[-4:]} epoch {epoch}: {said}")
+        if said not in (False, "lost", "in doubt"):
+            world.booked.append(Booked(at, function, by, key, epoch, before))
+        if said == "going on":
+            world.booked.append(Booked(at, "claim", by, key, epoch + 1))
+            world.booked.append(Booked(at, "intend_to_send", by, key, epoch + 1, before))
+        return said
 
     def _look_for_rewriting(self, values: Values) -> None:
         """A history only grows: what stood in it stands there still."""

@@ -16,6 +16,7 @@ from fe.store.queue import audit, circuits, dead_letters, diagnosis, outbox, pau
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.queue.outbox import OutboxLane
+from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
     claim_all,
@@ -45,7 +46,7 @@ async def make_dead(
 ) -> SubmissionId:
     """A submission that gave up in `stage`."""
     subject = await make_submission(db, tenant, stage=stage, **more)  # type: ignore[arg-type]  # handed on
-    await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error=error)
+    await db.run(bookings.dead_letter, await take(db, subject), at=DIED_AT, error=error)
     return subject
 
 
@@ -141,7 +142,7 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
     subject = await make_dead(db, tenant, certificate_id=certificate)
     accepted = await make_submission(db, tenant, stage=Stage.TRACK, track_id=TrackId("track-2"))
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         await take(db, accepted),
         at=NOW,
         status=Status.ACCEPTED,
@@ -213,9 +214,9 @@ async def test_a_replay_asks_first_where_bytes_may_have_gone_out(db: Database) -
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     work = await take(db, subject)
     await db.run(
-        submissions.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b"signed")
+        bookings.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b"signed")
     )
-    await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error="died")
+    await db.run(bookings.dead_letter, await take(db, subject), at=DIED_AT, error="died")
 
     assert await db.transact(dead_letters.replay, act(), tenant, subject) == "reconcile"
 
@@ -226,9 +227,9 @@ async def test_a_replay_sends_at_once_what_certainly_was_not_sent(db: Database) 
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     work = await take(db, subject)
-    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b""))
-    await db.run(outbox.not_sent, work, at=ACCEPTED_AT, after=timedelta(0), error="refused")
-    await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error="refused")
+    await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b""))
+    await db.run(bookings.retry, work, at=ACCEPTED_AT, after=timedelta(0), error="refused")
+    await db.run(bookings.dead_letter, await take(db, subject), at=DIED_AT, error="refused")
 
     assert await db.transact(dead_letters.replay, act(), tenant, subject) == "send"
 
@@ -245,15 +246,15 @@ async def test_a_replay_forgets_the_sends_before_it_and_counts_those_after_it_by
     async def ask() -> tuple[int, int]:
         work = await take(db, subject)
         sends = (await db.run(submissions.reconcile_facts, work)).sends
-        await db.run(outbox.resend, work, at=ACCEPTED_AT, after=timedelta(0), reason="the authority does not know it")
+        await db.run(bookings.resend, work, at=ACCEPTED_AT, after=timedelta(0), reason="the authority does not know it")
         return sends, (await outbox_row(db, subject))["attempt"]
 
     first = await ask()
     work = await take(db, subject)
     await db.run(
-        submissions.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b"signed")
+        bookings.intend_to_send, work, at=ACCEPTED_AT, lease=timedelta(seconds=60), digest=digest_of(b"signed")
     )
-    await db.run(outbox.doubt, work, at=ACCEPTED_AT, after=timedelta(0), error="timeout")
+    await db.run(bookings.doubt, work, at=ACCEPTED_AT, after=timedelta(0), error="timeout")
 
     assert first == (0, 0)
     assert await ask() == (1, 1)
@@ -263,23 +264,23 @@ async def test_a_worker_that_was_thought_dead_books_nothing_after_a_replay(db: D
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     asleep = await take(db, subject)
-    await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error="died")
+    await db.run(bookings.dead_letter, await take(db, subject), at=DIED_AT, error="died")
     await db.transact(dead_letters.replay, act(), tenant, subject)
     anew = await take(db, subject)
 
     with pytest.raises(LeaseLost):
-        await db.run(outbox.retry, asleep, at=NOW, after=timedelta(0), error="late")
+        await db.run(bookings.retry, asleep, at=NOW, after=timedelta(0), error="late")
 
     assert anew.epoch > asleep.epoch
-    await db.run(outbox.retry, anew, at=NOW, after=timedelta(0), error="in time")
+    await db.run(bookings.retry, anew, at=NOW, after=timedelta(0), error="in time")
 
 
 async def test_the_client_keeps_seeing_what_the_authority_said_before(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.TRACK)
     said = {"trackStatus": {"estado": "En Proceso"}, "mensajes": []}
-    await db.run(outbox.processing, await take(db, subject), at=NOW, after=timedelta(0), response=said)
-    await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error="72 hours are over")
+    await db.run(bookings.processing, await take(db, subject), at=NOW, after=timedelta(0), response=said)
+    await db.run(bookings.dead_letter, await take(db, subject), at=DIED_AT, error="72 hours are over")
     dead = (await submission(db, subject))["response"]
 
     await db.transact(dead_letters.replay, act(), tenant, subject)
@@ -428,7 +429,7 @@ async def test_what_is_in_hand_is_finished_though_its_tenant_is_paused(db: Datab
 
     await db.transact(pauses.pause, act(), tenant, None)
 
-    await db.run(outbox.retry, work, at=NOW, after=timedelta(0), error="later")
+    await db.run(bookings.retry, work, at=NOW, after=timedelta(0), error="later")
     assert (await outbox_row(db, subject))["last_error"] == "later"
 
 
@@ -451,7 +452,7 @@ async def test_what_a_submission_waits_for_is_found_by_its_id_alone(db: Database
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     work = await take(db, subject)
-    await db.run(outbox.not_sent, work, at=ACCEPTED_AT, after=timedelta(minutes=1), error="status 503")
+    await db.run(bookings.retry, work, at=ACCEPTED_AT, after=timedelta(minutes=1), error="status 503")
 
     found = await db.run(diagnosis.why, subject)
 

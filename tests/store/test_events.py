@@ -10,7 +10,7 @@ from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
+from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -60,21 +60,21 @@ async def long_life(db: Database) -> SubmissionId:
 
     async def send() -> None:
         work = await take(db, subject)
-        await db.run(submissions.intend_to_send, work, at=AT, lease=LEASE, digest=digest_of(SIGNED))
+        await db.run(bookings.intend_to_send, work, at=AT, lease=LEASE, digest=digest_of(SIGNED))
 
     await send()
     work = (await rows(db, "SELECT epoch FROM outbox"))[0]
     assert work["epoch"] == 2
     sent = await take(db, subject)
-    await db.run(outbox.doubt, sent, at=AT, after=SOON, error="año \\ «corté» \"quoted\" 'single' \U0001f9fe \n\t")
-    await db.run(outbox.resend, await take(db, subject), at=AT, after=SOON, reason="not known")
+    await db.run(bookings.doubt, sent, at=AT, after=SOON, error="año \\ «corté» \"quoted\" 'single' \U0001f9fe \n\t")
+    await db.run(bookings.resend, await take(db, subject), at=AT, after=SOON, reason="not known")
     await send()
     await db.run(
-        outbox.received, await take(db, subject), at=AT, track_id=TrackId("t"), after=SOON, reply={"z": 1.50, "a": []}
+        bookings.received, await take(db, subject), at=AT, track_id=TrackId("t"), after=SOON, reply={"z": 1.50, "a": []}
     )
-    await db.run(outbox.processing, await take(db, subject), at=AT, after=SOON, response={"ñ": None})
+    await db.run(bookings.processing, await take(db, subject), at=AT, after=SOON, response={"ñ": None})
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         await take(db, subject),
         at=AT.astimezone(),
         status=Status.ACCEPTED,

@@ -21,10 +21,10 @@ from fe.store.postgres import migrate as module
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.postgres.migrate import migrate, migrations
-from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
 from fe.store.sequences import Change, Sequence, Unchanged
 from fe.store.submissions import SignedDocument
+from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -66,12 +66,12 @@ async def accepted(db: Database, tenant: TenantId, at: datetime = ACCEPTED_AT, *
 
 
 async def sign(db: Database, subject: SubmissionId, issuer: str = ISSUER) -> None:
-    await db.run(submissions.signed, await take(db, subject), document(issuer), at=ACCEPTED_AT)
+    await db.run(bookings.signed, await take(db, subject), document(issuer), at=ACCEPTED_AT)
 
 
 async def send(db: Database, subject: SubmissionId) -> Work:
     work = await take(db, subject)
-    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(b"<ECF/>"))
+    await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(b"<ECF/>"))
     return work
 
 
@@ -79,7 +79,7 @@ async def reject(db: Database, subject: SubmissionId, fate: str) -> None:
     """Send it, and have it refused."""
     work = await send(db, subject)
     await db.run(
-        outbox.verdict,
+        bookings.verdict,
         work,
         at=ACCEPTED_AT,
         status=Status.REJECTED,
@@ -123,7 +123,7 @@ async def test_of_twenty_that_are_signed_at_once_exactly_one_goes_on(db: Databas
     works = [await take(db, subject) for subject in subjects]
 
     async def act(conn: Conn, number: int) -> None:
-        await submissions.signed(conn, works[number], document(), at=ACCEPTED_AT)
+        await bookings.signed(conn, works[number], document(), at=ACCEPTED_AT)
 
     results = await race(dsn, 20, act)
 
@@ -165,7 +165,7 @@ async def test_a_dead_letter_keeps_its_number(db: Database) -> None:
     tenant = await make_tenant(db)
     first, second = await accepted(db, tenant), await accepted(db, tenant)
     await sign(db, first)
-    await db.run(outbox.dead_letter, await take(db, first), at=ACCEPTED_AT, error="status 503")
+    await db.run(bookings.dead_letter, await take(db, first), at=ACCEPTED_AT, error="status 503")
 
     await sign(db, second)
 
@@ -218,7 +218,7 @@ async def test_a_worker_that_was_relieved_takes_no_number(db: Database) -> None:
     await take(db, first)
 
     with pytest.raises(LeaseLost):
-        await db.run(submissions.signed, late, document(), at=ACCEPTED_AT)
+        await db.run(bookings.signed, late, document(), at=ACCEPTED_AT)
 
     assert await rows(db, "SELECT * FROM held_numbers") == []
     await sign(db, second)

@@ -15,9 +15,10 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
-from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SendInDoubt, SignedDocument
+from fe.store.submissions import SignedDocument
+from tests.factories import bookings
+from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -51,22 +52,22 @@ DOCUMENT = SignedDocument(
     AT,
 )
 
-Write = Callable[[Conn, Work], Awaitable[None]]
+Write = Callable[[Conn, Work], Awaitable[str | None]]
 
 #: Each booking with the stage its claim is in, and where the row is afterwards (None: gone).
 BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {
-    "retry": (partial(outbox.retry, at=AT, after=SOON, error="why"), Stage.SIGN, "sign"),
-    "not sent": (partial(outbox.not_sent, at=AT, after=SOON, error="why"), Stage.SEND, "send"),
-    "dead letter": (partial(outbox.dead_letter, at=AT, error="why"), Stage.SEND, None),
-    "failure": (partial(outbox.failure, at=AT, response=ANSWER, fate=NumberFate.REUSABLE), Stage.SEND, None),
-    "signed": (partial(submissions.signed, document=DOCUMENT, at=AT), Stage.SIGN, "send"),
-    "received": (partial(outbox.received, at=AT, track_id=TrackId("t"), after=SOON, reply={}), Stage.SEND, "track"),
-    "doubt": (partial(outbox.doubt, at=AT, after=SOON, error="why"), Stage.SEND, "reconcile"),
-    "resend": (partial(outbox.resend, at=AT, after=SOON, reason="why"), Stage.RECONCILE, "send"),
-    "processing": (partial(outbox.processing, at=AT, after=SOON, response={"a": 1}), Stage.TRACK, "track"),
+    "retry": (partial(bookings.retry, at=AT, after=SOON, error="why"), Stage.SIGN, "sign"),
+    "not sent": (partial(bookings.retry, at=AT, after=SOON, error="why"), Stage.SEND, "send"),
+    "dead letter": (partial(bookings.dead_letter, at=AT, error="why"), Stage.SEND, None),
+    "failure": (partial(bookings.failure, at=AT, response=ANSWER, fate=NumberFate.REUSABLE), Stage.SEND, None),
+    "signed": (partial(bookings.signed, document=DOCUMENT, at=AT), Stage.SIGN, "send"),
+    "received": (partial(bookings.received, at=AT, track_id=TrackId("t"), after=SOON, reply={}), Stage.SEND, "track"),
+    "doubt": (partial(bookings.doubt, at=AT, after=SOON, error="why"), Stage.SEND, "reconcile"),
+    "resend": (partial(bookings.resend, at=AT, after=SOON, reason="why"), Stage.RECONCILE, "send"),
+    "processing": (partial(bookings.processing, at=AT, after=SOON, response={"a": 1}), Stage.TRACK, "track"),
     "verdict": (
         partial(
-            outbox.verdict,
+            bookings.verdict,
             at=AT,
             status=Status.ACCEPTED,
             track_id=TrackId("t"),
@@ -93,7 +94,7 @@ async def announced(db: Database, **more: Any) -> Work:
 
 
 async def intend(db: Database, work: Work) -> None:
-    await db.run(submissions.intend_to_send, work, at=AT, lease=LEASE, digest=digest_of(SIGNED))
+    await db.run(bookings.intend_to_send, work, at=AT, lease=LEASE, digest=digest_of(SIGNED))
 
 
 async def everything(db: Database) -> list[list[dict[str, Any]]]:
@@ -185,7 +186,7 @@ async def test_a_booking_that_fails_halfway_leaves_nothing(db: Database, name: s
 async def test_a_retry_is_due_later_keeps_its_attempts_and_tells_why(db: Database) -> None:
     work = await claimed(db, Stage.SIGN)
 
-    await db.run(outbox.retry, work, at=AT, after=SOON, error="the key is locked")
+    await db.run(bookings.retry, work, at=AT, after=SOON, error="the key is locked")
 
     kept = await waiting(db, work.subject)
     assert 25 < kept["due_in"] <= 30
@@ -204,7 +205,7 @@ async def test_a_row_given_back_has_not_counted_and_leaves_no_event(db: Database
     work = await claimed(db, Stage.SIGN)
     before = await story(db, work.subject)
 
-    await db.run(outbox.retry, work, at=AT, after=timedelta(0), error="stopped", counts=False)
+    await db.run(bookings.retry, work, at=AT, after=timedelta(0), error="stopped", counts=False)
 
     assert (await waiting(db, work.subject))["attempt"] == 0
     assert await story(db, work.subject) == before
@@ -213,12 +214,12 @@ async def test_a_row_given_back_has_not_counted_and_leaves_no_event(db: Database
 
 async def test_what_was_not_sent_closes_its_own_intent_and_no_other(db: Database) -> None:
     first = await announced(db)
-    await db.run(outbox.doubt, first, at=AT, after=SOON, error="timeout")
-    await db.run(outbox.resend, await take(db, first.subject), at=AT, after=SOON, reason="unknown there")
+    await db.run(bookings.doubt, first, at=AT, after=SOON, error="timeout")
+    await db.run(bookings.resend, await take(db, first.subject), at=AT, after=SOON, reason="unknown there")
     second = await take(db, first.subject)
     await intend(db, second)
 
-    await db.run(outbox.not_sent, second, at=AT, after=SOON, error="refused to connect")
+    await db.run(bookings.retry, second, at=AT, after=SOON, error="refused to connect")
 
     assert await sends_of(db, first.subject) == [(first.epoch, "not_known"), (second.epoch, "not_sent")]
 
@@ -227,7 +228,7 @@ async def test_a_dead_letter_keeps_all_that_a_replay_needs_and_stays_queued_to_i
     work = await announced(db)
     entered_at = (await waiting(db, work.subject))["entered_at"]
 
-    await db.run(outbox.dead_letter, work, at=AT, error="8 times 503")
+    await db.run(bookings.dead_letter, work, at=AT, error="8 times 503")
 
     dead = await row(db, "SELECT * FROM dead_letters")
     assert {key: dead[key] for key in ("tenant_id", "subject", "stage", "environment", "host")} == {
@@ -246,9 +247,9 @@ async def test_a_dead_letter_keeps_all_that_a_replay_needs_and_stays_queued_to_i
 
 async def test_a_dead_letter_keeps_what_the_authority_had_said(db: Database) -> None:
     work = await claimed(db, Stage.TRACK)
-    await db.run(outbox.processing, work, at=AT, after=SOON, response={"trackStatus": {"estado": "En Proceso"}})
+    await db.run(bookings.processing, work, at=AT, after=SOON, response={"trackStatus": {"estado": "En Proceso"}})
 
-    await db.run(outbox.dead_letter, await take(db, work.subject), at=AT, error="72 hours")
+    await db.run(bookings.dead_letter, await take(db, work.subject), at=AT, error="72 hours")
 
     kept = await submission(db, work.subject)
     assert kept["status"] == "En Proceso"
@@ -265,7 +266,7 @@ async def test_a_dead_letter_keeps_what_the_authority_had_said(db: Database) -> 
 async def test_a_failure_is_an_error_to_the_client_and_closes_the_send(db: Database) -> None:
     work = await announced(db)
 
-    await db.run(outbox.failure, work, at=AT, response=ANSWER, fate=NumberFate.REUSABLE)
+    await db.run(bookings.failure, work, at=AT, response=ANSWER, fate=NumberFate.REUSABLE)
 
     kept = await submission(db, work.subject)
     assert (kept["status"], kept["response"], kept["number_fate"], kept["updated_at"]) == (
@@ -284,7 +285,9 @@ async def test_a_verdict_is_dated_and_keeps_the_first_answers_moment(db: Databas
     work = await claimed(db, Stage.TRACK)
     later = AT + timedelta(hours=1)
 
-    await db.run(outbox.verdict, work, at=later, status=status, track_id=None, response={"a": 1}, fate=NumberFate.USED)
+    await db.run(
+        bookings.verdict, work, at=later, status=status, track_id=None, response={"a": 1}, fate=NumberFate.USED
+    )
 
     kept = await submission(db, work.subject)
     assert (kept["status"], kept["response"], kept["number_fate"]) == (status, {"a": 1}, "used")
@@ -296,7 +299,9 @@ async def test_a_verdict_is_dated_and_keeps_the_first_answers_moment(db: Databas
 async def test_a_verdict_in_the_answer_to_the_send_is_the_first_answer_and_closes_the_send(db: Database) -> None:
     work = await announced(db, summary=True)
 
-    await db.run(outbox.verdict, work, at=AT, status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED)
+    await db.run(
+        bookings.verdict, work, at=AT, status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED
+    )
 
     assert (await submission(db, work.subject))["first_answer_at"] == AT
     assert await sends_of(db, work.subject) == [(work.epoch, "received")]
@@ -322,7 +327,7 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
         AT,
     )
 
-    await db.run(submissions.signed, work, document, at=AT)
+    await db.run(bookings.signed, work, document, at=AT)
 
     due = await waiting(db, work.subject)
     assert (due["stage"], due["host"], due["attempt"], due["last_error"]) == ("send", "fc", 0, None)
@@ -351,7 +356,7 @@ async def test_signed_bytes_are_never_made_again(db: Database) -> None:
     await rows(db, "UPDATE outbox SET stage = 'sign'")
 
     with pytest.raises(psycopg.errors.UniqueViolation):
-        await db.run(submissions.signed, work, DOCUMENT, at=AT)
+        await db.run(bookings.signed, work, DOCUMENT, at=AT)
 
 
 async def test_the_intent_is_committed_with_the_digest_of_the_bytes_and_renews_the_lease(db: Database) -> None:
@@ -425,7 +430,7 @@ async def test_an_earlier_send_that_is_resolved_is_no_obstacle(db: Database, out
 async def test_a_receipt_closes_the_send_and_makes_asking_due(db: Database) -> None:
     work = await announced(db)
 
-    await db.run(outbox.received, work, at=AT, track_id=TrackId("t-9"), after=SOON, reply={"trackId": "t-9"})
+    await db.run(bookings.received, work, at=AT, track_id=TrackId("t-9"), after=SOON, reply={"trackId": "t-9"})
 
     kept = await submission(db, work.subject)
     assert (kept["track_id"], kept["first_answer_at"], kept["status"]) == ("t-9", AT, "queued")
@@ -444,7 +449,7 @@ async def test_a_doubt_leaves_send_and_number_unknown_and_makes_asking_due(db: D
     work = await announced(db)
     before = await waiting(db, work.subject)
 
-    await db.run(outbox.doubt, work, at=AT, after=SOON, error="connection reset")
+    await db.run(bookings.doubt, work, at=AT, after=SOON, error="connection reset")
 
     assert await sends_of(db, work.subject) == [(work.epoch, "unknown")]
     kept = await submission(db, work.subject)
@@ -458,7 +463,7 @@ async def test_a_doubt_about_a_doubt_goes_on_counting(db: Database) -> None:
     work = await claimed(db, Stage.RECONCILE)
     before = await waiting(db, work.subject)
 
-    await db.run(outbox.doubt, work, at=AT, after=SOON, error="still")
+    await db.run(bookings.doubt, work, at=AT, after=SOON, error="still")
 
     due = await waiting(db, work.subject)
     assert (due["attempt"], due["entered_at"]) == (work.attempt, before["entered_at"])
@@ -469,11 +474,11 @@ async def test_sending_again_counts_on_from_the_sends_there_were(db: Database) -
     for number in range(1, 4):
         work = await take(db, subject)
         await intend(db, work)
-        await db.run(outbox.doubt, work, at=AT, after=SOON, error="timeout")
+        await db.run(bookings.doubt, work, at=AT, after=SOON, error="timeout")
         for _ in range(3):  # however often it was asked in between
             asking = await take(db, subject)
-            await db.run(outbox.retry, asking, at=AT, after=SOON, error="503")
-        await db.run(outbox.resend, await take(db, subject), at=AT, after=SOON, reason="unknown there")
+            await db.run(bookings.retry, asking, at=AT, after=SOON, error="503")
+        await db.run(bookings.resend, await take(db, subject), at=AT, after=SOON, reason="unknown there")
         due = await waiting(db, subject)
         assert (due["stage"], due["attempt"]) == ("send", number)
     assert (await take(db, subject)).attempt == 4
@@ -484,7 +489,7 @@ async def test_a_verdict_found_by_asking_closes_all_sends_in_doubt(db: Database)
     work = await claimed(db, Stage.RECONCILE)
 
     await db.run(
-        outbox.verdict, work, at=AT, status=Status.ACCEPTED, track_id=TrackId("t"), response={}, fate=NumberFate.USED
+        bookings.verdict, work, at=AT, status=Status.ACCEPTED, track_id=TrackId("t"), response={}, fate=NumberFate.USED
     )
 
     assert [outcome for _, outcome in await sends_of(db, work.subject)] == ["received"]
@@ -495,9 +500,9 @@ async def test_waiting_for_a_verdict_counts_polls_and_tells_each_change_once(db:
     work = await claimed(db, Stage.TRACK)
     said = {"trackStatus": {"estado": "En Proceso"}}
 
-    await db.run(outbox.processing, work, at=AT, after=SOON, response=said)
-    await db.run(outbox.processing, await take(db, work.subject), at=AT + SOON, after=SOON, response=said)
-    await db.run(outbox.processing, await take(db, work.subject), at=AT + SOON, after=SOON, response={"b": 2})
+    await db.run(bookings.processing, work, at=AT, after=SOON, response=said)
+    await db.run(bookings.processing, await take(db, work.subject), at=AT + SOON, after=SOON, response=said)
+    await db.run(bookings.processing, await take(db, work.subject), at=AT + SOON, after=SOON, response={"b": 2})
 
     kept = await submission(db, work.subject)
     assert (kept["status"], kept["response"]) == ("En Proceso", {"b": 2})

@@ -25,6 +25,7 @@ from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.queue import diagnosis, outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission
+from tests.factories import bookings
 
 HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
 DUE = int(os.environ.get("FE_PLAN_DUE", "10000"))
@@ -168,7 +169,7 @@ async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) 
 
 async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
     async def book(conn: Conn) -> None:
-        await outbox.verdict(
+        await bookings.verdict(
             conn,
             await some_work(conn),
             at=NOW,

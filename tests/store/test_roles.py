@@ -25,6 +25,7 @@ from fe.store.postgres.migrate import MigrationError, migrate, migrations, verif
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane
+from tests.factories import bookings
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
@@ -87,7 +88,9 @@ CALLERS = {
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
     **dict.fromkeys(("draw_number", "number_is_free"), (FRONT,)),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
-    "hold_number": (WORKER,),
+    **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),
+    **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
+    **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -288,7 +291,7 @@ async def test_everything_works_in_the_database_of_an_owner_that_is_no_superuser
             (work,) = await worker.run(
                 outbox.claim, Stage.SIGN, OutboxLane(Environment.ECF), [tenant.tenant_id], [1], lease=LEASE, holder="w"
             )
-            await worker.run(outbox.dead_letter, work, at=NOW, error="no")
+            await worker.run(bookings.dead_letter, work, at=NOW, error="no")
             assert [
                 event.kind for event in await front.run_for(tenant.tenant_id, submissions.timeline, new.submission_id)
             ] == ["accepted", "dead_letter"]

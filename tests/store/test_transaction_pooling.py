@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
@@ -26,6 +26,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.postgres.session import SERVER_SETTINGS, settings_of
 from fe.store.postgres.trio_connection import TrioDriver
 from fe.store.queue import outbox
+from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -80,7 +81,7 @@ async def settings_there(conn: Conn) -> dict[str, str]:
     return dict(await cursor.fetchall())
 
 
-async def whole_road(front: Database, worker: Database, tenant: int) -> UUID:
+async def whole_road(front: Database, worker: Database, tenant: TenantId) -> SubmissionId:
     """The hot statements, in their order: accept, claim, book what was signed, sent and judged, read."""
     new = new_submission(tenant)
     accepted = await front.run(submissions.accept, new, ACCEPTED_AT)
@@ -90,18 +91,18 @@ async def whole_road(front: Database, worker: Database, tenant: int) -> UUID:
         outbox.claim, stage=Stage.SIGN, lane=lane, scope=[tenant], shares=[10], lease=LEASE, holder="pooled"
     )
     (work,) = await worker.run(claim)
-    await worker.run(submissions.signed, work, DOCUMENT, at=ACCEPTED_AT)
+    await worker.run(bookings.signed, work, DOCUMENT, at=ACCEPTED_AT)
     work = await take(worker, new.submission_id)
-    await worker.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
-    await worker.run(outbox.received, work, at=ACCEPTED_AT, track_id="t", after=timedelta(0), reply={})
+    await worker.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
+    await worker.run(bookings.received, work, at=ACCEPTED_AT, track_id=TrackId("t"), after=timedelta(0), reply={})
     work = await take(worker, new.submission_id)
     await worker.run(
         partial(
-            outbox.verdict,
+            bookings.verdict,
             work=work,
             at=ACCEPTED_AT,
             status=Status.ACCEPTED,
-            track_id="t",
+            track_id=TrackId("t"),
             response={},
             fate=NumberFate.USED,
         )
@@ -135,7 +136,7 @@ async def test_the_wall_between_tenants_stands(logins: dict[str, str], db: Datab
     for tenant in (mine, theirs):
         await make_submission(db, tenant)
 
-    async def whose(conn: Conn, tenant_id: int = 0) -> list[int]:
+    async def whose(conn: Conn, tenant_id: TenantId = TenantId(0)) -> list[TenantId]:
         cursor = await conn.execute("SELECT tenant_id FROM submissions")
         return [tenant for (tenant,) in await cursor.fetchall()]
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
-from fe.store.queue import outbox, workers
+from fe.store.queue import workers
+from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, rows, waiting
 from tests.store.race import race
 
@@ -64,7 +65,7 @@ async def test_a_worker_that_was_only_asleep_books_nothing_when_it_wakes(db: Dat
 
     lost = False
     try:
-        await db.run(outbox.retry, work, at=ACCEPTED_AT, after=timedelta(0), error="late")
+        await db.run(bookings.retry, work, at=ACCEPTED_AT, after=timedelta(0), error="late")
     except LeaseLost:
         lost = True
 

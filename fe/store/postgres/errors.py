@@ -12,6 +12,10 @@ class DatabaseUnavailable(StoreError):
     """
 
 
+class Contended(DatabaseUnavailable):
+    """Others were in the way: a deadlock, a serialisation failure, a lock not had in time. Nothing was written."""
+
+
 class RoleRefused(StoreError):
     """The login may not take a role that is needed, or the role is not as it should be; the message says what to do."""
 

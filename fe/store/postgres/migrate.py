@@ -27,7 +27,7 @@ RELEASE_BEFORE = 8
 
 #: The oldest schema that this release's processes run on: that of the release before, so that they may be started
 #: before `fe migrate` as well as after it; or the newest migration that they cannot do without.
-OLDEST_SCHEMA = 8
+OLDEST_SCHEMA = 13
 
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3

@@ -12,7 +12,6 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import LeaseLost
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,8 @@ class Work:
     #: For how long it had been in this stage when it was claimed, by the database's clock.
     waited: timedelta
     last_error: str | None
+    #: What its step needs; None where the claim did not bring it: then it is asked for.
+    input: object = None
 
     @property
     def environment(self) -> Environment:
@@ -250,151 +251,199 @@ async def claim(
     return [Work(of, lane, *row) for row in await cursor.fetchall()]
 
 
-async def book(conn: Conn, call: LiteralString, work: Work, **values: Any) -> None:
-    """Call one of the booking functions of sql/0005_steps.sql; raise LeaseLost when it answers false."""
+async def _book(conn: Conn, call: LiteralString, works: Sequence[Work], **values: Any) -> list[bool]:
+    """Call one of the functions of sql/0013_batches.sql: tells of each claim, in order, whether it was still ours."""
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(call, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, **values})
-    if not await cursor.fetchone():
-        raise LeaseLost(work.stage, work.subject, work.epoch)
+    await cursor.execute(call, {**claims_of(works), **values}, binary=True)
+    (mine,) = await cursor.fetchall()
+    return [subject is not None for subject in mine]
 
 
-async def retry(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str, counts: bool = True) -> None:
-    """Due again after `after`. With `counts` false the attempt is given back (we were stopped; nothing failed)."""
-    await book(
+def claims_of(works: Sequence[Work]) -> dict[str, list[Any]]:
+    """The claims of a batch, as each of the functions takes them."""
+    return {
+        "tenants": [work.tenant_id for work in works],
+        "subjects": [work.subject for work in works],
+        "epochs": [work.epoch for work in works],
+    }
+
+
+# Each of these writes what came of some claims in one statement, all or nothing, and tells of each claim whether it was
+# still ours: for one that was not, nothing was written. The values come in the order of the claims, which are sorted by
+# tenant and subject.
+
+
+async def retry(
+    conn: Conn,
+    works: Sequence[Work],
+    *,
+    at: datetime,
+    afters: Sequence[timedelta],
+    counts: Sequence[bool],
+    errors: Sequence[str],
+) -> list[bool]:
+    """Due again after a while. Where it counts, the claim's send, if it has one, certainly came to nothing.
+
+    Where it does not, the attempt is given back: we were stopped, and nothing failed.
+    """
+    return await _book(
         conn,
-        "SELECT book_retry(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(counts)s, %(error)s)",
-        work,
+        """SELECT book_retry_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                   %(afters)s::interval[], %(counts)s::boolean[], %(errors)s::text[])""",
+        works,
         at=at,
-        after=after,
+        afters=afters,
         counts=counts,
-        error=error,
+        errors=errors,
     )
 
 
-async def not_sent(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str, counts: bool = True) -> None:
-    """Like `retry`, and the intent to send is closed: certainly nothing was processed over there."""
-    await book(
-        conn,
-        "SELECT book_not_sent(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(counts)s, %(error)s)",
-        work,
-        at=at,
-        after=after,
-        counts=counts,
-        error=error,
-    )
-
-
-async def dead_letter(conn: Conn, work: Work, *, at: datetime, error: str) -> None:
+async def dead_letter(conn: Conn, works: Sequence[Work], *, at: datetime, errors: Sequence[str]) -> list[bool]:
     """Out of attempts: an operator's matter from here on; the client still sees `queued`."""
-    await book(
+    return await _book(
         conn,
-        "SELECT book_dead_letter(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(error)s)",
-        work,
+        """SELECT book_dead_letter_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                         %(errors)s::text[])""",
+        works,
         at=at,
-        error=error,
+        errors=errors,
     )
 
 
-async def failure(conn: Conn, work: Work, *, at: datetime, response: dict[str, Any], fate: NumberFate) -> None:
+async def failure(
+    conn: Conn,
+    works: Sequence[Work],
+    *,
+    at: datetime,
+    responses: Sequence[dict[str, Any]],
+    fates: Sequence[NumberFate],
+) -> list[bool]:
     """A permanent failure: status `error`, never tried again by itself."""
-    await book(
+    return await _book(
         conn,
-        "SELECT book_failure(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(response)s, %(fate)s)",
-        work,
+        """SELECT book_failure_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                     %(responses)s::jsonb[], %(fates)s::text[])""",
+        works,
         at=at,
-        response=Jsonb(response),
-        fate=fate,
+        responses=[Jsonb(response) for response in responses],
+        fates=[str(fate) for fate in fates],
     )
 
 
 async def received(
-    conn: Conn, work: Work, *, at: datetime, track_id: TrackId, after: timedelta, reply: dict[str, Any]
-) -> None:
-    """The authority has it under `track_id`; ask for its verdict after `after`."""
-    await book(
+    conn: Conn,
+    works: Sequence[Work],
+    *,
+    at: datetime,
+    track_ids: Sequence[TrackId],
+    afters: Sequence[timedelta],
+    replies: Sequence[dict[str, Any]],
+) -> list[bool]:
+    """The authority has it under its trackId; ask for its verdict after a while."""
+    return await _book(
         conn,
-        "SELECT book_received(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(track_id)s, %(after)s, %(reply)s)",
-        work,
+        """SELECT book_received_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                      %(track_ids)s::text[], %(afters)s::interval[], %(replies)s::jsonb[])""",
+        works,
         at=at,
-        track_id=track_id,
-        after=after,
-        reply=Jsonb(reply),
+        track_ids=track_ids,
+        afters=afters,
+        replies=[Jsonb(reply) for reply in replies],
     )
 
 
-_OPEN_SENDS = """
-    SELECT EXISTS (SELECT 1
-                     FROM sends AS x
-                    WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(subject)s
-                      AND x.outcome IN ('intended', 'unknown'))
-"""
-
-
-async def has_open_sends(conn: Conn, work: Work) -> bool:
-    """Tell whether bytes may have gone out of which nobody knows what became of them."""
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_OPEN_SENDS, {"tenant": work.tenant_id, "subject": work.subject})
-    return bool(await cursor.fetchone())
-
-
-async def doubt(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str) -> None:
+async def doubt(
+    conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], errors: Sequence[str]
+) -> list[bool]:
     """Nobody knows whether the authority has it: ask before anything is sent again."""
-    await book(
+    return await _book(
         conn,
-        "SELECT book_doubt(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(error)s)",
-        work,
+        """SELECT book_doubt_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                   %(afters)s::interval[], %(errors)s::text[])""",
+        works,
         at=at,
-        after=after,
-        error=error,
+        afters=afters,
+        errors=errors,
     )
 
 
-async def resend(conn: Conn, work: Work, *, at: datetime, after: timedelta, reason: str) -> None:
+async def resend(
+    conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], reasons: Sequence[str]
+) -> list[bool]:
     """It is not known there: the same bytes may go out again."""
-    await book(
+    return await _book(
         conn,
-        "SELECT book_resend(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(reason)s)",
-        work,
+        """SELECT book_resend_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                    %(afters)s::interval[], %(reasons)s::text[])""",
+        works,
         at=at,
-        after=after,
-        reason=reason,
+        afters=afters,
+        reasons=reasons,
     )
 
 
-async def processing(conn: Conn, work: Work, *, at: datetime, after: timedelta, response: dict[str, Any]) -> None:
-    """The authority is still at it: ask again after `after`."""
-    await book(
+async def processing(
+    conn: Conn,
+    works: Sequence[Work],
+    *,
+    at: datetime,
+    afters: Sequence[timedelta],
+    responses: Sequence[dict[str, Any]],
+) -> list[bool]:
+    """The authority is still at it: ask again after a while."""
+    return await _book(
         conn,
-        "SELECT book_processing(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(after)s, %(response)s)",
-        work,
+        """SELECT book_processing_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                        %(afters)s::interval[], %(responses)s::jsonb[])""",
+        works,
         at=at,
-        after=after,
-        response=Jsonb(response),
+        afters=afters,
+        responses=[Jsonb(response) for response in responses],
     )
 
 
 async def verdict(
     conn: Conn,
-    work: Work,
+    works: Sequence[Work],
     *,
     at: datetime,
-    status: Status,
-    track_id: TrackId | None,
-    response: dict[str, Any],
-    fate: NumberFate,
-) -> None:
+    statuses: Sequence[Status],
+    track_ids: Sequence[TrackId | None],
+    responses: Sequence[dict[str, Any]],
+    fates: Sequence[NumberFate],
+) -> list[bool]:
     """The authority's last word."""
-    await book(
+    return await _book(
         conn,
-        """SELECT book_verdict(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(status)s, %(track_id)s, %(response)s,
-                               %(fate)s)""",
-        work,
+        """SELECT book_verdict_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                                     %(statuses)s::text[], %(track_ids)s::text[], %(responses)s::jsonb[],
+                                     %(fates)s::text[])""",
+        works,
         at=at,
-        status=status,
-        track_id=track_id,
-        response=Jsonb(response),
-        fate=fate,
+        statuses=[str(status) for status in statuses],
+        track_ids=track_ids,
+        responses=[Jsonb(response) for response in responses],
+        fates=[str(fate) for fate in fates],
     )
+
+
+_OPEN_SENDS = """
+    SELECT ARRAY(SELECT EXISTS (SELECT 1
+                                  FROM sends AS x
+                                 WHERE x.tenant_id = b.tenant_id AND x.submission_id = b.subject
+                                   AND x.outcome IN ('intended', 'unknown'))
+                   FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY
+                                AS b (tenant_id, subject, n)
+                  ORDER BY b.n)
+"""
+
+
+async def have_open_sends(conn: Conn, works: Sequence[Work]) -> list[bool]:
+    """Tell of each whether bytes may have gone out of which nobody knows what became of them."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_OPEN_SENDS, claims_of(works))
+    (answers,) = await cursor.fetchall()
+    return list(answers)
 
 
 _WAITING = """

@@ -9,9 +9,9 @@ import httpx
 from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import local
 from fe.identifiers import CertificateId, SubmissionId, TenantId
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.submissions import SignedDocument
+from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, LEASE, take
 from tests.http.clauses import clause
 from tests.http.front import Running, invoice_payload, make_key, structured
@@ -239,9 +239,9 @@ async def go_out(db: Database, subject: SubmissionId) -> None:
         None,
         ACCEPTED_AT,
     )
-    await db.run(submissions.signed, await take(db, subject), document, at=ACCEPTED_AT)
+    await db.run(bookings.signed, await take(db, subject), document, at=ACCEPTED_AT)
     work = await take(db, subject)
-    await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=bytes(32))
+    await db.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=bytes(32))
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

@@ -1,0 +1,138 @@
+"""How outcomes are written: each is handed in and waits for nobody, and those that come together are one statement.
+
+There is one for all stages of a kind of work in a process, so that what they come to is gathered in one place. Outcomes
+that have the same writer make a batch, which is one transaction; see docs/decisions/group-commit.md.
+
+When the link breaks under a batch nobody knows whether it was committed. Writing it once more is harmless, because each
+row is fenced: what was committed answers as a claim that is ours no longer. So it is tried once more, and whoever is
+refused that second time hears that nobody knows; if it was written it has gone its way, and else the lease decides.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Generic, Protocol
+
+import trio
+
+from fe import failpoints
+from fe.clock import Clock
+from fe.queue.batcher import Batcher
+from fe.queue.outcome import InDoubt, Outcome, Writer
+from fe.queue.stage import Job, W, WorkKind
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
+
+#: So many batches of one writer are under way at once.
+SIDE_BY_SIDE = 1
+
+#: Told what was written, or LeaseLost, or what kept it from being written.
+Answered = Callable[[Outcome | Exception], None]
+
+
+class Taker(Protocol):
+    """A stage that may take a row over from the stage before it, without a claim in between."""
+
+    def may_take(self, work: Job) -> bool:
+        """Whether it has room for it."""
+
+    def reserve(self, work: Job) -> None:
+        """Keep the room, until one of the next two."""
+
+    def go_on(self, work: Job) -> None:
+        """The row is claimed for it: try it."""
+
+    def release(self, work: Job) -> None:
+        """It has come to nothing."""
+
+
+class Bookings(Generic[W]):
+    """Writes what tries came to. Hand outcomes in while `running`."""
+
+    def __init__(self, kind: WorkKind[W], db: Database, clock: Clock) -> None:
+        self.kind = kind
+        self._db = db
+        self._clock = clock
+        #: The stages that run in this process, by their names.
+        self.takers: dict[str, Taker] = {}
+        by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome | None]] = {
+            writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE) for writer in kind.writers.values()
+        }
+        self._of = {outcome: by_writer[writer] for outcome, writer in kind.writers.items()}
+        self._batchers = list(by_writer.values())
+        self._doubtful: Batcher[tuple[W, InDoubt], Outcome] = Batcher(self._look)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Write while the block runs, and at its end what was handed in before: see Batcher.running."""
+        async with AsyncExitStack() as around:
+            for batcher in self._batchers:
+                await around.enter_async_context(batcher.running())
+            await around.enter_async_context(self._doubtful.running())
+            yield
+
+    def add(self, work: W, outcome: Outcome, answered: Answered) -> None:
+        """Have an outcome written. `answered` is called once; it must neither wait nor raise."""
+        if isinstance(outcome, InDoubt) and outcome.otherwise is not None:
+            self._doubtful.add((work, outcome), partial(self._looked, answered))
+        elif type(outcome) not in self._of:
+            answered(KeyError(type(outcome)))
+        else:
+            self._of[type(outcome)].add((work, outcome), partial(_answer, answered))
+
+    async def put(self, work: W, outcome: Outcome) -> Outcome:
+        """Have an outcome written and return what was; cancelled, as Batcher.put.
+
+        Raises LeaseLost, DatabaseUnavailable (then nobody knows whether it was written), or what its writer raises.
+        """
+        written = await self._of[type(outcome)].put((work, outcome))
+        if written is None:
+            raise LeaseLost(work.subject, work.epoch)
+        return written
+
+    async def _write(
+        self, writer: Writer[W], items: Sequence[tuple[W, Outcome]]
+    ) -> Sequence[Outcome | Exception | None]:
+        # Two batches that lock the same rows lock them in the same order.
+        order = sorted(range(len(items)), key=lambda n: (items[n][0].tenant_id, items[n][0].subject))
+        batch = [items[n] for n in order]
+        failpoints.reached("batching")
+        if failpoints.is_armed("writing"):
+            trio.lowlevel.spawn_system_task(_reach_while_writing)
+        written: Sequence[Outcome | Exception | None]
+        try:
+            written = await self._db.run(writer, batch, self._clock())
+        except Contended:
+            raise
+        except DatabaseUnavailable:
+            unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
+            again = await self._db.run(writer, batch, self._clock())
+            written = [unknown if outcome is None else outcome for outcome in again]
+        failpoints.reached("batched")
+        results: list[Outcome | Exception | None] = [None] * len(items)
+        for n, outcome in zip(order, written, strict=True):
+            results[n] = outcome
+        return results
+
+    async def _look(self, items: Sequence[tuple[W, InDoubt]]) -> Sequence[Outcome]:
+        """Which of these doubts there is reason for, and what is to be written where there is none."""
+        open_ones = await self._db.run(self.kind.are_open, [work for work, _ in items])
+        found: list[Outcome] = []
+        for (_, doubt), is_open in zip(items, open_ones, strict=True):
+            found.append(doubt if is_open or doubt.otherwise is None else doubt.otherwise)
+        return found
+
+    def _looked(self, answered: Answered, item: tuple[W, InDoubt], outcome: Outcome | Exception) -> None:
+        if isinstance(outcome, Exception):
+            answered(outcome)
+        else:
+            self._of[type(outcome)].add((item[0], outcome), partial(_answer, answered))
+
+
+async def _reach_while_writing() -> None:
+    await trio.sleep(0.001)
+    failpoints.reached("writing")
+
+
+def _answer(answered: Answered, item: tuple[Job, Outcome], written: Outcome | Exception | None) -> None:
+    answered(LeaseLost(item[0].subject, item[0].epoch) if written is None else written)

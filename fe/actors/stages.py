@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from fe.actors.credentials import SigningCredentials
+from fe.actors.hand_over import HandOver
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
@@ -62,7 +63,7 @@ def stages(
     `ended` is told of each submission that has ended."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
-    signer = SignerPool(db, credentials, credentials.threads, hosts, clock, tools.metrics, KnownRates(db))
+    signer = SignerPool(db, credentials, HandOver(credentials.threads), hosts, clock, tools.metrics, KnownRates(db))
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry)

@@ -10,9 +10,12 @@ from psycopg.rows import class_row, dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.store import numbers
-from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost, StoreError
+from fe.store.queue.inputs import Candidate as Candidate
+from fe.store.queue.inputs import OutgoingDocument as OutgoingDocument
+from fe.store.queue.inputs import SigningInput as SigningInput
+from fe.store.queue.inputs import TrackFacts as TrackFacts
 from fe.store.queue.outbox import Work, book
 
 
@@ -93,38 +96,6 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A certificate in use that could sign."""
-
-    certificate_id: UUID
-    user_id: UUID | None
-    email: str | None
-    issuer_override: dict[str, Any] | None
-    not_before: datetime
-    not_after: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SigningInput:
-    """All that making and signing a document needs, read in one go."""
-
-    format: str
-    root: str
-    ecf_type: str | None
-    e_ncf: str | None
-    as_user: str | None
-    as_user_id: UUID | None
-    original: bytes
-    issuer: dict[str, Any]
-    consumer_summary: str
-    #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
-    sequence_expires: datetime | None
-    candidates: tuple[Candidate, ...]
-    #: The submissions that came before this one and have its number, whoever issued them.
-    holders: tuple[Holder, ...] = ()
 
 
 _SIGNING_INPUT = """
@@ -234,19 +205,6 @@ async def _book_signed(conn: Conn, work: Work, document: SignedDocument, at: dat
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingDocument:
-    """A signed document and where it goes: `content` is sent to the byte."""
-
-    root: str
-    e_ncf: str | None
-    issuer_rnc: str | None
-    buyer_rnc: str | None
-    certificate_id: UUID
-    is_summary: bool
-    content: bytes
-
-
 # `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet, as it should.
 _OUTGOING_DOCUMENT = """
     SELECT s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, d.kind = 'sent' AS is_summary, d.content
@@ -266,6 +224,35 @@ async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     await cursor.execute(_OUTGOING_DOCUMENT, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "a submission to be sent that was never signed"
+    return row
+
+
+def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:
+    """What sending a document needs, of one that was just signed: what `outgoing_document` reads after its booking."""
+    return OutgoingDocument(
+        root=signing_input.root,
+        e_ncf=signing_input.e_ncf,
+        issuer_rnc=document.issuer_rnc,
+        buyer_rnc=document.buyer_rnc,
+        certificate_id=document.certificate_id,
+        is_summary=document.sent is not None,
+        content=document.signed if document.sent is None else document.sent,
+    )
+
+
+_TRACK_FACTS = """
+    SELECT s.track_id, s.e_ncf, s.certificate_id, s.number_fate = 'unknown' AS maybe_adopted
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+"""
+
+
+async def track_facts(conn: Conn, work: Work) -> TrackFacts:
+    """Read what following this submission needs. It has a trackId: it would be in another stage."""
+    cursor = conn.cursor(row_factory=class_row(TrackFacts))
+    await cursor.execute(_TRACK_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
+    row = await cursor.fetchone()
+    assert row is not None, "an outbox row without its submission"
     return row
 
 

@@ -13,6 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost
+from fe.store.queue.inputs import StepInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Work:
     #: For how long it had been in this stage when it was claimed, by the database's clock.
     waited: timedelta
     last_error: str | None
+    #: What its step needs; None where the claim did not bring it: then it is asked for.
+    input: StepInput | None = None
 
     @property
     def environment(self) -> Environment:

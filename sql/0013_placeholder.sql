@@ -1,0 +1,1 @@
+-- Nothing: the number is another change's, which comes before the next one.

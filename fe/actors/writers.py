@@ -14,8 +14,7 @@ from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store import submissions
 from fe.store.postgres.db import Conn
-from fe.store.queue import outbox
-from fe.store.queue.claim import claim_together
+from fe.store.queue import claim, outbox
 from fe.store.queue.outbox import Work
 
 
@@ -103,4 +102,4 @@ def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None
                 ended(work.subject)
                 metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
 
-    return WorkKind(outbox, WRITERS, is_open=_is_open, together=claim_together, written=written)
+    return WorkKind(outbox, WRITERS, is_open=_is_open, together=claim.claim_together, written=written)

@@ -97,9 +97,12 @@ def _read(stage: Stage, rooms: Sequence[Room], rows: Sequence[tuple[Any, ...]]) 
             claimed.append(row)
     read = _READERS.get(stage)
     for row in claimed:
-        given = read(row[11:], signatories.get(row[4])) if read is not None else None
-        said[row[0]][2].append(Work(stage, rooms[row[0] - 1].lane, *row[4:11], given))
-    return [LaneClaim(rooms[lane - 1].lane, *found) for lane, found in said.items()]
+        lane, (tenant_id, subject, attempt, epoch, deaths, waited, last_error) = row[0], row[4:11]
+        given = read(row[11:], signatories.get(tenant_id)) if read is not None else None
+        said[lane][2].append(
+            Work(stage, rooms[lane - 1].lane, tenant_id, subject, attempt, epoch, deaths, waited, last_error, given)
+        )
+    return [LaneClaim(rooms[lane - 1].lane, *said[lane]) for lane in sorted(said)]
 
 
 def _signing(row: tuple[Any, ...], signatory: Signatory | None) -> StepInput | None:

@@ -17,6 +17,9 @@ from fe.store.queue.outbox import OutboxShare
 from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
+#: The columns of what a step needs, by its stage; reconciling asks for itself.
+_INPUTS = {Stage.SIGN: claim._TO_SIGN, Stage.SEND: claim._TO_SEND, Stage.TRACK: claim._TO_TRACK}
+
 #: A statement that does nothing but call one of the functions of sql/.
 _CALL = re.compile(r"\s*SELECT (?:[a-z_*, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
 
@@ -174,14 +177,15 @@ class Statements:
                 busy[row[0], environment] += 1
                 many += 1
         rows = [(*row, *self._input(values["stage"], row[4], row[5])) for row in found]
-        return Answer(("lane", "due", "tenants", "shares", "tenant_id", "subject"), rows)
+        columns = claim._ROWS.removeprefix("SELECT ") + _INPUTS.get(Stage(values["stage"]), "")
+        return Answer(tuple(columns.replace("\n", "").replace(" ", "").split(",")), rows)
 
     def _input(self, stage: str, tenant: int | None, subject: UUID | None) -> tuple[Any, ...]:
         """What a claimed row needs. The stand-in for the signer needs nothing."""
         of = Stage(stage)
         ask = {Stage.SEND: self._outgoing_document, Stage.TRACK: self._track_facts}.get(of)
         found = ask({"tenant": tenant, "submission": subject}).rows if ask is not None and subject is not None else ()
-        return found[0] if found else (None,) * claim._INPUTS[of].count(",")
+        return found[0] if found else (None,) * _INPUTS.get(of, "").count(",")
 
     def _open_sends(self, values: Values) -> Answer:
         sends = self.steps.sends_of((values["tenant"], values["subject"]))

@@ -119,8 +119,10 @@ class Ledger(Statements):
         answer = self._world.mutant.twist(self.tables, statement, self.answer(statement, values))
         world, at = self._world, trio.current_time()
         self._look_for_rewriting(values)
-        if "deaths = o.deaths" in statement:
-            for tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
+        if "FROM claim_with_input(" in statement:
+            for _, _, _, _, tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
+                if tenant is None:
+                    continue  # it is about the lane
                 world.booked.append(Booked(at, "claim", by, (tenant, subject), epoch))
                 stage = values["stage"]
                 world.note(

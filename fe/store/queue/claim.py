@@ -20,24 +20,26 @@ from fe.store.queue.inputs import (
 )
 from fe.store.queue.outbox import Work
 
-#: The columns of a stage's input; every claim has eleven before them.
-_INPUTS: Mapping[Stage, LiteralString] = {
-    Stage.SIGN: """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, sequence_expires, holders,
-                   holders_issuers, signatory""",
-    Stage.SEND: ", root, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content",
-    Stage.TRACK: ", track_id, e_ncf, certificate_id, maybe_adopted",
-    Stage.RECONCILE: "",
-}
+_ROWS = "SELECT lane, due, tenants, shares, tenant_id, subject, attempt, epoch, deaths, waited, last_error"
 
-_CLAIM: Mapping[Stage, LiteralString] = {
-    stage: f"""
-    SELECT lane, due, tenants, shares, tenant_id, subject, attempt, epoch, deaths, waited, last_error{columns}
+_TO_SIGN = """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, sequence_expires, holders, holders_issuers,
+                  signatory"""
+_TO_SEND = ", root, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content"
+_TO_TRACK = ", track_id, e_ncf, certificate_id, maybe_adopted"
+
+_FROM = """
       FROM claim_with_input(
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
         %(rooms)s::int[], %(left_to_others)s::int[], %(slots)s, %(at_most)s, %(scope)s, %(most)s, %(busy)s::bigint[],
         %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
-    for stage, columns in _INPUTS.items()
+
+#: By the stage: after the eleven columns of any claim those of its step's input.
+_CLAIM: Mapping[Stage, LiteralString] = {
+    Stage.SIGN: f"{_ROWS}{_TO_SIGN}{_FROM}",
+    Stage.SEND: f"{_ROWS}{_TO_SEND}{_FROM}",
+    Stage.TRACK: f"{_ROWS}{_TO_TRACK}{_FROM}",
+    Stage.RECONCILE: f"{_ROWS}{_FROM}",
 }
 
 

@@ -83,6 +83,7 @@ BEGIN
            FROM outbox AS o
           WHERE o.stage = p_stage AND o.environment = in_environment AND o.host = at_host
             AND o.run_at >= since
+          ORDER BY o.tenant_id, o.run_at
           LIMIT 1;
         CONTINUE WHEN NOT FOUND;
 

@@ -42,7 +42,7 @@ from fe.ecf.signature import Signer, verify
 from fe.identifiers import CertificateId
 from fe.issuing.prepare import prepare, read
 from fe.issuing.sign import QrHosts, make_signed
-from fe.store.submissions import Candidate, SigningInput
+from fe.store.queue.inputs import Candidate, SigningInput
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 EXPIRY = date(2028, 12, 31)

@@ -60,6 +60,8 @@ class SigningCredentials:
         self._slots.move_to_end((tenant_id, certificate_id))
         while len(self._slots) > _MAX_KEPT:
             self._slots.popitem(last=False)
+        if slot.opened is not None and trio.current_time() < slot.until:
+            return slot.opened
         async with slot.lock:
             if slot.opened is None or trio.current_time() >= slot.until:
                 slot.opened = await self._open(tenant_id, certificate_id)

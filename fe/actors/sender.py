@@ -19,8 +19,8 @@ from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import OutgoingDocument
 
 
 def file_name(document: OutgoingDocument) -> str:
@@ -68,10 +68,8 @@ class Sender:
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
         """
-        given = work.input
-        if isinstance(given, OutgoingDocument):
-            document = given
-        else:
+        document = work.input
+        if not isinstance(document, OutgoingDocument):
             document = await self.db.run(submissions.outgoing_document, work)
         opened = await self.credentials.get(work.tenant_id, document.certificate_id)
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content)

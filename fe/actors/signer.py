@@ -6,9 +6,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import trio
-
 from fe.actors.credentials import CannotOpen, SigningCredentials
+from fe.actors.hand_over import HandOver
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.clock import Clock
 from fe.ecf.problems import serialize_problem
@@ -20,8 +19,8 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome
 from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue.inputs import OutgoingDocument, SigningInput
 from fe.store.queue.outbox import Work
-from fe.store.submissions import OutgoingDocument
 
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50
@@ -33,7 +32,7 @@ class SignerPool:
 
     db: Database
     credentials: SigningCredentials
-    limiter: trio.CapacityLimiter
+    threads: HandOver
     hosts: QrHosts
     clock: Clock
     metrics: Metrics
@@ -44,7 +43,9 @@ class SignerPool:
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
-        signing_input = await self.db.run(submissions.signing_input, work)
+        signing_input = work.input
+        if not isinstance(signing_input, SigningInput):
+            signing_input = await self.db.run(submissions.signing_input, work)
         rates = await self.rates()
         now = self.clock()
         try:
@@ -63,7 +64,7 @@ class SignerPool:
                 rates=rates,
             )
             with self.metrics.sign_seconds.time():
-                document = await trio.to_thread.run_sync(make, limiter=self.limiter)
+                document = await self.threads.run(make)
         except CannotIssue as error:
             return _fail(str(error), problems=[serialize_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
         except NumberTaken as taken:

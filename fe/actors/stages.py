@@ -4,6 +4,7 @@ import random
 from datetime import timedelta
 
 from fe.actors.credentials import SigningCredentials
+from fe.actors.hand_over import HandOver
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
@@ -65,7 +66,7 @@ def stages(
     signer = SignerPool(
         db,
         credentials,
-        credentials.threads,
+        HandOver(credentials.threads),
         hosts,
         clock,
         tools.metrics,

@@ -16,6 +16,7 @@ from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.retry import Gap, poll_gap
 from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue.inputs import TrackFacts
 from fe.store.queue.outbox import Work
 
 #: After so many polls an answer about another document is no slip of one answer: the trackId itself is wrong.
@@ -37,8 +38,9 @@ class Tracker:
 
     async def track(self, work: Work) -> Outcome:
         """Ask once about one document."""
-        facts = await self.db.run(submissions.reconcile_facts, work)
-        assert facts.track_id is not None, "a document is followed by its trackId"
+        facts = work.input
+        if not isinstance(facts, TrackFacts):
+            facts = await self.db.run(submissions.track_facts, work)
         opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
         try:
             verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
@@ -67,8 +69,10 @@ class Tracker:
         try:
             if verdict.duplicate:
                 return await self.reconciler.resolve_duplicate(work, opened, outcome)
-            if facts.is_adopted:
-                return await self.reconciler.classify_adopted(work, facts, opened, verdict, outcome)
+            if facts.maybe_adopted:
+                known = await self.db.run(submissions.reconcile_facts, work)
+                if known.is_adopted:
+                    return await self.reconciler.classify_adopted(work, known, opened, verdict, outcome)
         except TryLater as later:
             # This verdict is out: what is left to find out is what became of our document.
             after = later.after or self.gap(1, self.spread)

@@ -26,7 +26,7 @@ from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store import submissions
 from fe.store.postgres.db import Conn
-from fe.store.queue import outbox
+from fe.store.queue import claim, outbox
 from fe.store.queue.outbox import Work
 
 Written = Sequence[Outcome | None]
@@ -165,4 +165,4 @@ def submission_kind(
                 ended(work.subject)
                 metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
 
-    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, written=written)
+    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=claim.claim_together, written=written)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from fe.identifiers import UserId
-from fe.store.submissions import Candidate
+from fe.store.queue.inputs import Candidate
 
 
 class NoCertificate(Exception):

@@ -18,7 +18,8 @@ from fe.ecf.summary import summarise, takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
-from fe.store.submissions import Candidate, SignedDocument, SigningInput
+from fe.store.queue.inputs import Candidate, SigningInput
+from fe.store.submissions import SignedDocument
 
 
 @dataclass(frozen=True, slots=True)

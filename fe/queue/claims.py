@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Generic
 
 from fe.identifiers import TenantId
-from fe.queue.stage import Job, Lane, StageConfig, TenantShare, Tools, W
+from fe.queue.stage import Job, Lane, Source, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
+from fe.store.queue.capacity import LaneClaim, Room, Terms
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
@@ -93,47 +94,98 @@ async def find_and_claim(
     the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
     once round all tenants that have work due: at most their number divided by the scope of a claim.
     """
-    found, held = Found[W](), Counter(in_flight.of_tenant)
-    source, limit = stage.kind.source, stage.slots_of_a_tenant()
-    lanes = [lane for lane in stage.lanes if tools.gate(lane, stage.slots) > 0]
-    due = await source.due_tenants(conn, stage.name, [(lane, cursors[lane]) for lane in lanes], _SCOPE, floors=floors)
-    for lane in lanes:
-        capacity = min(in_flight.free - len(found.works), tools.gate(lane, stage.slots) - in_flight.of_lane[lane])
-        if not lane.takes_all:
-            capacity -= stage.reserve()
-        if at_most is not None:
-            capacity = min(capacity, at_most - len(found.works))
-        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < limit]
-        served = tenants[: max(capacity, 0)]
-        found.full = found.full or len(served) < len(due[lane])
-        if not served:
-            continue
-        cursors[lane] = served[-1].tenant_id
-        shares = {
-            tenant.tenant_id: min(share, limit - held[tenant.tenant_id, lane.group])
-            for tenant, share in zip(served, divide(served, capacity), strict=True)
-        }
-        works = await source.claim(
-            conn,
-            stage.name,
-            lane,
-            list(shares),
-            list(shares.values()),
-            lease=tools.lease,
-            holder=tools.holder,
+    terms = Terms(
+        lease=tools.lease,
+        holder=tools.holder,
+        slots=in_flight.free,
+        at_most=in_flight.free if at_most is None else at_most,
+        scope=_SCOPE,
+        most=stage.slots_of_a_tenant(),
+        busy=in_flight.of_tenant,
+    )
+    rooms = [
+        Room(
+            lane=lane,
+            after=cursors[lane],
             floor=floors.get(lane, ALWAYS),
+            free=gate - in_flight.of_lane[lane],
+            left_to_others=0 if lane.takes_all else stage.reserve(),
         )
-        claimed = Counter(work.tenant_id for work in works)
+        for lane in stage.lanes
+        if (gate := tools.gate(lane, stage.slots)) > 0
+    ]
+    if not rooms:
+        return Found()
+    claims = await stage.kind.together(conn, stage.name, rooms, terms) if stage.kind.together is not None else None
+    if claims is None:
+        claims = await _one_by_one(conn, stage.kind.source, stage.name, rooms, terms)
+    return _found(claims, rooms, terms, cursors)
+
+
+def _found(
+    claims: Sequence[LaneClaim[W]], rooms: Sequence[Room], terms: Terms, cursors: dict[Lane, TenantId]
+) -> Found[W]:
+    found, held = Found[W](), Counter(terms.busy)
+    room_of = {room.lane: room for room in rooms}
+    for claim in claims:
+        lane: Lane = claim.lane
+        capacity = _capacity(room_of[lane], terms, len(found.works))
+        left_out = len(claim.shares) < claim.due
+        found.full = found.full or left_out
+        if not claim.shares:
+            continue
+        cursors[lane] = next(reversed(claim.shares))
+        claimed = Counter(work.tenant_id for work in claim.works)
         for tenant_id, count in claimed.items():
             held[tenant_id, lane.group] += count
-        found.works += works
+        found.works += claim.works
         # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
-        filled = {held[tenant_id, lane.group] for tenant_id, share in shares.items() if claimed[tenant_id] == share}
-        found.full = found.full or len(works) >= capacity or max(filled, default=0) >= limit
-        if works and len(works) < capacity:
-            may_have_more = len(due[lane]) == _SCOPE or min(filled, default=limit) < limit
+        filled = {held[tenant, lane.group] for tenant, share in claim.shares.items() if claimed[tenant] == share}
+        found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.most
+        if claim.works and len(claim.works) < capacity:
+            may_have_more = left_out or claim.due >= terms.scope or min(filled, default=terms.most) < terms.most
             found.capacity_left = found.capacity_left or may_have_more
     return found
+
+
+def _capacity(room: Room, terms: Terms, claimed: int) -> int:
+    """How many rows of a lane may be claimed when so many have been of those before it."""
+    return min(min(terms.slots - claimed, room.free) - room.left_to_others, terms.at_most - claimed)
+
+
+async def _one_by_one(
+    conn: Conn, source: Source[W], stage: str, rooms: Sequence[Room], terms: Terms
+) -> list[LaneClaim[W]]:
+    """Look for due tenants, divide, and claim lane by lane."""
+    claims, held, many = list[LaneClaim[W]](), Counter(terms.busy), 0
+    floors = {room.lane: room.floor for room in rooms}
+    due = await source.due_tenants(conn, stage, [(room.lane, room.after) for room in rooms], terms.scope, floors=floors)
+    for room in rooms:
+        lane: Lane = room.lane
+        capacity = _capacity(room, terms, many)
+        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < terms.most]
+        served = tenants[: max(capacity, 0)]
+        shares = {
+            tenant.tenant_id: min(share, terms.most - held[tenant.tenant_id, lane.group])
+            for tenant, share in zip(served, divide(served, capacity) if served else (), strict=True)
+        }
+        works: Sequence[W] = ()
+        if served:
+            works = await source.claim(
+                conn,
+                stage,
+                lane,
+                list(shares),
+                list(shares.values()),
+                lease=terms.lease,
+                holder=terms.holder,
+                floor=room.floor,
+            )
+        held.update((work.tenant_id, lane.group) for work in works)
+        many += len(works)
+        if due[lane]:
+            claims.append(LaneClaim(lane, len(due[lane]), shares, works))
+    return claims
 
 
 def divide(tenants: Sequence[TenantShare], capacity: int) -> list[int]:

@@ -13,6 +13,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Conn, Database
+from fe.store.queue.capacity import LaneClaim, Room, Terms
 from fe.store.queue.wakeups import Wakeups
 
 #: What a lane set aside for later, and one tenant, leave to the others.
@@ -117,6 +118,11 @@ class Source(Protocol[W_co]):
         """Lease due rows of the tenants in `scope`, of each at most its share; raise attempt and epoch of each."""
 
 
+#: Claims for all lanes of a stage in one round trip, as the questions of a Source and the division between them do.
+#: Answers None where it cannot: then the questions are asked.
+Together = Callable[[Conn, str, Sequence[Room], Terms], Awaitable[Sequence[LaneClaim[W]] | None]]
+
+
 async def _nothing_open(_: Conn, works: Sequence[Job]) -> Sequence[bool]:
     return [False] * len(works)
 
@@ -134,6 +140,8 @@ class WorkKind(Generic[W]):
     writers: Mapping[type[Outcome], Writer[W]]
     #: Of which of them something may have gone out of which nobody knows what became.
     are_open: Callable[[Conn, Sequence[W]], Awaitable[Sequence[bool]]] = _nothing_open
+    #: How rows of several lanes are claimed at once, where there is a way.
+    together: Together[W] | None = None
     #: Told of every outcome, after its commit. It must not wait, nor raise.
     written: Callable[[W, Outcome], None] = _nobody
 

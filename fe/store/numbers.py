@@ -4,7 +4,6 @@ What decides is the key of `held_numbers`, when a submission is signed (sql/0012
 before: at the door, and to the signer.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -13,18 +12,10 @@ from psycopg.rows import class_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds, moment_of
-from fe.identifiers import SubmissionId, TenantId
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
+from fe.store.queue.inputs import Holder as Holder
 from fe.store.queue.outbox import Work
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A submission that has a number. `issuer_rnc` is None while it is not signed and has not said whose it is."""
-
-    submission_id: SubmissionId
-    issuer_rnc: str | None
-
 
 # Held, or on its way to be signed. The second is no more than fairness: who came first is served first. So it looks no
 # further back than anything waits to be signed, and into few months.

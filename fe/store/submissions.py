@@ -13,9 +13,9 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import NumberFate, Status
 from fe.store import numbers
-from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
+from fe.store.queue.inputs import Candidate, OutgoingDocument, SigningInput, TrackFacts
 from fe.store.queue.outbox import Work, claims_of
 
 
@@ -96,38 +96,6 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A certificate in use that could sign."""
-
-    certificate_id: CertificateId
-    user_id: UserId | None
-    email: str | None
-    issuer_override: dict[str, Any] | None
-    not_before: datetime
-    not_after: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SigningInput:
-    """All that making and signing a document needs, read in one go."""
-
-    format: str
-    root: Root
-    ecf_type: EcfType | None
-    e_ncf: str | None
-    as_user: str | None
-    as_user_id: UserId | None
-    original: bytes
-    issuer: dict[str, Any]
-    consumer_summary: str
-    #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
-    sequence_expires: datetime | None
-    candidates: tuple[Candidate, ...]
-    #: The submissions that came before this one and have its number, whoever issued them.
-    holders: tuple[Holder, ...] = ()
 
 
 _SIGNING_INPUT = """
@@ -238,19 +206,6 @@ async def signed(
     return list(answers)
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingDocument:
-    """A signed document and where it goes: `content` is sent to the byte."""
-
-    root: Root
-    e_ncf: str | None
-    issuer_rnc: str | None
-    buyer_rnc: str | None
-    certificate_id: CertificateId
-    is_summary: bool
-    content: bytes
-
-
 def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:
     """What sending a document needs, of one that was just signed: what `outgoing_document` reads after its booking."""
     return OutgoingDocument(
@@ -283,6 +238,22 @@ async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     await cursor.execute(_OUTGOING_DOCUMENT, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "a submission to be sent that was never signed"
+    return row
+
+
+_TRACK_FACTS = """
+    SELECT s.track_id, s.e_ncf, s.certificate_id, s.number_fate = 'unknown' AS maybe_adopted
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+"""
+
+
+async def track_facts(conn: Conn, work: Work) -> TrackFacts:
+    """Read what following this submission needs. It has a trackId: it would be in another stage."""
+    cursor = conn.cursor(row_factory=class_row(TrackFacts))
+    await cursor.execute(_TRACK_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
+    row = await cursor.fetchone()
+    assert row is not None, "an outbox row without its submission"
     return row
 
 

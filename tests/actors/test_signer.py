@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from fe.actors.credentials import SigningCredentials
+from fe.actors.hand_over import HandOver
 from fe.actors.signer import SignerPool
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
@@ -60,7 +61,7 @@ def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
     pool = SignerPool(
         db,
         SigningCredentials(db, vault, limiter),
-        limiter,
+        HandOver(limiter),
         QrHosts("https://ecf.example", "https://fc.example"),
         system_clock,
         Metrics(),

@@ -5,7 +5,7 @@ does not catch here it would not catch in earnest. See mutants.py for what each 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +14,7 @@ import psycopg
 import trio
 
 from fe.actors.reconciler import Reconciler
+from fe.actors.sender import Sender
 from fe.http import auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
@@ -23,13 +24,18 @@ from fe.store import submissions
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import claim as claims
 from fe.store.queue import outbox, workers
+from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.claim import claim_together
+from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
-from fe.store.submissions import Accepted, NewSubmission, OutgoingDocument
+from fe.store.submissions import Accepted, NewSubmission
 
 _accept = submissions.accept
 _claim = outbox.claim
 _outgoing_document = submissions.outgoing_document
+_send = Sender.send
 
 
 def acknowledges_too_early() -> None:
@@ -51,7 +57,14 @@ def makes_the_document_anew() -> None:
         kept = await _outgoing_document(conn, work)
         return replace(kept, content=kept.content + b"\n" * work.epoch) if work.epoch > 2 else kept
 
+    async def send(self: Sender, work: Work) -> Outcome:
+        if work.epoch > 2 and isinstance(work.input, OutgoingDocument):
+            content = work.input.content + b"\n" * work.epoch
+            work = replace(work, input=replace(work.input, content=content))
+        return await _send(self, work)
+
     submissions.outgoing_document = outgoing_document
+    Sender.send = send  # type: ignore[method-assign]
 
 
 def announces_nothing() -> None:
@@ -100,8 +113,12 @@ def never_looks_after_the_dead() -> None:
     async def claim(*args: Any, **options: Any) -> list[Work]:
         return await _claim(*args, **{**options, "lease": timedelta(hours=1)})
 
+    async def together(conn: Conn, stage: str, rooms: Sequence[Room], terms: Terms) -> Sequence[LaneClaim[Work]] | None:
+        return await claim_together(conn, stage, rooms, replace(terms, lease=timedelta(hours=1)))
+
     workers.rescue = rescue
     outbox.claim = claim
+    claims.claim_together = together
 
 
 def remembers_keys_for_ever() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from fe.identifiers import CertificateId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
-from fe.store.submissions import Candidate
+from fe.store.queue.inputs import Candidate
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 A, B, NOBODY = (UserId(UUID(int=number)) for number in (0xA, 0xB, 0xC))

@@ -19,7 +19,8 @@ from fe.ecf.schema import validate
 from fe.ecf.signature import Signer, verify
 from fe.identifiers import CertificateId
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
-from fe.store.submissions import Candidate, SignedDocument, SigningInput
+from fe.store.queue.inputs import Candidate, SigningInput
+from fe.store.submissions import SignedDocument
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
 from tests.factories.companies import company_credential
 

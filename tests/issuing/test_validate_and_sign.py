@@ -32,7 +32,8 @@ from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
-from fe.store.submissions import Candidate, SignedDocument, SigningInput
+from fe.store.queue.inputs import Candidate, SigningInput
+from fe.store.submissions import SignedDocument
 from fe.store.tenant_context import TenantContext
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload, receipt

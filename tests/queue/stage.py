@@ -3,7 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,7 +61,7 @@ async def _scripted(conn: Conn, items: Sequence[tuple[Work, Scripted]], at: date
 def kind_of(source: WorkKind[Work]) -> WorkKind[Work]:
     """Submissions, with the outcomes of tests beside their own."""
     writers: dict[type[Outcome], Writer[Work]] = {**WRITERS, Done: _done, Scripted: _scripted}
-    return WorkKind(source.source, writers, are_open=source.are_open, written=source.written)
+    return replace(source, writers=writers)
 
 
 def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more: Any) -> StageConfig[Work]:

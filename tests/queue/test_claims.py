@@ -13,6 +13,7 @@ from fe.lifecycle import Stage
 from fe.queue.claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Database
+from fe.store.queue import claim
 from fe.store.queue.outbox import OutboxLane, OutboxShare, Work
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.queue.stage import done, finish, make_stage, make_tools, running
@@ -28,6 +29,13 @@ FILL_EACH = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
     SELECT tenant, gen_random_uuid(), 'sign', 'ecf', now() FROM unnest(%(tenants)s::bigint[]) AS tenant
 """
+
+
+@pytest.fixture(autouse=True, params=["in one call", "question by question"])
+def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the database of this release does it, and on the schema before, or for another kind of work."""
+    if request.param == "question by question":
+        monkeypatch.setattr(claim, "claim_together", None)
 
 
 class Holding:

@@ -170,21 +170,25 @@ class _AskByCodeOnly(Reconciler):
 
 def _count_no_attempt(tables: Tables, statement: str, answer: Answer) -> Answer:
     """A claim is no attempt."""
-    if "deaths = o.deaths" not in statement:
+    if "FROM claim_with_input(" not in statement:
         return answer
     rows = []
     for row in answer.rows:
-        due = tables.outbox[row[0], row[1]]
-        due.attempt -= 1
-        rows.append((*row[:5], due.attempt, *row[6:]))
+        if row[4] is not None:
+            due = tables.outbox[row[4], row[5]]
+            due.attempt -= 1
+            rows.append((*row[:6], due.attempt, *row[7:]))
+        else:
+            rows.append(row)
     return Answer(answer.columns, rows)
 
 
 def _hold_for_ever(tables: Tables, statement: str, answer: Answer) -> Answer:
     """A lease never ends, and nobody looks after the silent."""
-    if "deaths = o.deaths" in statement:
+    if "FROM claim_with_input(" in statement:
         for row in answer.rows:
-            tables.outbox[row[0], row[1]].run_at += timedelta(days=365)
+            if row[4] is not None:
+                tables.outbox[row[4], row[5]].run_at += timedelta(days=365)
     elif "DELETE FROM workers" in statement and answer.columns:
         return Answer(answer.columns)
     return answer
@@ -196,7 +200,9 @@ def _sign_again(tables: Tables, statement: str, answer: Answer) -> Answer:
         return answer
     anew = len(tables.sends) + 1
     column = answer.columns.index("content")
-    rows = [(*row[:column], row[column] + b" " * anew, *row[column + 1 :]) for row in answer.rows]
+    rows = [
+        (*row[:column], row[column] + b" " * anew if row[column] else None, *row[column + 1 :]) for row in answer.rows
+    ]
     return Answer(answer.columns, rows)
 
 

@@ -1,17 +1,25 @@
 """What the statements of fe.store mean, told by their own text: an unknown statement is an error, never a guess."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import md5
 from typing import Any
+from uuid import UUID
 
 from fe.identifiers import TenantId, TrackId
+from fe.lifecycle import Stage
+from fe.queue.claims import divide
 from fe.store import submissions
-from fe.store.queue import audit, circuits, outbox, pauses, workers
+from fe.store.queue import audit, circuits, claim, outbox, pauses, workers
+from fe.store.queue.outbox import OutboxShare
 from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
+
+#: The columns of what a step needs, by its stage; reconciling asks for itself.
+_INPUTS = {Stage.SIGN: claim._TO_SIGN, Stage.SEND: claim._TO_SEND, Stage.TRACK: claim._TO_TRACK}
 
 #: A statement that does nothing but call one of the functions of sql/.
 _BATCH = re.compile(r"\s*SELECT ([a-z_]+)_batch\(\s*%\(tenants\)s")
@@ -51,6 +59,11 @@ class Answer:
     touched: int = 0
 
 
+def _words(array: str) -> list[str]:
+    """An array of words as `claim_together` writes it."""
+    return [word.strip('"') for word in array.strip("{}").split(",")] if array != "{}" else []
+
+
 class Statements:
     """Answers statements from tables in memory. `now` is the database's clock."""
 
@@ -62,8 +75,10 @@ class Statements:
             outbox._FLOORS: self._floors,
             outbox._DUE_TENANTS: self._due_tenants,
             outbox._CLAIM: self._claim,
+            **dict.fromkeys(claim._CLAIM.values(), self._claim_together),
             outbox._OPEN_SENDS: self._open_sends,
             submissions._OUTGOING_DOCUMENT: self._outgoing_document,
+            submissions._TRACK_FACTS: self._track_facts,
             submissions._RECONCILE_FACTS: self._reconcile_facts,
             workers._SEEN: self._seen,
             workers._RESCUE: self._rescue,
@@ -132,18 +147,24 @@ class Statements:
         return Answer(("environment", "host", "floor"), [*found, ("none", "", now - slack)])
 
     def _due_tenants(self, values: Values) -> Answer:
-        now, found = self.now(), list[tuple[str, str, int, int]]()
+        found = list[tuple[str, str, int, int]]()
         lanes = (values[name] for name in ("environments", "hosts", "afters", "floors"))
         for environment, host, after, floor in zip(*lanes, strict=True):
-            earliest: dict[TenantId, datetime] = {}
-            for row in self._of_lane(values["stage"], environment, host, floor):
-                earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
-            due = [
-                tenant for tenant, run_at in earliest.items() if run_at <= now and not self._paused(tenant, environment)
-            ]
-            due.sort(key=lambda tenant: (tenant <= after, tenant))
+            due = self._due_of_lane(values["stage"], environment, host, after, floor)
             found += [(environment, host, tenant, self.tables.weights[tenant]) for tenant in due[: values["limit"]]]
         return Answer(("environment", "host", "tenant_id", "weight"), found)
+
+    def _due_of_lane(self, stage: str, environment: str, host: str, after: int, floor: datetime) -> list[TenantId]:
+        """The tenants with work due, in their turn."""
+        earliest: dict[TenantId, datetime] = {}
+        for row in self._of_lane(stage, environment, host, floor):
+            earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
+        due = [
+            tenant
+            for tenant, run_at in earliest.items()
+            if run_at <= self.now() and not self._paused(tenant, environment)
+        ]
+        return sorted(due, key=lambda tenant: (tenant <= after, tenant))
 
     def _paused(self, tenant: TenantId, environment: str) -> bool:
         return any(
@@ -170,6 +191,44 @@ class Statements:
         ]
         return Answer(columns, rows)
 
+    def _claim_together(self, values: Values) -> Answer:
+        lanes = (
+            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "rooms", "left_to_others")
+        )
+        busy = Counter(zip(map(int, _words(values["busy"])), _words(values["busy_in"]), strict=True))
+        many, found = 0, list[tuple[Any, ...]]()
+        for number, (environment, host, after, floor, room, left) in enumerate(zip(*lanes, strict=True), start=1):
+            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["at_most"] - many)
+            enough = min(values["scope"], max(capacity, 0) + busy.total() // values["most"] + 1)
+            lane = {"stage": values["stage"], "environment": environment, "host": host}
+            since = datetime.fromisoformat(floor)
+            due = self._due_of_lane(values["stage"], environment, host, int(after), since)[:enough]
+            if not due:
+                continue
+            most = {tenant: values["most"] - busy[tenant, environment] for tenant in due}
+            served = [tenant for tenant in due if most[tenant] > 0][: max(capacity, 0)]
+            weights = [OutboxShare(tenant, self.tables.weights[tenant]) for tenant in served]
+            shares = [
+                min(share, most[tenant])
+                for tenant, share in zip(served, divide(weights, capacity) if served else (), strict=True)
+            ]
+            found.append((number, len(due), served, shares, *[None] * 7))
+            terms = {name: values[name] for name in ("holder", "lease")}
+            for row in self._claim({**lane, "floor": since, "scope": served, "shares": shares, **terms}).rows:
+                found.append((number, None, None, None, *row))
+                busy[row[0], environment] += 1
+                many += 1
+        rows = [(*row, *self._input(values["stage"], row[4], row[5])) for row in found]
+        columns = claim._ROWS.removeprefix("SELECT ") + _INPUTS.get(Stage(values["stage"]), "")
+        return Answer(tuple(columns.replace("\n", "").replace(" ", "").split(",")), rows)
+
+    def _input(self, stage: str, tenant: int | None, subject: UUID | None) -> tuple[Any, ...]:
+        """What a claimed row needs. The stand-in for the signer needs nothing."""
+        of = Stage(stage)
+        ask = {Stage.SEND: self._outgoing_document, Stage.TRACK: self._track_facts}.get(of)
+        found = ask({"tenant": tenant, "submission": subject}).rows if ask is not None and subject is not None else ()
+        return found[0] if found else (None,) * _INPUTS.get(of, "").count(",")
+
     def _open_sends(self, values: Values) -> Answer:
         keys = zip(values["tenants"], values["subjects"], strict=True)
         found = [any(send.outcome in OPEN for send in self.steps.sends_of(key)) for key in keys]
@@ -187,6 +246,11 @@ class Statements:
             return Answer(columns)
         found = (row.root, row.e_ncf, row.issuer_rnc, row.buyer_rnc, row.certificate_id, sent is not None, content)
         return Answer(columns, [found])
+
+    def _track_facts(self, values: Values) -> Answer:
+        row = self.tables.submissions[values["tenant"], values["submission"]]
+        columns = ("track_id", "e_ncf", "certificate_id", "maybe_adopted")
+        return Answer(columns, [(row.track_id, row.e_ncf, row.certificate_id, row.number_fate == "unknown")])
 
     def _reconcile_facts(self, values: Values) -> Answer:
         key = (values["tenant"], values["submission"])

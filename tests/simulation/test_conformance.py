@@ -38,6 +38,8 @@ from fe.store.postgres.errors import StoreError
 from fe.store.postgres.session import SERVER_SETTINGS
 from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
 from fe.store.queue.audit import OperatorAction
+from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 from tests.factories import bookings
@@ -313,6 +315,36 @@ class Conformance(RuleBasedStateMachine):
         )
         self.floors = {}
 
+    @rule(
+        stage=st.sampled_from(Stage),
+        after=st.integers(0, 2),
+        holder=holders,
+        slots=st.sampled_from([1, 2, 3, 100]),
+        most=st.sampled_from([1, 100]),
+        scope=st.sampled_from([1, 64]),
+        busy=st.sampled_from([{}, {(1, "ecf"): 1}, {(1, "ecf"): 2, (2, "ecf"): 1}]),
+    )
+    def claim_of_all_lanes(
+        self,
+        stage: Stage,
+        after: int,
+        holder: str,
+        slots: int,
+        most: int,
+        scope: int,
+        busy: dict[tuple[TenantId, str], int],
+    ) -> None:
+        self.tick()
+        moments = [row.run_at for row in self.both.tables.outbox.values() if row.stage == stage]
+        if len(set(moments)) < len(moments):
+            slots = most = 100  # which of two that fall due together comes first is nobody's promise
+            busy = {}
+        rooms = [Room(lane, TenantId(after), self.floors.get(lane, outbox.ALWAYS), slots, slots // 4) for lane in LANES]
+        terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
+        for claim in self.both.run(_claims, stage, rooms, terms):
+            self.works += claim.works
+        self.floors = {}
+
     # --- Bookings -----------------------------------------------------------------------------------------------------
 
     def work(self, which: int, *stages: Stage) -> Work:
@@ -523,6 +555,17 @@ class Conformance(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.both.compare()
+
+
+async def _claims(conn: Conn, stage: Stage, rooms: list[Room], terms: Terms) -> list[LaneClaim[Work]]:
+    """The claim of all lanes, its rows in an order; the memory knows nothing of what signing needs."""
+    claims = await claim_together(conn, stage, rooms, terms)
+    assert claims is not None
+    return [replace(claim, works=sorted((_for_comparison(work) for work in claim.works), key=repr)) for claim in claims]
+
+
+def _for_comparison(work: Work) -> Work:
+    return replace(work, input=None) if work.stage is Stage.SIGN else work
 
 
 async def _question(conn: Conn, work: Work) -> submissions.ReconcileFacts:

@@ -120,8 +120,10 @@ class Ledger(Statements):
         self._by = by
         answer = self._world.mutant.twist(self.tables, statement, self.answer(statement, values))
         world, at = self._world, trio.current_time()
-        if "deaths = o.deaths" in statement:
-            for tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
+        if "FROM claim_with_input(" in statement:
+            for _, _, _, _, tenant, subject, attempt, epoch, crash_count, *_ in answer.rows:
+                if tenant is None:
+                    continue  # it is about the lane
                 world.booked.append(Booked(at, "claim", by, (tenant, subject), epoch))
                 stage = values["stage"]
                 world.note(

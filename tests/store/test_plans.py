@@ -23,9 +23,12 @@ from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.queue import diagnosis, outbox
+from fe.store.queue.capacity import Room, Terms
+from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission
 from tests.factories import bookings
+from tests.factories.tenants import rows
 
 HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
 DUE = int(os.environ.get("FE_PLAN_DUE", "10000"))
@@ -141,6 +144,27 @@ async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown:
     assert fetched <= 6 * TENANTS
 
 
+async def test_a_claim_with_its_inputs_reads_a_few_rows_for_each_it_claims(grown: str) -> None:
+    """Nine lanes, of which one has work. Signing also asks who else has the number, in the months that may have it."""
+    rooms = [
+        Room(OutboxLane(environment, host), TenantId(3), outbox.ALWAYS, 40, 0)
+        for environment in Environment
+        for host in ("", "ecf", "fc")
+    ]
+    terms = Terms(LEASE, "plans", 40, 40, 64, 40, {})
+
+    async def claim(conn: Conn) -> None:
+        claims = await claim_together(conn, Stage.SIGN, rooms, terms)
+        assert claims is not None
+        assert sum(len(of.works) for of in claims) == 40
+
+    async with open_database(grown, role=WORKER) as db:
+        scanned, fetched = await rows_read(db, claim)
+
+    assert scanned == 0
+    assert fetched <= 6 * TENANTS + 40 * 8
+
+
 @pytest.mark.parametrize("drawn", [False, True])
 async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) -> None:
     new = NewSubmission(
@@ -165,6 +189,28 @@ async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) 
 
     assert scanned == 0
     assert fetched <= 5
+
+
+@pytest.mark.parametrize("stage", [Stage.SEND, Stage.TRACK])
+async def test_a_document_that_was_signed_is_claimed_with_its_input_by_key(stage: Stage, grown: str) -> None:
+    async def claim(conn: Conn) -> None:
+        claims = await claim_together(
+            conn,
+            stage,
+            [Room(OutboxLane(Environment.ECF, "fc"), TenantId(0), outbox.ALWAYS, 9, 0)],
+            Terms(LEASE, "plans", 9, 9, 64, 9, {}),
+        )
+        assert claims is not None
+        assert [len(of.works) for of in claims] == [5]
+
+    async with open_database(grown) as db, open_database(grown, role=WORKER) as worker:
+        wait = """UPDATE outbox SET stage = %(stage)s, host = 'fc', run_at = now() - interval '1 s'
+                   WHERE subject IN (SELECT subject FROM outbox WHERE tenant_id = 9 AND stage = 'sign' LIMIT 5)"""
+        await rows(db, wait, stage=stage)
+        scanned, fetched = await rows_read(worker, claim)
+
+    assert scanned == 0
+    assert fetched <= 5 * 8
 
 
 async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:

@@ -91,6 +91,7 @@ CALLERS = {
     **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
+    **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }

@@ -207,6 +207,8 @@ def is_constant(node: ast.expr, constants: set[str]) -> bool:
         return is_constant(node.func.value, constants) or ast.unparse(node) in TRUSTED
     if isinstance(node, ast.Constant | ast.JoinedStr):
         return True  # what is put into a JoinedStr is looked at above
+    if isinstance(node, ast.Subscript):
+        return is_constant(node.value, constants)  # one of several constants
     return (isinstance(node, ast.Name) and node.id in constants) or ast.unparse(node) in TRUSTED
 
 

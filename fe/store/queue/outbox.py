@@ -12,6 +12,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn
+from fe.store.queue.inputs import StepInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Work:
     waited: timedelta
     last_error: str | None
     #: What its step needs; None where the claim did not bring it: then it is asked for.
-    input: object = None
+    input: StepInput | None = None
 
     @property
     def environment(self) -> Environment:

@@ -1,0 +1,53 @@
+"""What a claim over several lanes is told and what it answers: any kind of work may have one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from fe.identifiers import TenantId
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A lane, and how many more of its rows there is room for."""
+
+    lane: Any
+    #: The tenant that was served last; the next one begins.
+    after: TenantId
+    #: Nothing of it fell due before.
+    floor: datetime
+    #: How many more of its rows may be in flight.
+    free: int
+    #: How many of the stage's free slots it leaves to other lanes.
+    left_to_others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms rows are claimed, for all lanes alike."""
+
+    lease: timedelta
+    holder: str
+    #: Free slots of the stage, and how many rows may be claimed at most.
+    slots: int
+    at_most: int
+    #: How many tenants one look takes in.
+    scope: int
+    #: How many rows a tenant may have in flight in one group of lanes, and how many it has: by tenant and group.
+    most: int
+    busy: Mapping[tuple[TenantId, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneClaim(Generic[W]):
+    """What was claimed of a lane that has due work, or why not."""
+
+    lane: Any
+    #: How many tenants have work due, as far as one look goes.
+    due: int
+    #: Those that were served, in their turn, and how many rows each could get.
+    shares: dict[TenantId, int]
+    works: Sequence[W]

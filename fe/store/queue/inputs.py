@@ -1,0 +1,113 @@
+"""What a step needs to know of its submission. It comes with the claim; a handler that misses it asks for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from json import loads
+from typing import Any
+from uuid import UUID
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.identifiers import CertificateId, SubmissionId, TrackId, UserId
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A certificate in use that could sign."""
+
+    certificate_id: CertificateId
+    user_id: UserId | None
+    email: str | None
+    issuer_override: dict[str, Any] | None
+    not_before: datetime
+    not_after: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A submission that has a number. `issuer_rnc` is None while it is not signed and has not said whose it is."""
+
+    submission_id: SubmissionId
+    issuer_rnc: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SigningInput:
+    """All that making and signing a document needs."""
+
+    format: str
+    root: Root
+    ecf_type: EcfType | None
+    e_ncf: str | None
+    as_user: str | None
+    as_user_id: UserId | None
+    original: bytes
+    #: Shared with other documents of the tenant: nobody changes it.
+    issuer: dict[str, Any]
+    consumer_summary: str
+    #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
+    sequence_expires: datetime | None
+    candidates: tuple[Candidate, ...]
+    #: The submissions that came before this one and have its number, whoever issued them.
+    holders: tuple[Holder, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingDocument:
+    """A signed document and where it goes: `content` is sent to the byte."""
+
+    root: Root
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    certificate_id: CertificateId
+    is_summary: bool
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TrackFacts:
+    """What asking for a verdict needs."""
+
+    track_id: TrackId
+    e_ncf: str | None
+    certificate_id: CertificateId
+    #: Its trackId may have been found by its number, and so be another program's: whoever has a verdict asks whether.
+    maybe_adopted: bool
+
+
+StepInput = SigningInput | OutgoingDocument | TrackFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Signatory:
+    """What signing needs of a tenant: the same for all its documents until somebody changes it."""
+
+    issuer: dict[str, Any]
+    consumer_summary: str
+    candidates: tuple[Candidate, ...]
+
+
+@lru_cache(maxsize=512)
+def read_signatory(text: str) -> Signatory:
+    """Read what the claim says of a tenant.
+
+    It is remembered by the text itself: what is changed of a tenant makes another text, which the next claim brings.
+    """
+    said = loads(text)
+    return Signatory(
+        said["issuer"], said["consumerSummary"], tuple(_candidate(each) for each in said["candidates"] or ())
+    )
+
+
+def _candidate(said: Sequence[Any]) -> Candidate:
+    certificate_id, user_id, email, override, not_before, not_after = said
+    return Candidate(
+        CertificateId(UUID(certificate_id)),
+        UserId(UUID(user_id)) if user_id is not None else None,
+        email,
+        override,
+        datetime.fromisoformat(not_before),
+        datetime.fromisoformat(not_after),
+    )

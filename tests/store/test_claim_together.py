@@ -1,0 +1,234 @@
+"""One call claims what the questions and the division between them claim, and brings what handlers would ask for."""
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import CertificateId, TenantId, UserId
+from fe.lifecycle import Stage
+from fe.queue.claims import _one_by_one, divide
+from fe.store import submissions, tenants
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
+from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.claim import claim_together
+from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
+from fe.store.queue.outbox import OutboxLane, OutboxShare, Work
+from tests.factories.companies import make_certificate
+from tests.factories.tenants import ACCEPTED_AT, LEASE, make_submission, make_tenant, rows
+
+LANES = [OutboxLane(environment, host) for environment in Environment for host in ("", "ecf", "fc")]
+
+_FILL = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at, attempt, epoch, holder, deaths)
+    VALUES (%(tenant)s, gen_random_uuid(), %(stage)s, %(environment)s, %(host)s, now() + %(due_in)s, 3, 5, %(holder)s,
+            1)
+"""
+
+
+async def rolled_back(db: Database, work: Any, *args: Any) -> Any:
+    async def tried(conn: Conn) -> Any:
+        async with conn.transaction(force_rollback=True):
+            return await work(conn, *args)
+
+    return await db.run(tried)
+
+
+def plain(claims: list[LaneClaim[Work]]) -> list[Any]:
+    """What is compared: all but the inputs, the clocks, and how far beyond what was served a look went."""
+    return [
+        (
+            claim.lane,
+            len(claim.shares) < claim.due,
+            list(claim.shares.items()),
+            sorted((replace(work, input=None, waited=timedelta(0)) for work in claim.works), key=repr),
+        )
+        for claim in claims
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
+    seed: int, worker_db: Database, db: Database
+) -> None:
+    spread = random.Random(seed)
+    known = [await make_tenant(db, weight=spread.choice([1, 1, 2, 7])) for _ in range(spread.randint(1, 12))]
+    for number in range(spread.choice([0, 5, 60])):
+        lane = spread.choice(LANES)
+        await rows(
+            db,
+            _FILL,
+            tenant=spread.choice(known),
+            stage=spread.choice([Stage.SEND, Stage.TRACK]),
+            environment=lane.environment,
+            host=lane.host,
+            due_in=timedelta(seconds=spread.choice([-100, -100, -100, 100]), milliseconds=number),
+            holder=spread.choice([None, "dead"]),
+        )
+    if spread.random() < 0.3:
+        pause = "INSERT INTO pauses VALUES (%(tenant)s, %(environment)s, now(), 'eva', 'audit')"
+        await rows(db, pause, tenant=spread.choice(known), environment=spread.choice(["", "ecf"]))
+    lanes = spread.sample(LANES, spread.randint(1, 9))
+    floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000]))
+    slots, most = spread.choice([1, 3, 8, 100]), spread.choice([1, 3, 75])
+    rooms = [
+        Room(
+            lane,
+            spread.choice([TenantId(0), *known]),
+            floor,
+            spread.choice([1, slots, slots]),
+            spread.choice([0, slots // 4]),
+        )
+        for lane in lanes
+    ]
+    busy = {(tenant, "ecf"): spread.randint(1, 3) for tenant in known if spread.random() < 0.3}
+    terms = Terms(LEASE, "me", slots, spread.choice([1, slots]), spread.choice([2, 64]), most, busy)
+
+    for stage in (Stage.SEND, Stage.TRACK):
+        together = await rolled_back(worker_db, claim_together, stage, rooms, terms)
+        apart = await rolled_back(worker_db, _one_by_one, outbox, stage, rooms, terms)
+        assert plain(together) == plain(apart)
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> None:
+    spread = random.Random(seed)
+    weights = [spread.choice([1, 2, 50, 100]) for _ in range(spread.randint(1, 64))]
+    capacity = len(weights) + spread.choice([0, 1, 30, 1000])
+
+    async def in_sql(conn: Conn) -> list[int]:
+        call = "SELECT divide_by_weight(%s::int[], %s, %s::int[])"
+        row = await (await conn.execute(call, (weights, capacity, [10_000] * len(weights)))).fetchone()
+        assert row is not None
+        return list(row[0])
+
+    assert await worker_db.run(in_sql) == divide(
+        [OutboxShare(TenantId(n), weight) for n, weight in enumerate(weights)], capacity
+    )
+
+
+# --- What comes with it -----------------------------------------------------------------------------------------------
+
+
+async def claimed(db: Database, stage: Stage, lane: OutboxLane) -> dict[UUID, Work]:
+    """Claim all there is in a lane, by the subjects."""
+    terms = Terms(LEASE, "me", 100, 100, 64, 100, {})
+    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), outbox.ALWAYS, 100, 0)], terms)
+    assert claims is not None
+    return {work.subject: work for claim in claims for work in claim.works}
+
+
+def ordered(given: SigningInput) -> SigningInput:
+    by_id = sorted(given.candidates, key=lambda each: each.certificate_id)
+    return replace(given, candidates=tuple(by_id), holders=tuple(sorted(given.holders, key=repr)))
+
+
+async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(worker_db: Database, db: Database) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    await make_certificate(db, tenant)
+    user = UserId(uuid4())
+    assert await db.run(tenants.create_user, tenant, user, "ana@empresa.do", {"Sucursal": "ÑANDÚ-2"}) is not None
+    await make_certificate(db, tenant, user_id=user)
+    sequence = """
+        INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number,
+                               expire_at, is_active)
+        VALUES (%(tenant)s, 'ecf', %(prefix)s, gen_random_uuid(), 1, 1000, 1, '2028-12-31 23:59:59.999-04', %(active)s)
+    """
+    await rows(db, sequence, tenant=tenant, prefix="E31", active=True)
+    await rows(db, sequence, tenant=tenant, prefix="E32", active=False)
+    subjects = [
+        await make_submission(db, tenant, e_ncf="E310000000007", original=b"\\x00\xff<ECF/>"),
+        await make_submission(db, tenant, e_ncf="E320000000007", as_user="ANA@empresa.do"),
+        await make_submission(db, tenant, e_ncf="E310000000007", as_user_id=user, at=ACCEPTED_AT + timedelta(hours=1)),
+        await make_submission(db, tenant, e_ncf="E310000000007", root="ACECF", at=ACCEPTED_AT + timedelta(hours=2)),
+        await make_submission(db, tenant, e_ncf=None),
+        await make_submission(db, other, e_ncf="E310000000007"),
+    ]
+
+    works = await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF))
+
+    assert set(works) == set(subjects)
+    for work in works.values():
+        assert isinstance(work.input, SigningInput)
+        assert ordered(work.input) == ordered(await db.run(submissions.signing_input, work))
+    given = works[subjects[2]].input
+    assert isinstance(given, SigningInput)
+    assert [holder.submission_id for holder in given.holders] == [subjects[0]]
+    assert len(given.candidates) == 2
+
+
+_MOVED = """UPDATE tenants SET issuer = issuer || '{"Sucursal": "SUR"}', consumer_summary = 'off'"""
+
+
+async def test_what_is_changed_of_a_tenant_holds_from_the_next_claim_on(worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    old = await make_certificate(db, tenant)
+
+    async def next_input() -> SigningInput:
+        subject = await make_submission(db, tenant)
+        given = (await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF)))[subject].input
+        assert isinstance(given, SigningInput)
+        return given
+
+    before = await next_input()
+    newer = await make_certificate(db, tenant)
+    await rows(db, _MOVED)
+    after = await next_input()
+    await rows(db, "UPDATE certificates SET retired_at = now()")
+    without = await next_input()
+
+    assert [each.certificate_id for each in before.candidates] == [old]
+    assert [each.certificate_id for each in after.candidates] == [newer]
+    assert (before.issuer.get("Sucursal"), after.issuer["Sucursal"]) == (None, "SUR")
+    assert (before.consumer_summary, after.consumer_summary) == ("automatic", "off")
+    assert without.candidates == ()
+
+
+@pytest.mark.parametrize("summary", [False, True])
+async def test_a_document_to_be_sent_comes_with_its_bytes(summary: bool, worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant, stage=Stage.SEND, summary=summary)
+
+    work = (await claimed(worker_db, Stage.SEND, OutboxLane(Environment.ECF, "fc" if summary else "ecf")))[subject]
+
+    assert isinstance(work.input, OutgoingDocument)
+    assert work.input == await db.run(submissions.outgoing_document, work)
+    assert work.input.is_summary is summary
+
+
+async def test_a_large_document_is_left_to_be_asked_for(worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    signing = await make_submission(db, tenant, original=b" " * 65_537)
+
+    work = (await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF)))[signing]
+
+    assert work.input is None
+    assert len((await db.run(submissions.signing_input, work)).original) == 65_537
+
+
+@pytest.mark.parametrize("fate", ["reserved", "unknown"])
+async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant, stage=Stage.TRACK, certificate_id=CertificateId(uuid4()))
+    await rows(db, "UPDATE submissions SET number_fate = %(fate)s", fate=fate)
+
+    work = (await claimed(worker_db, Stage.TRACK, OutboxLane(Environment.ECF, "ecf")))[subject]
+
+    assert isinstance(work.input, TrackFacts)
+    assert work.input == await db.run(submissions.track_facts, work)
+    assert work.input.maybe_adopted is (fate == "unknown")
+
+
+async def test_on_the_schema_before_it_cannot_and_says_so(worker_db: Database, db: Database) -> None:
+    await rows(db, "DROP FUNCTION claim_with_input")
+    terms = Terms(LEASE, "me", 1, 1, 64, 1, {})
+
+    assert (
+        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), outbox.ALWAYS, 1, 0)], terms)
+        is None
+    )

@@ -18,7 +18,7 @@ from fe.authority.bodies import Message
 from fe.authority.client import BeforeSend, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.authority.gateway import telling_the_outcome
+from fe.authority.gateway import TellingTheOutcome
 from fe.ecf.catalogue import Environment, Host, Service
 from fe.identifiers import TrackId
 
@@ -430,7 +430,7 @@ class Wire:
         return await self._observed(environment, host, ask)
 
     async def _observed(self, environment: Environment, host: Host, call: Callable[[], Awaitable[T]]) -> T:
-        with telling_the_outcome(partial(self._caller.observe, environment, host)):
+        with TellingTheOutcome(partial(self._caller.observe, environment, host)):
             return await call()
 
     def _seconds(self) -> float:

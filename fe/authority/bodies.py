@@ -186,6 +186,7 @@ def flag(value: Any) -> bool | None:
     return None
 
 
+@lru_cache(maxsize=256)  # the authority says the same few things
 def fold(words: str) -> str:
     """Text for comparison, as the authority spells its words in several ways: no accents, lower case, one blank."""
     plain = unicodedata.normalize("NFKD", words)

@@ -45,23 +45,21 @@ _OUTCOME_OF = (
 )
 
 
-class Observed:
-    """Around one exchange and its judgement: tells how it ended. Swallows nothing."""
+class TellingTheOutcome:
+    """A context that calls `tell`, which must not raise, with how what is done inside ends: one of OUTCOMES."""
 
-    __slots__ = ("_observe", "_started", "_what")
+    __slots__ = ("_tell",)
 
-    def __init__(self, observe: Observe | None, what: tuple[Operation, str, Host]) -> None:
-        self._observe = observe
-        self._what = what
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
 
     def __enter__(self) -> None:
-        self._started = trio.current_time()
+        pass
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._observe is not None:
-            self._observe(*self._what, _outcome(kind), trio.current_time() - self._started)
+        self._tell(_outcome(kind))
 
 
 class Line:
@@ -72,9 +70,15 @@ class Line:
         self._transport = transport
         self._observe = observe
 
-    def observed(self, operation: Operation, environment: Environment | None, host: Host) -> Observed:
+    def observed(self, operation: Operation, environment: Environment | None, host: Host) -> TellingTheOutcome:
         """Report the exchange and its judgement made inside, by how they end."""
-        return Observed(self._observe, (operation, environment or "", host))
+        started = trio.current_time()
+
+        def tell(outcome: str) -> None:
+            if self._observe is not None:
+                self._observe(operation, environment or "", host, outcome, trio.current_time() - started)
+
+        return TellingTheOutcome(tell)
 
     async def ask(
         self,

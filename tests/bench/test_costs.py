@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from bench.history import live_in
 from bench.road import Numbers, Tally, tally
 from bench.stack import Stack, context_switches, open_stack
 from bench.traffic import Counts, counted
@@ -55,6 +56,7 @@ class Idle:
 def stack() -> Iterator[Stack]:
     """A stack without its service; the server does nothing by itself while it is counted what it does."""
     with open_stack(postgres_settings={"autovacuum": "off", "fsync": "off"}) as opened:
+        live_in(opened)
         yield opened
 
 

@@ -87,9 +87,9 @@ def settle(stack: Stack) -> None:
         conn.execute("CHECKPOINT")
 
 
-def live_in(stack: Stack) -> None:
+def live_in(stack: Stack, rows: int = LIVED) -> None:
     """Make it a database that has been used for some hours."""
-    fill(stack, 1_000_000_000, 1_000_000_000 + LIVED - 1, youngest="1 second", span="6 hours", months=1)
+    fill(stack, 1_000_000_000, 1_000_000_000 + rows - 1, youngest="1 second", span="6 hours", months=1)
     settle(stack)
 
 

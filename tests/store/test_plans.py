@@ -243,7 +243,7 @@ async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
 
 
 async def test_years_of_partitions_do_not_make_signing_read_all_of_a_tenants_month(grown: str) -> None:
-    """Last in this file, for it leaves the partitions: whoever reads one row by its key is guessed to read one of each."""
+    """Last in this file, for it leaves the partitions: a row read by its key is guessed to be one in each of them."""
     with psycopg.connect(grown, autocommit=True) as conn:
         conn.execute("SELECT ensure_month(%s - make_interval(months => n)) FROM generate_series(4, 26) AS n", (NOW,))
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import psycopg
 
+from bench.history import CHUNK, ID, fill, live_in, settle
 from bench.report import Report, in_turn
 from bench.road import Numbers, Road, drive, quantile
 from bench.stack import QUICK, Stack, open_stack
@@ -36,46 +37,13 @@ MOST = 1.10
 START_WITHIN = 5.0
 #: What a submission of the history takes on disk beside its documents, with all its rows and indexes; measured, and up.
 _BYTES_EACH = 2_500
-_CHUNK = 100_000
 _MARKER = "E310000000000"
 
-_ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'
-          || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid"""
-_MONTHS = "SELECT ensure_month(now() - make_interval(months => n)) FROM generate_series(0, 21) AS n"
 _TENANTS = """
     INSERT INTO tenants (tenant_id, name, issuer)
     OVERRIDING SYSTEM VALUE
     SELECT 1000000 + n, 'old ' || n, '{}' FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
 """
-#: Half of it the measured tenant's, the rest spread over the others.
-_HISTORY = f"""
-    CREATE TEMPORARY TABLE old AS
-    SELECT CASE WHEN n %% 2 = 0 OR %(tenants)s::int = 0 THEN %(tenant)s::bigint
-                ELSE 1000001 + n %% greatest(%(tenants)s::int, 1) END AS tenant_id,
-           {_ID} AS submission_id, t.at, 'E32' || lpad(n::text, 10, '0') AS e_ncf, n
-      FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
-     CROSS JOIN LATERAL (SELECT now() - interval '40 days' - interval '500 days' * (n / %(most)s::float8) AS at) AS t
-"""
-_OLD_ROWS = (
-    """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id, body_digest,
-                                format, root, ecf_type, e_ncf, issuer_rnc, buyer_rnc, status, track_id, submitted_at,
-                                updated_at, verdict_at, signed_at, number_fate, response, security_code)
-       SELECT tenant_id, submission_id, 'testecf', 'fak_000000000000', 'old-' || n, sha256('x'), 'structured', 'ECF',
-              '32', e_ncf, '131880738', '131880681', 'Aceptado', 'old-' || n, at, at, at, at, 'used',
-              '{"trackStatus": {"estado": "Aceptado"}}', 'AbC1+/' FROM old""",
-    """INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)
-       SELECT tenant_id, 'testecf', 'old-' || n, submission_id FROM old""",
-    """INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
-       SELECT tenant_id, 'testecf', e_ncf, '131880738', submission_id FROM old""",
-    """INSERT INTO submission_events (tenant_id, submission_id, seq, at, kind, detail, hash)
-       SELECT tenant_id, submission_id, seq, at, 'accepted', '{}', sha256('x')
-         FROM old CROSS JOIN generate_series(1, 4) AS seq""",
-    """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
-       SELECT tenant_id, submission_id, kind, convert_to(repeat('x', %(bytes)s::int), 'UTF8')
-         FROM old CROSS JOIN unnest(ARRAY['original', 'signed']) AS kind""",
-    """INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at, outcome, answered_at)
-       SELECT tenant_id, submission_id, 2, sha256('x'), at, 'received', at FROM old""",
-)
 #: Rows that were there and are gone, which the held snapshot keeps from being cleaned away.
 _DIE = (
     """INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at)
@@ -87,7 +55,7 @@ _DIE = (
 #: Due submissions of the measured tenant, as accepting leaves them; now, each a microsecond after the other.
 _DUE = f"""
     CREATE TEMPORARY TABLE due AS
-    SELECT {_ID} AS submission_id, t.at, 'E31' || lpad((%(number)s::bigint + n)::text, 10, '0') AS e_ncf
+    SELECT {ID} AS submission_id, t.at, 'E31' || lpad((%(number)s::bigint + n)::text, 10, '0') AS e_ncf
       FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
      CROSS JOIN LATERAL (SELECT now() + n * interval '1 microsecond' AS at) AS t
 """
@@ -129,41 +97,31 @@ class Grown:
             for statement in statements:
                 conn.execute(statement.encode(), values if "%(" in statement else None)
 
-    def settle(self) -> None:
-        """Statistics and visibility as autovacuum would have left them, and the log on disk."""
-        with psycopg.connect(self.stack.dsn, autocommit=True) as conn:
-            conn.execute("VACUUM ANALYZE")
-            conn.execute("CHECKPOINT")
-
     def fill_history(self, upto: int, document_bytes: int) -> None:
         """Have so many old submissions."""
-        self.run([_MONTHS])
-        for first in range(self.history + 1, upto + 1, _CHUNK):
-            values = {"tenant": self.stack.tenant_id, "tenants": self.tenants, "bytes": document_bytes}
-            last = min(first + _CHUNK - 1, upto)
-            self.run([_HISTORY, *_OLD_ROWS, "DROP TABLE old"], first=first, last=last, most=upto, **values)
+        fill(self.stack, self.history + 1, upto, tenants=self.tenants, document_bytes=document_bytes)
         self.history = max(self.history, upto)
-        self.settle()
+        settle(self.stack)
 
     def fill_tenants(self, upto: int) -> None:
         """Have so many tenants beside the measured one."""
         self.run([_TENANTS], first=self.tenants + 1, last=upto)
         self.tenants = upto
-        self.settle()
+        settle(self.stack)
 
     def fill_due(self, rows: int, number: int) -> None:
         """Put so many submissions into the outbox, due now; numbers from `number` on."""
-        for first in range(1, rows + 1, _CHUNK):
+        for first in range(1, rows + 1, CHUNK):
             self.run(
                 [_DUE, *_DUE_ROWS, "DROP TABLE due"],
                 tenant=self.stack.tenant_id,
                 first=first,
-                last=min(first + _CHUNK - 1, rows),
+                last=min(first + CHUNK - 1, rows),
                 number=number,
                 payload=_payload(),
                 marker=_MARKER,
             )
-        self.settle()
+        settle(self.stack)
 
 
 def _payload() -> str:
@@ -294,6 +252,7 @@ def main() -> int:
         report.server(stack.dsn)
         grown = Grown(stack)
         for each in (empty, stack):
+            live_in(each)
             each.start_service()
             each.log_in()
             drive(each, Numbers(), 1, 1)  # a month's partitions, a token, plans

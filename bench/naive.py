@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from bench.history import live_in
 from bench.naive_worker import INDEX, TABLE
 from bench.report import Report, in_turn
 from bench.road import Numbers, verdicts_of, wait_for_verdicts
@@ -130,6 +131,7 @@ def main() -> int:
     rounds = 2 if arguments.short else arguments.rounds
     with Report("naive") as report, open_stack(authority=[*QUICK, "--delay", "0"]) as stack:
         report.server(stack.dsn)
+        live_in(stack)
         turn = Round(stack, Numbers(), arguments.documents)
         found = in_turn({"service": turn.ours, "naive": turn.naive}, rounds)
         ours, naive = found["service"], found["naive"]

@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 from bench import wal
+from bench.history import live_in
 from bench.report import ROOT, Report, in_turn
 from bench.stack import QUICK, SIMULATOR, Stack, open_stack, tree_of
 from bench.submit import Order, submit
@@ -251,6 +252,7 @@ def compare(report: Report, arguments: argparse.Namespace, trees: Mapping[str, P
         numbers = Numbers()
         report.server(stacks[OURS].dsn)
         for stack in stacks.values():
+            live_in(stack)
             stack.start_service(processes=arguments.processes)
             stack.log_in()
             drive(stack, numbers, max(100, arguments.documents // 5), arguments.clients)  # warm

@@ -30,6 +30,8 @@ from bench.report import ROOT
 #: Commands that serve an authority: one that costs next to nothing, and the simulator, which reads what it is told.
 QUICK = ("-m", "bench.authority")
 SIMULATOR = ("-m", "fe", "authority", "simulate", "--port", "0", "--management-port", "0", "--json")
+#: What serves Postgres, with a folder to follow; bench.debian is the other.
+EMBEDDED = ("-m", "fe", "postgres")
 
 PATIENCE = 60.0
 #: How long a part may take to stop before it is killed; the service is given 5 s of grace.
@@ -227,6 +229,7 @@ def open_stack(
     *,
     tree: Path = ROOT,
     authority: Sequence[str] = QUICK,
+    postgres: Sequence[str] = EMBEDDED,
     settings: Mapping[str, str] | None = None,
     postgres_settings: Mapping[str, str] | None = None,
 ) -> Iterator[Stack]:
@@ -235,7 +238,7 @@ def open_stack(
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
     stack = Stack(folder, tree, Cores.of_this_machine(), environment)
     try:
-        stack.start("postgres", ["-m", "fe", "postgres", str(folder)])
+        stack.start("postgres", [*postgres, str(folder)])
         stack.dsn = stack.heard("postgres")["dsn"]
         if postgres_settings:
             _set_up_server(stack.dsn, postgres_settings)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from bench.history import live_in
 from bench.report import Report
 from bench.road import Numbers, drive, quantile, verdicts_of, wait_for_verdicts
 from bench.stack import QUICK, Stack, memory_mib, open_stack
@@ -102,6 +103,7 @@ def main() -> int:
     authority = [*QUICK, "--delay", str(arguments.verdict_delay)]
     with Report("sustained") as report, open_stack(authority=authority) as stack:
         report.server(stack.dsn)
+        live_in(stack)
         numbers = Numbers()
         throughput(report, stack, numbers, arguments.processes, max(200, most // 4))
         stack.start_service(processes=arguments.processes)

@@ -45,7 +45,8 @@ _OF_A_SUBMISSION = f"""
     WITH asked (environment, e_ncf) AS (
         SELECT m.environment, m.e_ncf
           FROM submissions AS m
-         WHERE m.tenant_id = %(tenant)s AND m.submission_id = %(submission)s AND m.root IN ('ECF', 'RFCE'))
+         WHERE m.tenant_id = %(tenant)s AND m.submission_id = %(submission)s AND m.root IN ('ECF', 'RFCE')
+         LIMIT 1)
     {_HOLDERS}
 """
 

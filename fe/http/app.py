@@ -13,7 +13,6 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 
 from fe.clock import Clock
 from fe.config import Settings, named_keys, require
-from fe.ecf.json_text import write_json
 from fe.http.auth import Authenticator, KeyStates
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -144,10 +143,9 @@ class Api:
             reply = ApiReply(problem.status, problem.body, problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
-        raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
         if call.caller is not None:
-            self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))
-        return ApiReply(reply.status, raw, reply.headers)
+            self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
+        return reply
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
@@ -223,7 +221,6 @@ async def _refuse(error: HTTPException) -> Response:
 
 
 def _respond(reply: ApiReply) -> Response:
-    raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
-    response = Response(raw, reply.status, content_type="application/json")
+    response = Response(reply.body, reply.status, content_type="application/json")
     response.headers.update(reply.headers)
     return response

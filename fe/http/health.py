@@ -5,9 +5,11 @@ from collections.abc import Collection
 
 import trio
 
+from fe.ecf.json_text import write_json
 from fe.http.auth import KeyStates
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN
+from fe.http.response_models import ERROR
 from fe.identifiers import ApiKeyId
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database
@@ -38,7 +40,7 @@ class Health:
 
     async def live(self, call: Call) -> ApiReply:
         """Answer 200: the process runs, and so does its event loop."""
-        return ApiReply(200, {"status": "ok"})
+        return ApiReply(200, write_json({"status": "ok"}))
 
     async def ready(self, call: Call) -> ApiReply:
         """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503.
@@ -54,8 +56,8 @@ class Health:
         if self._lacks is not None:
             return _not_ready(self._lacks)
         if self._stages_in_trouble:
-            return ApiReply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
-        return ApiReply(200, {"status": "ready"})
+            return ApiReply(200, write_json({"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)}))
+        return ApiReply(200, write_json({"status": "ready"}))
 
     async def _look(self) -> str | None:
         """Do once what requests do; None when all of it works, or what does not."""
@@ -74,4 +76,4 @@ class Health:
 
 
 def _not_ready(reason: str) -> ApiReply:
-    return ApiReply(503, {"message": reason, "statusCode": 503}, (("Retry-After", str(RETRY_WHEN_DOWN)),))
+    return ApiReply(503, ERROR.write({"message": reason, "statusCode": 503}), (("Retry-After", str(RETRY_WHEN_DOWN)),))

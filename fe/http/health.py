@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import trio
 
@@ -16,10 +17,18 @@ from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import MigrationError, migrations
 
-#: How long one look at the database may take.
-_PATIENCE = 3.0
-#: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
-KEPT_FOR = 2.0
+
+@dataclass(frozen=True, slots=True)
+class LookPatience:
+    """How long a look at the database is worth something, in seconds."""
+
+    #: How long one look may take.
+    within: float = 3.0
+    #: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
+    kept: float = 2.0
+
+
+LOOK_PATIENCE = LookPatience()
 
 #: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
 _NOBODYS_KEY = ApiKeyId("readiness")
@@ -28,8 +37,15 @@ _NOBODYS_KEY = ApiKeyId("readiness")
 class Health:
     """Says whether this process lives, and whether it can serve."""
 
-    def __init__(self, db: Database, states: KeyStates, stages_in_trouble: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        db: Database,
+        states: KeyStates,
+        stages_in_trouble: Collection[str] = (),
+        patience: LookPatience = LOOK_PATIENCE,
+    ) -> None:
         """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are."""
+        self._patience = patience
         self._db = db
         self._states = states
         self._stages_in_trouble = stages_in_trouble
@@ -48,7 +64,7 @@ class Health:
         A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
         """
         async with self._looking:
-            if trio.current_time() - self._looked_at >= KEPT_FOR:
+            if trio.current_time() - self._looked_at >= self._patience.kept:
                 # Whoever asked may leave; the others wait for the outcome, and it counts for the pace of looks.
                 with trio.CancelScope(shield=True):
                     self._lacks = await self._look()
@@ -63,7 +79,7 @@ class Health:
         """Do once what requests do; None when all of it works, or what does not."""
         lacking = "the database does not answer"
         try:
-            with trio.fail_after(_PATIENCE):
+            with trio.fail_after(self._patience.within):
                 await self._db.run(readiness.check, self._files)
                 await self._states.find(_NOBODYS_KEY)
                 lacking = "the database takes no writes"

@@ -409,7 +409,9 @@ _XML = """
 """
 
 
-async def xml(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> tuple[str, bytes]:
+async def xml(
+    conn: Conn, tenant_id: TenantId, submission_id: SubmissionId
+) -> tuple[Literal["signed", "original"], bytes]:
     """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
     cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
     row = await cursor.fetchone()

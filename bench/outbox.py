@@ -5,9 +5,8 @@
 All on one embedded Postgres, one after the other, each in a database of its own, in rounds; of each the median round is
 told, and the lowest and highest:
 
-* ours: 100,000 preloaded rows through the executor that the service runs (fe/queue): for each job a task, a deadline, a
-  log context and an outcome of its own; outcomes are written together, as many as come up while one write is under way.
-* ours, alone: the same, but every outcome is written by itself, as those of submissions are.
+* ours: 100,000 preloaded rows through the executor that the service runs (fe/queue): for each job a deadline, a log
+  context and an outcome of its own; outcomes are written together, as many as come up while one write is under way.
 * pgqueuer, procrastinate, graphile-worker: their own workers with a no-op job, tuned as their documentation says.
 * latency: a job every 20 ms; from before the call that puts it in to the start of its handler, woken by NOTIFY.
 
@@ -33,27 +32,26 @@ from uuid import UUID
 
 import trio
 
+from fe.actors.writers import WRITERS
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
-from fe.queue.outcome import End, Outcome, Park, Retry
+from fe.queue.outcome import End, Outcome
 from fe.queue.stage import StageConfig, Tools, WorkKind
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.errors import LeaseLost
 from fe.store.postgres.migrate import migrate
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
 
-#: As many as graphile-worker's local queue holds; and what the service has with its defaults.
+#: As many as graphile-worker's local queue holds.
 SLOTS = 500
-SLOTS_ALONE = 64
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
-_FEWER = {"ours, alone": 20, "procrastinate": 50}
+_FEWER = {"procrastinate": 50}
 LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 TENANT = 1
@@ -75,27 +73,13 @@ class Done(End):
     name: str = "done"
 
 
-async def _done(conn: Conn, work: Work, _: Done, at: datetime) -> None:
-    if not await outbox.complete(conn, work.tenant_id, [work]):
-        raise LeaseLost
-
-
-async def _retry(conn: Conn, work: Work, outcome: Retry, at: datetime) -> None:
-    await outbox.retry(conn, work, at=at, after=outcome.after, error=outcome.reason, counts=outcome.counts)
-
-
-async def _park(conn: Conn, work: Work, outcome: Park, at: datetime) -> None:
-    await outbox.dead_letter(conn, work, at=at, error=outcome.reason)
-
-
-async def _all_done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[bool]:
+async def _done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[Outcome | None]:
     completed = await outbox.complete(conn, TENANT, [work for work, _ in items])
-    return [work.subject in completed for work, _ in items]
+    return [done if work.subject in completed else None for work, done in items]
 
 
-#: No-op jobs as a kind of work; and the same without a way to write many outcomes at once.
-NO_OP = WorkKind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
-ALONE = WorkKind(outbox, NO_OP.writers)
+#: No-op jobs as a kind of work.
+NO_OP = WorkKind(outbox, {**WRITERS, Done: _done})
 
 
 async def make_tenant(conn: Conn) -> None:
@@ -120,9 +104,7 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
     )
 
 
-def noop_stage(
-    done: trio.Event, jobs: int, at: dict[UUID, float], kind: WorkKind[Work] = NO_OP, slots: int = SLOTS
-) -> StageConfig[Work]:
+def noop_stage(done: trio.Event, jobs: int, at: dict[UUID, float], slots: int = SLOTS) -> StageConfig[Work]:
     count = 0
 
     async def handle(work: Work) -> Outcome:
@@ -133,16 +115,16 @@ def noop_stage(
             done.set()
         return Done()
 
-    return StageConfig(Stage.SIGN, kind, handle, slots, [LANE], 30.0)
+    return StageConfig(Stage.SIGN, NO_OP, handle, slots, [LANE], 30.0)
 
 
-async def throughput(dsn: str, jobs: int, kind: WorkKind[Work], slots: int) -> float:
+async def throughput(dsn: str, jobs: int, slots: int) -> float:
     """No-op jobs a second through the executor of the service, until the last outcome is committed."""
     async with open_database(dsn) as db:
         await db.run(make_tenant)
         await db.run(preload, jobs)
         done, stopping, at = trio.Event(), trio.Event(), dict[UUID, float]()
-        stage, tools = noop_stage(done, jobs, at, kind, slots), tools_for(db, Wakeups(db))
+        stage, tools = noop_stage(done, jobs, at, slots), tools_for(db, Wakeups(db))
         started = time.perf_counter()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, stage, tools, stopping)
@@ -258,7 +240,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
     arguments = parser.parse_args()
     peers = install_peers(arguments.peers) if arguments.peers else {}
-    rates: dict[str, list[float]] = {name: [] for name in ("ours", "ours, alone", *peers)}
+    rates: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
     delays: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         databases = Databases(start_embedded(Path(folder) / "postgres", keep=False))
@@ -283,9 +265,7 @@ def one_round(
     delays: dict[str, list[float]],
 ) -> None:
     """Everything once, so that what a while is good or bad for is so for all."""
-    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, NO_OP, SLOTS))
-    few = arguments.jobs // _FEWER["ours, alone"]
-    rates["ours, alone"].append(trio.run(throughput, databases.fresh(ours=True), few, ALONE, SLOTS_ALONE))
+    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, SLOTS))
     delays["ours"] += trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs)
     for name, command in peers.items():
         jobs = arguments.jobs // _FEWER.get(name, 1)

@@ -116,7 +116,7 @@ class Stepwise(Executor[Work]):
         async def attempt(_: Work) -> Outcome:
             return outcome
 
-        self.attempt = attempt  # type: ignore[method-assign]  # instead of trying
+        self.attempt = attempt  # type: ignore[method-assign,assignment]  # instead
         return await self.step(work)
 
     def _count(self, booked: str) -> None:

@@ -38,7 +38,7 @@ SOON = timedelta(seconds=30)
 ANSWER = {"status": "error", "error": "no"}
 DOCUMENT = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "1", "2", "AbC1+/", "https://qr", None, AT)
 
-Write = Callable[[Conn, Work], Awaitable[None]]
+Write = Callable[[Conn, Work], Awaitable[object]]
 
 #: Each booking with the stage its claim is in, and where the row is afterwards (None: gone).
 BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {

@@ -5,9 +5,8 @@
 All on one embedded Postgres, one after the other, each in a database of its own, in rounds; of each the median round is
 told, and the lowest and highest:
 
-* ours: 100,000 preloaded rows through the executor that the service runs (fe/queue): for each job a task, a deadline, a
-  log context and an outcome of its own; outcomes are written together, as many as come up while one write is under way.
-* ours, alone: the same, but every outcome is written by itself, as those of submissions are.
+* ours: 100,000 preloaded rows through the executor that the service runs (fe/queue): for each job a deadline, a log
+  context and an outcome of its own; outcomes are written together, as many as come up while one write is under way.
 * pgqueuer, procrastinate, graphile-worker: their own workers with a no-op job, tuned as their documentation says.
 * latency: a job every 20 ms; from before the call that puts it in to the start of its handler, woken by NOTIFY.
 
@@ -34,6 +33,7 @@ import trio
 
 from bench.report import Report
 from bench.road import quantile
+from fe.actors.writers import WRITERS
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
@@ -41,21 +41,19 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
-from fe.queue.outcome import End, Outcome, Park, Retry
+from fe.queue.outcome import End, Outcome
 from fe.queue.stage import StageConfig, Tools, WorkKind
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.errors import LeaseLost
 from fe.store.postgres.migrate import migrate
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
 
-#: As many as graphile-worker's local queue holds; and what the service has with its defaults.
+#: As many as graphile-worker's local queue holds.
 SLOTS = 500
-SLOTS_ALONE = 64
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
-_FEWER = {"ours, alone": 20, "procrastinate": 50}
+_FEWER = {"procrastinate": 50}
 LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 TENANT = TenantId(1)
@@ -77,27 +75,13 @@ class Done(End):
     name: str = "done"
 
 
-async def _done(conn: Conn, work: Work, _: Done, at: datetime) -> None:
-    if not await outbox.complete(conn, work.tenant_id, [work]):
-        raise LeaseLost
-
-
-async def _retry(conn: Conn, work: Work, outcome: Retry, at: datetime) -> None:
-    await outbox.retry(conn, work, at=at, after=outcome.after, error=outcome.reason, counts=outcome.counts)
-
-
-async def _park(conn: Conn, work: Work, outcome: Park, at: datetime) -> None:
-    await outbox.dead_letter(conn, work, at=at, error=outcome.reason)
-
-
-async def _all_done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[bool]:
+async def _done(conn: Conn, items: Sequence[tuple[Work, Done]], at: datetime) -> list[Outcome | None]:
     completed = await outbox.complete(conn, TENANT, [work for work, _ in items])
-    return [work.subject in completed for work, _ in items]
+    return [done if work.subject in completed else None for work, done in items]
 
 
-#: No-op jobs as a kind of work; and the same without a way to write many outcomes at once.
-NO_OP = WorkKind(outbox, {Done: _done, Retry: _retry, Park: _park}, {Done: _all_done})
-ALONE = WorkKind(outbox, NO_OP.writers)
+#: No-op jobs as a kind of work.
+NO_OP = WorkKind(outbox, {**WRITERS, Done: _done})
 
 
 async def make_tenant(conn: Conn) -> None:
@@ -122,9 +106,7 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
     )
 
 
-def noop_stage(
-    done: trio.Event, jobs: int, at: dict[SubmissionId, float], kind: WorkKind[Work] = NO_OP, slots: int = SLOTS
-) -> StageConfig[Work]:
+def noop_stage(done: trio.Event, jobs: int, at: dict[SubmissionId, float], slots: int = SLOTS) -> StageConfig[Work]:
     count = 0
 
     async def handle(work: Work) -> Outcome:
@@ -135,16 +117,16 @@ def noop_stage(
             done.set()
         return Done()
 
-    return StageConfig(Stage.SIGN, kind, handle, slots, [LANE], 30.0)
+    return StageConfig(Stage.SIGN, NO_OP, handle, slots, [LANE], 30.0)
 
 
-async def throughput(dsn: str, jobs: int, kind: WorkKind[Work], slots: int) -> float:
+async def throughput(dsn: str, jobs: int, slots: int) -> float:
     """No-op jobs a second through the executor of the service, until the last outcome is committed."""
     async with open_database(dsn) as db:
         await db.run(make_tenant)
         await db.run(preload, jobs)
         done, stopping, at = trio.Event(), trio.Event(), dict[SubmissionId, float]()
-        stage, tools = noop_stage(done, jobs, at, kind, slots), tools_for(db, Wakeups(db))
+        stage, tools = noop_stage(done, jobs, at, slots), tools_for(db, Wakeups(db))
         started = time.perf_counter()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, stage, tools, stopping)
@@ -258,7 +240,7 @@ def main() -> None:
     if arguments.short:
         arguments.jobs, arguments.rounds, arguments.latency_jobs = 20_000, 2, 100
     peers = install_peers(arguments.peers) if arguments.peers else {}
-    rates: dict[str, list[float]] = {name: [] for name in ("ours", "ours, alone", *peers)}
+    rates: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
     delays: dict[str, list[list[float]]] = {name: [] for name in ("ours", *peers)}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("outbox") as report:
         server = start_embedded(Path(folder) / "postgres", keep=False)
@@ -274,15 +256,13 @@ def main() -> None:
 def tell(report: Report, rates: dict[str, list[float]], delays: dict[str, list[list[float]]]) -> None:
     """Put it into the report; each job its own outcome is what the service does, and what the target is set on."""
     late = {name: [quantile(waited, 95) for waited in rounds] for name, rounds in delays.items()}
-    peers = [name for name in rates if not name.startswith("ours")]
+    peers = [name for name in rates if name != "ours"]
     if "graphile-worker" in peers:
         theirs = rates["graphile-worker"]
         report.ratio("jobs/s, ours : graphile-worker", rates["ours"], theirs, at_least=2)
-        report.ratio("jobs/s, ours with each outcome alone : graphile-worker", rates["ours, alone"], theirs)
     if peers:
         best = min(peers, key=lambda name: statistics.median(late[name]))
         report.ratio(f"p95 from enqueue to start, ours : {best}, the best peer", late["ours"], late[best], at_most=1)
-    report.ratio("jobs/s, ours : ours with each outcome alone", rates["ours"], rates["ours, alone"])
     for name, found in rates.items():
         report.figure(name, "jobs/s", found)
     for name, rounds in delays.items():
@@ -299,9 +279,7 @@ def one_round(
     delays: dict[str, list[list[float]]],
 ) -> None:
     """Everything once, so that what a while is good or bad for is so for all."""
-    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, NO_OP, SLOTS))
-    few = arguments.jobs // _FEWER["ours, alone"]
-    rates["ours, alone"].append(trio.run(throughput, databases.fresh(ours=True), few, ALONE, SLOTS_ALONE))
+    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, SLOTS))
     delays["ours"].append(trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs))
     for name, command in peers.items():
         jobs = arguments.jobs // _FEWER.get(name, 1)

@@ -79,27 +79,25 @@ class Documents:
         now = datetime.now(UTC)
         await self._all(partial(submissions.accept, new=new_submission(now), at=now) for _ in range(self._each))
         signed = await self._claim(Stage.SIGN, OutboxLane(Environment.ECF))
-        await self._all(partial(submissions.signed, work=w, document=self._document(now), at=now) for w in signed)
+        await self._db.run(
+            submissions.signed, signed, [self._document(now)] * len(signed), at=now, leases=[None] * len(signed)
+        )
         sent = await self._claim(Stage.SEND, OutboxLane(Environment.ECF, "ecf"))
-        await self._all(
-            partial(submissions.intend_to_send, work=w, at=now, lease=LEASE, digest=b"\0" * 32) for w in sent
-        )
-        await self._all(
-            partial(outbox.received, work=w, at=now, track_id=TrackId(str(w.subject)), after=timedelta(0), reply={})
-            for w in sent
-        )
+        many, ids = len(sent), [TrackId(str(work.subject)) for work in sent]
+        digests = [b"\0" * 32] * many
+        await self._db.run(submissions.intend_to_send, sent, at=now, leases=[LEASE] * many, digests=digests)
+        soon = [timedelta(0)] * many
+        await self._db.run(outbox.received, sent, at=now, track_ids=ids, afters=soon, replies=[{}] * many)
         judged = await self._claim(Stage.TRACK, OutboxLane(Environment.ECF, "ecf"))
-        await self._all(
-            partial(
-                outbox.verdict,
-                work=w,
-                at=now,
-                status=Status.ACCEPTED,
-                track_id=TrackId(str(w.subject)),
-                response={"trackStatus": {"estado": "Aceptado"}},
-                fate=NumberFate.USED,
-            )
-            for w in judged
+        many = len(judged)
+        await self._db.run(
+            outbox.verdict,
+            judged,
+            at=now,
+            statuses=[Status.ACCEPTED] * many,
+            track_ids=[TrackId(str(work.subject)) for work in judged],
+            responses=[{"trackStatus": {"estado": "Aceptado"}}] * many,
+            fates=[NumberFate.USED] * many,
         )
         return len(judged)
 

@@ -94,7 +94,7 @@ class Bookings(Generic[W]):
         self, writer: Writer[W], items: Sequence[tuple[W, Outcome]]
     ) -> Sequence[Outcome | Exception | None]:
         # Two batches that lock the same rows lock them in the same order.
-        order = sorted(range(len(items)), key=lambda n: (items[n][0].tenant_id, items[n][0].subject))
+        order = sorted(range(len(items)), key=lambda n: (items[n][0].tenant_id, items[n][0].subject.int))
         batch = [items[n] for n in order]
         failpoints.reached("batching")
         if failpoints.is_armed("writing"):

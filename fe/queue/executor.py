@@ -72,10 +72,10 @@ class Executor(Generic[W]):
         # Finding a series by its labels takes longer than counting.
         self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
         self._steps: dict[str, Counter] = {}
-        # Rows that wait for a worker, workers that wait for a row, and how many workers there are.
+        # Rows that wait for a worker, workers that wait for a row, and how many were called and have not come yet.
         self._claimed: deque[W] = deque()
         self._idle_workers = trio.lowlevel.ParkingLot()
-        self._workers = 0
+        self._called = 0
         # What the loop that claims waits for, and what has come since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
         self._is_due = self._has_room = self._is_stopping = False
@@ -229,20 +229,20 @@ class Executor(Generic[W]):
         self._call_workers()
 
     def _call_workers(self) -> None:
-        """Wake two, each of which wakes two: soon all are awake that are needed, and few if tries never wait."""
-        waiting = len(self._claimed)
-        if waiting and not self._idle_workers:
-            new = min(2, waiting, self._stage.slots - self._workers)
-            for _ in range(new):
-                self._workers += 1
-                self._nursery.start_soon(self._work)
-        elif waiting:
-            self._idle_workers.unpark(count=2)
+        """Call two, each of which calls two: soon all are awake that are needed, and few if tries never wait."""
+        if self._called or not self._claimed:
+            return
+        self._called = min(2, len(self._claimed))
+        woken = len(self._idle_workers.unpark(count=self._called))
+        for _ in range(self._called - woken):
+            self._nursery.start_soon(self._work)
 
     async def _work(self) -> None:
+        self._called -= 1
         while True:
             while not self._claimed:
                 await self._idle_workers.park()
+                self._called -= 1
             work = self._claimed.popleft()
             self._call_workers()
             await self._carry(work)

@@ -14,7 +14,7 @@ def test_a_plot_shows_each_line_and_has_room_for_zero_on_a_logarithmic_axis() ->
     root = etree.fromstring(svg.encode())
     polylines = root.findall("{http://www.w3.org/2000/svg}polyline")
     assert len(polylines) == 2
-    assert "1M" in "".join(root.itertext())
+    assert "1M" in "".join(map(str, root.itertext()))
     assert polylines[0].get("points", "").startswith("70")
 
 

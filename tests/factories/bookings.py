@@ -8,13 +8,13 @@ from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import LeaseLost
+from fe.store.postgres.errors import LeaseLost, StoreError
 from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
 from fe.store.submissions import SignedDocument
 
 
-class SendInDoubt(Exception):
+class SendInDoubt(StoreError):
     """An earlier send was never resolved."""
 
 

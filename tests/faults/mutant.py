@@ -30,7 +30,7 @@ from fe.store.queue.capacity import LaneClaim, Room, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.submissions import Accepted, IntentAnswer, NewSubmission, SignedAnswer, SignedDocument
 
 _accept = submissions.accept
 _claim = outbox.claim
@@ -70,15 +70,34 @@ def makes_the_document_anew() -> None:
 def announces_nothing() -> None:
     """I3: the intent is written down when there is time."""
 
-    async def intend_to_send(conn: Conn, work: Work, **_: Any) -> None:
-        pass
+    async def intend_to_send(conn: Conn, works: Sequence[Work], **_: Any) -> list[IntentAnswer]:
+        return ["go"] * len(works)
 
     submissions.intend_to_send = intend_to_send
+    _never_straight_through()
+
+
+def _never_straight_through() -> None:
+    """What is signed waits for a claim of its own, so that each document is announced apart from its signature."""
+    whole = submissions.signed
+
+    async def signed(
+        conn: Conn, works: Sequence[Work], documents: Sequence[SignedDocument], *, at: datetime, leases: Sequence[Any]
+    ) -> list[SignedAnswer]:
+        return await whole(conn, works, documents, at=at, leases=[None] * len(leases))
+
+    submissions.signed = signed
 
 
 def asks_nobody() -> None:
     """I3: no answer means that nothing arrived."""
-    outbox.doubt = outbox.not_sent
+
+    async def doubt(
+        conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], errors: Sequence[str]
+    ) -> list[bool]:
+        return await outbox.retry(conn, works, at=at, afters=afters, counts=[True] * len(works), errors=errors)
+
+    outbox.doubt = doubt
 
 
 _ANNOUNCE_ANYWAY = """
@@ -91,12 +110,17 @@ _ANNOUNCE_ANYWAY = """
 def fences_nothing() -> None:
     """I3: what was claimed once is ours, however long ago that was."""
 
-    async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
+    async def intend_to_send(
+        conn: Conn, works: Sequence[Work], *, at: datetime, leases: Sequence[timedelta], digests: Sequence[bytes]
+    ) -> list[IntentAnswer]:
         await trio.sleep(0.4)  # a slow machine: time to be frozen in
-        values = {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch, "digest": digest, "at": at}
-        await conn.execute(_ANNOUNCE_ANYWAY, values)
+        for work, digest in zip(works, digests, strict=True):
+            claim = {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch}
+            await conn.execute(_ANNOUNCE_ANYWAY, {**claim, "digest": digest, "at": at})
+        return ["go"] * len(works)
 
     submissions.intend_to_send = intend_to_send
+    _never_straight_through()
 
 
 def sleeps_and_sends() -> None:

@@ -52,7 +52,7 @@ DOCUMENT = SignedDocument(
     AT,
 )
 
-Write = Callable[[Conn, Work], Awaitable[str | None]]
+Write = Callable[[Conn, Work], Awaitable[object]]
 
 #: Each booking with the stage its claim is in, and where the row is afterwards (None: gone).
 BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {

@@ -1,0 +1,371 @@
+"""What tries come to, written together: contention, a link that breaks, and what goes on without a claim in between."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+import trio
+
+from fe.actors.outcomes import Decided, Intent, NumberTaken, Received, Signed, Unresolved
+from fe.actors.writers import submission_kind
+from fe.clock import system_clock
+from fe.ecf.catalogue import EcfType, Environment, Host
+from fe.identifiers import ActionId, CertificateId, TrackId
+from fe.lifecycle import NumberFate, Stage, Status
+from fe.monitoring.metrics import Metrics
+from fe.queue.bookings import Bookings
+from fe.queue.executor import run_stage
+from fe.queue.outcome import Outcome, Park, Retry
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
+from fe.store.queue import pauses
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.submissions import SignedDocument
+from tests.factories.tenants import (
+    LEASE,
+    SIGNED,
+    make_submission,
+    make_tenant,
+    row,
+    rows,
+    sends_of,
+    story,
+    take,
+    waiting,
+)
+from tests.queue.stage import make_stage, make_tools
+
+AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
+DOCUMENT = SignedDocument(
+    CertificateId(UUID(int=7)),
+    SIGNED,
+    None,
+    Host.ECF,
+    EcfType.CREDIT_FISCAL,
+    "131880738",
+    "2",
+    "AbC1+/",
+    None,
+    None,
+    AT,
+    ({"code": "assumed"},),
+)
+_BACK = Retry("stopped", timedelta(0), counts=False)
+VERDICT = Decided(status=Status.ACCEPTED, track_id=TrackId("t"), response={}, fate=NumberFate.USED)
+
+
+def claim_to_send(work: Work) -> Work:
+    return replace(
+        work,
+        stage=Stage.SEND,
+        lane=OutboxLane(work.environment, "ecf"),
+        attempt=1,
+        epoch=work.epoch + 1,
+        crash_count=0,
+        waited=timedelta(0),
+    )
+
+
+def signed(work: Work) -> Signed:
+    return Signed(document=DOCUMENT, then=claim_to_send(work), lease=LEASE)
+
+
+async def received(work: Work) -> Outcome:
+    return Received(track_id=TrackId("t"), reply={"trackId": "t"})
+
+
+class Two:
+    """A stage that signs and one that sends, over the same bookings."""
+
+    def __init__(self, db: Database, send: Callable[[Work], Awaitable[Outcome]], **more: Any) -> None:
+        self.signed: list[Work] = []
+        self.sent: list[Work] = []
+        self.tools = make_tools(db, **more)
+        self._send = send
+        self.bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+        self.stages = [
+            make_stage(self._sign, Stage.SIGN, kind=self.bookings.kind),
+            make_stage(self._sent, Stage.SEND, kind=self.bookings.kind, doubts_go_to=Stage.RECONCILE),
+        ]
+
+    async def _sign(self, work: Work) -> Outcome:
+        self.signed.append(work)
+        return signed(work)
+
+    async def _sent(self, work: Work) -> Outcome:
+        self.sent.append(work)
+        return await self._send(work)
+
+    async def run(self, until: Callable[[], Awaitable[bool]], *stages: int) -> None:
+        """Run (these of) the stages until something is so."""
+        stopping = trio.Event()
+        with trio.fail_after(30):
+            async with self.bookings.running(), trio.open_nursery() as nursery:
+                for stage in stages or (0, 1):
+                    nursery.start_soon(run_stage, self.stages[stage], self.tools, stopping, self.bookings)
+                while not await until():  # noqa: ASYNC110  (a table rings no bell)
+                    await trio.sleep(0.01)
+                stopping.set()
+
+
+def all_in(db: Database, stage: str, many: int) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        found = await row(db, "SELECT count(*) FROM outbox WHERE stage = %(s)s AND holder IS NULL", s=stage)
+        return bool(found["count"] == many)
+
+    return look
+
+
+# --- Straight through --------------------------------------------------------------------------------------------
+
+
+async def test_what_is_signed_is_sent_by_the_same_worker_without_a_claim(db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    before: list[dict[str, Any]] = []
+
+    async def send(work: Work) -> Outcome:
+        before.append(await waiting(db, subject))
+        return await received(work)
+
+    two = Two(db, send)
+    await two.run(all_in(db, "track", 1))
+
+    (sent,) = two.sent
+    assert (sent.epoch, sent.attempt) == (two.signed[0].epoch + 1, 1)
+    # While it is sent its row says so, as a claim would have.
+    assert [(b["stage"], b["attempt"], b["epoch"], b["holder"]) for b in before] == [
+        ("send", 1, sent.epoch, "this worker")
+    ]
+    assert await story(db, subject) == [
+        "accepted",
+        "signed",
+        "remarked",
+        "sending",
+        "received",
+    ]
+    assert await sends_of(db, subject) == [(sent.epoch, "received")]
+
+
+async def test_where_nothing_is_sent_in_this_process_it_waits_for_a_claim(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db))
+    two = Two(db, received)
+
+    await two.run(all_in(db, "send", 1), 0)
+
+    assert (await waiting(db, subject))["attempt"] == 0
+    assert await sends_of(db, subject) == []
+
+
+async def test_a_lane_whose_circuit_is_open_gets_nothing_straight(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db))
+    two = Two(db, received, gate=lambda lane, slots: 0 if lane.host else slots)
+
+    await two.run(all_in(db, "send", 1))
+
+    assert two.sent == []
+    assert await sends_of(db, subject) == []
+
+
+async def test_what_was_paused_meanwhile_goes_no_further(db: Database) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    two = Two(db, received)
+    act = OperatorAction(ActionId(UUID(int=1)), AT, "eva", "a wrong certificate")
+
+    async def pause_and_sign(work: Work) -> Outcome:
+        await db.transact(pauses.pause, act, tenant, Environment.ECF)
+        return signed(work)
+
+    two.stages[0] = replace(two.stages[0], handle=pause_and_sign)
+    await two.run(all_in(db, "send", 1))
+
+    assert two.sent == []
+    assert await sends_of(db, subject) == []
+
+
+async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Database) -> None:
+    """The last quarter stays free, however fast one tenant's documents are signed."""
+    tenant = await make_tenant(db)
+    for _ in range(12):
+        await make_submission(db, tenant)
+    at_once, go_on = 0, trio.Event()
+
+    async def slow(work: Work) -> Outcome:
+        nonlocal at_once
+        at_once += 1
+        await go_on.wait()
+        return await received(work)
+
+    two = Two(db, slow)
+
+    async def all_signed() -> bool:
+        return len(two.signed) == 12 and (await all_in(db, "send", 9)())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(two.run, all_in(db, "track", 12))
+        with trio.fail_after(20):
+            while not await all_signed():  # noqa: ASYNC110  (a table rings no bell)
+                await trio.sleep(0.01)
+        assert at_once == 3  # of 4 slots
+        go_on.set()
+
+
+async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_no_second_send(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db))
+    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+    work = await take(db, subject)
+    async with bookings.running():
+        written = await bookings.put(work, signed(work))
+    assert isinstance(written, Signed)
+    assert written.then is not None
+
+    # Its process is gone. Whoever claims it next finds the open intent of an earlier claim.
+    again = await take(db, subject)
+    async with bookings.running():
+        intent = await bookings.put(again, Intent(digest=hashlib.sha256(SIGNED).digest(), lease=LEASE))
+    assert isinstance(intent, Unresolved)
+    assert again.epoch == work.epoch + 2
+    assert await sends_of(db, subject) == [(work.epoch + 1, "intended")]
+
+
+async def test_a_number_that_was_taken_meanwhile_ends_it_and_gives_the_slot_back(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first = await make_submission(db, tenant, stage=Stage.SEND, e_ncf="E310000000077")
+    await rows(db, "UPDATE outbox SET run_at = now() + interval '1 hour' WHERE subject = %(s)s", s=first)
+    second = await make_submission(db, tenant, e_ncf="E310000000077")
+    two = Two(db, received)
+
+    async def ended() -> bool:
+        return not await rows(db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=second)
+
+    await two.run(ended)
+
+    assert two.sent == []
+    assert (
+        two.tools.metrics.registry.get_sample_value("fe_steps_total", {"stage": "sign", "outcome": NumberTaken().name})
+        == 1
+    )
+
+
+# --- Batches -----------------------------------------------------------------------------------------------------
+
+
+async def some_work(db: Database, many: int) -> list[Work]:
+    tenant = await make_tenant(db)
+    return [await take(db, await make_submission(db, tenant, stage=Stage.TRACK)) for _ in range(many)]
+
+
+async def put_all(bookings: Bookings[Work], works: Sequence[Work], outcome: Outcome) -> list[Outcome | Exception]:
+    said: dict[UUID, Outcome | Exception] = {}
+
+    async def put(work: Work) -> None:
+        try:
+            said[work.subject] = await bookings.put(work, outcome)
+        except Exception as error:
+            said[work.subject] = error
+
+    async with bookings.running(), trio.open_nursery() as nursery:
+        for work in works:
+            nursery.start_soon(put, work)
+    return [said[work.subject] for work in works]
+
+
+async def test_one_poisoned_row_among_many_is_left_alone_and_the_others_are_booked(db: Database) -> None:
+    works = await some_work(db, 20)
+    poisoned = works[7]
+    await rows(
+        db,
+        """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+           BEGIN RAISE EXCEPTION 'poison' USING ERRCODE = 'check_violation'; END $$""",
+    )
+    await rows(
+        db,
+        f"""CREATE TRIGGER poison BEFORE UPDATE ON submissions FOR EACH ROW
+             WHEN (old.submission_id = '{poisoned.subject}') EXECUTE FUNCTION refuse()""",
+    )
+    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+
+    said = await put_all(bookings, works, VERDICT)
+
+    assert [n for n, one in enumerate(said) if isinstance(one, psycopg.Error)] == [7]
+    assert [one["subject"] for one in await rows(db, "SELECT subject FROM outbox")] == [poisoned.subject]
+
+
+async def test_of_a_batch_each_claim_is_fenced_for_itself(db: Database) -> None:
+    works = await some_work(db, 6)
+    await take(db, works[2].subject)
+    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+
+    said = await put_all(bookings, works, VERDICT)
+
+    assert [n for n, one in enumerate(said) if isinstance(one, LeaseLost)] == [2]
+    assert len(await rows(db, "SELECT 1 FROM outbox")) == 1
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "not committed"])
+async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_once(
+    db: Database, committed: bool
+) -> None:
+    works = await some_work(db, 3)
+    kind = submission_kind(Metrics(), system_clock)
+    broken = False
+
+    async def breaks_once(conn: Any, items: Any, at: Any) -> Any:
+        nonlocal broken
+        if broken:
+            return await kind.writers[Decided](conn, items, at)
+        broken = True
+        if committed:
+            await kind.writers[Decided](conn, items, at)
+        raise psycopg.OperationalError("the link broke")
+
+    breaking = replace(kind, writers={**kind.writers, Decided: breaks_once})
+    bookings = Bookings(breaking, db, system_clock)
+
+    said = await put_all(bookings, works[:1], VERDICT)
+
+    told = await story(db, works[0].subject)
+    assert told.count("verdict") == 1
+    assert isinstance(said[0], DatabaseUnavailable if committed else Decided)
+
+
+async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Database) -> None:
+    """Both at once, many times, each handed in the other way round: none of them waits for the other in a ring."""
+    works = await some_work(db, 30)
+    kind = submission_kind(Metrics(), system_clock)
+    for _ in range(5):
+        ours = [await take(db, work.subject) for work in works]
+        one, other = Bookings(kind, db, system_clock), Bookings(kind, db, system_clock)
+        said: list[list[Outcome | Exception]] = []
+
+        async def put(
+            bookings: Bookings[Work], them: Sequence[Work], said: list[list[Outcome | Exception]] = said
+        ) -> None:
+            said.append(await put_all(bookings, them, _BACK))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(put, one, ours)
+            nursery.start_soon(put, other, ours[::-1])
+        lost = sum(isinstance(answer, LeaseLost) for answers in said for answer in answers)
+        assert lost == len(ours)
+        assert not any(isinstance(answer, Contended) for answers in said for answer in answers)
+
+
+async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: Database) -> None:
+    (work,) = await some_work(db, 1)
+    kind = submission_kind(Metrics(), system_clock)
+    lacking = replace(kind, writers={name: kind.writers[name] for name in (Retry, Park)})
+    bookings = Bookings(lacking, db, system_clock)
+    heard: list[Any] = []
+
+    async with bookings.running():
+        bookings.add(work, VERDICT, heard.append)
+
+    assert isinstance(heard[0], KeyError)

@@ -1,0 +1,2 @@
+-- Reserved for another change of this release; goes when that is merged.
+SELECT 1;

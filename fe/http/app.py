@@ -34,6 +34,7 @@ from fe.http.server.fast_path import FastPath
 from fe.http.server.requests import make_call
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
 from fe.store import throttle
 from fe.store.postgres.db import Database
@@ -113,12 +114,13 @@ class Api:
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
         self._waiting = LongPolls(db, self._verdicts, self.admission)
+        self._acceptance = Acceptance(db, deps.wakeups)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
-            Invoices(db, deps.wakeups, self._waiting, clock, metrics),
+            Invoices(db, self._acceptance, self._waiting, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
@@ -151,7 +153,7 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
-        async with trio.open_nursery() as nursery:
+        async with self._acceptance.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)

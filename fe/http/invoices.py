@@ -16,7 +16,7 @@ from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_t
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
 from fe.http.serializers import serialize_event, serialize_item, serialize_record
-from fe.issuing.accept import accept, admit, remarks
+from fe.issuing.accept import Acceptance, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
@@ -24,7 +24,6 @@ from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.store import history, submissions, tenant_context
 from fe.store.postgres.db import Database
-from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission, Record
 
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
@@ -37,9 +36,11 @@ _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 class Invoices:
     """The handlers of /invoices."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, waiting: LongPolls, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self, db: Database, acceptance: Acceptance, waiting: LongPolls, clock: Clock, metrics: Metrics
+    ) -> None:
         self._db = db
-        self._wakeups = wakeups
+        self._acceptance = acceptance
         self._waiting = waiting
         self._clock = clock
         self._metrics = metrics
@@ -64,8 +65,9 @@ class Invoices:
         warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
-        # it the submission is processed, and a repeat with the same clientRequestId is answered with it.
-        accepted = await accept(self._db, self._wakeups, new, now)
+        # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
+        # has begun goes on without the client.
+        accepted = await self._acceptance.accept(new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
             return ApiReply(200, _serialize_deduped(accepted, caller))

@@ -5,7 +5,7 @@ does not catch here it would not catch in earnest. See mutants.py for what each 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,12 +20,13 @@ from fe.queue.pulse import Pulse
 from fe.store import submissions
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import outbox, workers
 from fe.store.queue.outbox import Work
 from fe.store.submissions import Accepted, NewSubmission, OutgoingDocument
 
 _accept = submissions.accept
+_accept_many = submissions.accept_many
 _claim = outbox.claim
 _outgoing_document = submissions.outgoing_document
 
@@ -39,7 +40,14 @@ def acknowledges_too_early() -> None:
         except psycopg.OperationalError:
             return Accepted("accepted", new.submission_id, "queued", new.e_ncf, True)
 
+    async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+        try:
+            return await _accept_many(conn, batch)
+        except psycopg.OperationalError:
+            return [Accepted("accepted", new.submission_id, "queued", new.e_ncf, True) for new, _ in batch]
+
     submissions.accept = accept
+    submissions.accept_many = accept_many
 
 
 def makes_the_document_anew() -> None:

@@ -16,7 +16,7 @@ import trio
 from psycopg import sql
 
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, words
+from fe.store.postgres.errors import DatabaseUnavailable, LockNotHad, NoNumber, RolledBack, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -37,6 +37,8 @@ _log = logging.getLogger(__name__)
 _TRANSIENT = ("08", "40", "53", "57", "58")
 #: And of other classes: a standby; a transaction that idled or lasted too long, and was ended; a lock not had in time.
 _TRANSIENT_STATES = ("25006", "25P03", "25P04", "55P03")
+#: Of these, those after which certainly nothing was written and the same may go well the next moment.
+_ROLLED_BACK: dict[str, type[DatabaseUnavailable]] = {"40001": RolledBack, "40P01": RolledBack, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
 
 
@@ -142,7 +144,8 @@ def _translate(error: psycopg.Error) -> Exception:
         prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
         return NoNumber(prefix, _NO_NUMBER[state])
     if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
-        return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
+        kind = _ROLLED_BACK.get(state, DatabaseUnavailable)
+        return kind(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error
 
 

@@ -12,6 +12,14 @@ class DatabaseUnavailable(StoreError):
     """
 
 
+class RolledBack(DatabaseUnavailable):
+    """The server gave the transaction up for the sake of another: nothing was written, and it may be repeated."""
+
+
+class LockNotHad(RolledBack):
+    """The same, after a wait for a lock that somebody else has had for too long."""
+
+
 class RoleRefused(StoreError):
     """The login may not take a role that is needed, or the role is not as it should be; the message says what to do."""
 

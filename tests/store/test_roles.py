@@ -84,7 +84,7 @@ CALLERS = {
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
-    **dict.fromkeys(("draw_number", "number_is_free"), (FRONT,)),
+    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), (FRONT,)),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
     "hold_number": (WORKER,),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),

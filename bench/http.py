@@ -46,6 +46,7 @@ from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.listener import open_sockets, serve_http
 from fe.http.tokens import Tokens
+from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.processes import run_processes
 from fe.store import history, keys, tenants
@@ -115,7 +116,7 @@ class Bench:
     """One run: where the database is, whom to ask as, and how."""
 
     dsn: str
-    tenant_id: int
+    tenant_id: TenantId
     token: str
     peers: Path | None
     pgbench: Path | None
@@ -165,7 +166,7 @@ def serving(command: Sequence[str], port: int) -> Iterator[int]:
 
 
 def cpu_seconds(*roots: int) -> float:
-    """CPU that these processes and all below them have used, user and system."""
+    """CPU that these processes and all below them have used, user and system, with those that have ended."""
     parents, used = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -173,7 +174,7 @@ def cpu_seconds(*roots: int) -> float:
         except OSError:  # it has ended
             continue
         pid = int(stat.parent.name)
-        parents[pid], used[pid] = int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     wanted = set(roots)
     while more := {pid for pid, parent in parents.items() if parent in wanted} - wanted:
         wanted |= more
@@ -257,7 +258,7 @@ def find_pgbench() -> Path | None:
     return beside if beside.is_file() else Path(installed) if installed else None
 
 
-async def prepare(dsn: str, old: int) -> tuple[int, str]:
+async def prepare(dsn: str, old: int) -> tuple[TenantId, str]:
     """Make a tenant, a key and a token; fill the history."""
     async with open_database(dsn) as db:
         tenant = await db.run(tenants.create, "Banco de pruebas SRL", {"RNCEmisor": "131880681"})
@@ -284,7 +285,7 @@ _FILL = """
 """
 
 
-async def fill(conn: Conn, tenant_id: int, key_id: str, start: int, end: int) -> None:
+async def fill(conn: Conn, tenant_id: TenantId, key_id: str, start: int, end: int) -> None:
     """Put old submissions into the history, spread over the last twenty months."""
     if start == 0:
         await conn.execute("SELECT ensure_month(now() - make_interval(months => n)) FROM generate_series(1, 21) AS n")

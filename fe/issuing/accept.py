@@ -24,6 +24,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem
+from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
@@ -54,7 +55,9 @@ _log = structlog.get_logger(__name__)
 _FAR = 100
 
 
-def admit(draft: Draft, tenant_id: int, environment: Environment, api_key_id: str, now: datetime) -> NewSubmission:
+def admit(
+    draft: Draft, tenant_id: TenantId, environment: Environment, api_key_id: ApiKeyId, now: datetime
+) -> NewSubmission:
     """Read the document and make the submission to store; CPU work only, safe in a thread.
 
     Raises MalformedXml or NotADocument when it cannot become a document.
@@ -65,7 +68,7 @@ def admit(draft: Draft, tenant_id: int, environment: Environment, api_key_id: st
     e_ncf = _if_like(_E_NCF, document.e_ncf)
     return NewSubmission(
         tenant_id=tenant_id,
-        submission_id=new_id(now),
+        submission_id=SubmissionId(new_id(now)),
         environment=environment,
         api_key_id=api_key_id,
         client_request_id=draft.client_request_id,

@@ -15,6 +15,8 @@ import trio
 
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
+from fe.identifiers import ApiKeyId
+from fe.lifecycle import Status
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store import submissions
@@ -38,13 +40,13 @@ def acknowledges_too_early() -> None:
         try:
             return await _accept(conn, new, at)
         except psycopg.OperationalError:
-            return Accepted("accepted", new.submission_id, "queued", new.e_ncf, True)
+            return Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True)
 
     async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
         try:
             return await _accept_many(conn, batch)
         except psycopg.OperationalError:
-            return [Accepted("accepted", new.submission_id, "queued", new.e_ncf, True) for new, _ in batch]
+            return [Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True) for new, _ in batch]
 
     submissions.accept = accept
     submissions.accept_many = accept_many
@@ -119,7 +121,7 @@ def renews_the_hold() -> None:
     """I11: a call that is turned away because the database did not answer a moment ago makes that moment now."""
     ask = auth.KeyStates._ask
 
-    async def _ask(self: auth.KeyStates, api_key_id: str) -> ApiKey | None:
+    async def _ask(self: auth.KeyStates, api_key_id: ApiKeyId) -> ApiKey | None:
         try:
             return await ask(self, api_key_id)
         except DatabaseUnavailable:

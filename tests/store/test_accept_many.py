@@ -13,6 +13,8 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, SubmissionId, TenantId
+from fe.lifecycle import Status
 from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, RolledBack
@@ -23,14 +25,18 @@ from tests.store.race import plain, race
 
 Answer = Accepted | NoNumber
 
+NOBODY = SubmissionId(UUID(int=0))
 
-async def make_sequence(db: Database, tenant_id: int, prefix: str = "E31", *, maximum: int = 1000, **more: Any) -> None:
+
+async def make_sequence(
+    db: Database, tenant_id: TenantId, prefix: str = "E31", *, maximum: int = 1000, **more: Any
+) -> None:
     await db.run(
         sequences.put,
         tenant_id,
         Environment.ECF,
         prefix,
-        new_id=new_id(ACCEPTED_AT),
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
         minimum=1,
         maximum=maximum,
         at=ACCEPTED_AT,
@@ -38,7 +44,7 @@ async def make_sequence(db: Database, tenant_id: int, prefix: str = "E31", *, ma
     )
 
 
-def draws(tenant_id: int, **more: Any) -> NewSubmission:
+def draws(tenant_id: TenantId, **more: Any) -> NewSubmission:
     return new_submission(tenant_id, **{"e_ncf": None, "draw_prefix": "E31", **more})
 
 
@@ -77,7 +83,7 @@ def told(answers: Sequence[Answer], news: Sequence[NewSubmission]) -> list[tuple
     ]
 
 
-def any_submissions(chance: random.Random, tenants: Sequence[int], count: int) -> list[NewSubmission]:
+def any_submissions(chance: random.Random, tenants: Sequence[TenantId], count: int) -> list[NewSubmission]:
     """Rows as clients send them, the unusual ones often."""
     made = []
     for _ in range(count):
@@ -106,15 +112,17 @@ async def test_a_batch_comes_to_what_its_rows_come_to_one_by_one(db: Database, s
     for _ in range(6):
         news = any_submissions(chance, worlds[0], 25)
         into = dict(zip(worlds[0], worlds[1], strict=True))
-        twins = [replace(new, tenant_id=into[new.tenant_id], submission_id=new_id(ACCEPTED_AT)) for new in news]
+        twins = [
+            replace(new, tenant_id=into[new.tenant_id], submission_id=SubmissionId(new_id(ACCEPTED_AT))) for new in news
+        ]
         alone = await one_by_one(db, news)
         together = await db.run(submissions.accept_many, at_once(twins))
         known = {a.submission_id for a in alone if isinstance(a, Accepted)} - {n.submission_id for n in news}
         if known:  # repeats of an earlier batch: compared without their names
-            alone = [replace(a, submission_id=UUID(int=0)) if isinstance(a, Accepted) else a for a in alone]
-            together = [replace(a, submission_id=UUID(int=0)) if isinstance(a, Accepted) else a for a in together]
-            news = [replace(n, submission_id=UUID(int=0)) for n in news]
-            twins = [replace(n, submission_id=UUID(int=0)) for n in twins]
+            alone = [replace(a, submission_id=NOBODY) if isinstance(a, Accepted) else a for a in alone]
+            together = [replace(a, submission_id=NOBODY) if isinstance(a, Accepted) else a for a in together]
+            news = [replace(n, submission_id=NOBODY) for n in news]
+            twins = [replace(n, submission_id=NOBODY) for n in twins]
         assert told(together, twins) == told(alone, news)
 
     what = """SELECT s.root, s.e_ncf, s.client_request_id, s.status, s.submitted_at, d.content, o.stage, e.kind,
@@ -183,9 +191,9 @@ async def test_of_two_with_one_client_request_id_the_second_is_answered_with_the
     answers = await db.run(submissions.accept_many, at_once([first, second, foreign]))
 
     assert answers == [
-        Accepted("accepted", first.submission_id, "queued", first.e_ncf, True),
-        Accepted("deduped", first.submission_id, "queued", first.e_ncf, False),
-        Accepted("accepted", foreign.submission_id, "queued", foreign.e_ncf, True),
+        Accepted("accepted", first.submission_id, Status.QUEUED, first.e_ncf, True),
+        Accepted("deduped", first.submission_id, Status.QUEUED, first.e_ncf, False),
+        Accepted("accepted", foreign.submission_id, Status.QUEUED, foreign.e_ncf, True),
     ]
 
 
@@ -214,7 +222,7 @@ async def test_a_repeat_is_answered_even_where_its_sequence_gives_nothing_any_mo
         submissions.accept_many, at_once([draws(tenant, client_request_id="a"), draws(tenant)])
     )
 
-    assert repeat == Accepted("deduped", first.submission_id, "queued", "E310000000001", True)
+    assert repeat == Accepted("deduped", first.submission_id, Status.QUEUED, "E310000000001", True)
     assert isinstance(other, NoNumber)
     assert other.reason == "used up"
 

@@ -31,6 +31,7 @@ from fe.http.routes import every_route
 from fe.http.server.addresses import Network, read_networks
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
+from fe.http.server.limited_requests import request_class
 from fe.http.server.requests import make_call
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
@@ -192,6 +193,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
+    app.request_class = request_class(api.routes, deps.max_body_bytes)
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
     app.register_error_handler(HTTPException, _refuse)
@@ -207,7 +209,7 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    message = f"the body must not be larger than {api.max_body_bytes} bytes"
+                    message = f"the body must not be larger than {request.max_content_length} bytes"
                     raise ApiError(413, message, (_CLOSE,)) from None
                 except RequestTimeout:
                     message = f"the body did not arrive within {BODY_SECONDS} s"

@@ -17,6 +17,7 @@ this very version:
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
+from itertools import count
 from math import inf
 from typing import Any, cast
 from urllib.parse import unquote
@@ -49,6 +50,9 @@ LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
 #: An answer is collected up to this size before it is written.
 COLLECT_BYTES = 64 * 1024
+
+#: After so many parts of a request that arrived together somebody else gets a turn.
+_EVENTS_AT_ONCE = 16
 
 #: What h11 says of its buffer when no byte of a request has come before.
 _NOTHING_BEFORE = (b"", False)
@@ -132,7 +136,9 @@ class Http11(H11Protocol):
 
     async def _handle_events(self) -> None:
         """Go on as far as the bytes that have arrived allow."""
-        while True:
+        for taken in count(1):
+            if taken % _EVENTS_AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()  # a body in chunks of one byte has tens of thousands of them
             if self.connection.they_are_waiting_for_100_continue:
                 await self._send_h11_event(h11.InformationalResponse(status_code=100, headers=[]))
             event = await self._next_event()
@@ -174,6 +180,8 @@ class Http11(H11Protocol):
         while (event := await self._next_event()).__class__ is h11.Data:
             parts.append(bytes(event.data))
             size += len(event.data)
+            if len(parts) % _EVENTS_AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()
             if size > self._guard.max_body_bytes:
                 break
         if not isinstance(event, h11.EndOfMessage):

@@ -1,0 +1,109 @@
+"""Nobody takes the front from the others: what is refused, and before what of it was read. Judged by counts."""
+
+import h11
+import pytest
+import trio
+import trio.lowlevel
+
+from fe.http import login
+from fe.http.app import PREFIX
+from fe.http.request_bodies import read_body
+from tests.http.front import Key, Running, body_of
+
+TOO_MUCH = b'{"a":[' + b"[]," * 2000 + b"[]]}"
+
+
+def post(path: str, body: bytes, *more: str, chunked: bool = False) -> bytes:
+    framing = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
+    head = [f"POST {PREFIX}{path} HTTP/1.1", "Host: a", "Content-Type: application/json", framing, *more, "", ""]
+    return "\r\n".join(head).encode() + (b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if chunked else body)
+
+
+def parsed_bodies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the login bodies that are parsed from now on."""
+    sizes: list[int] = []
+
+    def noting(model: type[login.LoginRequest], raw: bytes) -> login.LoginRequest:
+        sizes.append(len(raw))
+        return read_body(model, raw)
+
+    monkeypatch.setattr(login, "read_body", noting)
+    return sizes
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_route_of_small_bodies_reads_no_others(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch, chunked: bool
+) -> None:
+    sizes = parsed_bodies(monkeypatch)
+    authorized = f"Authorization: Bearer {await front.token(key)}"
+    sizes.clear()
+
+    for path in ("/login", "/ncf"):
+        got = await front.raw(post(path, TOO_MUCH, authorized, chunked=chunked))
+        assert got.startswith(b"HTTP/1.1 413 "), (path, got)
+        assert body_of(got)["message"] == "the body must not be larger than 4096 bytes"
+    assert sizes == []
+
+
+async def test_a_large_login_counts_for_its_address_as_a_malformed_one(front: Running, key: Key) -> None:
+    answers = [await front.raw(post("/login", TOO_MUCH)) for _ in range(31)]
+
+    assert [int(got.split()[1]) for got in answers] == [413] * 30 + [429]
+
+
+async def test_malformed_logins_are_throttled_and_their_lockout_is_counted(front: Running) -> None:
+    async with front.client() as client:
+        statuses = [(await client.post("/login", json={"apiKeyId": 1})).status_code for _ in range(32)]
+
+    assert statuses == [400] * 30 + [429] * 2
+    begun = [s.value for m in front.metrics.lockouts.collect() for s in m.samples if s.name.endswith("_total")]
+    assert sum(begun) == 1
+
+
+async def test_of_an_address_that_is_locked_out_nothing_is_read(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with front.client() as client:
+        for _ in range(31):
+            await client.post("/login", content=b"{")
+    sizes = parsed_bodies(monkeypatch)
+
+    # The body never comes: an answer shows that nobody waited for it.
+    got = await front.raw(post("/login", b"x" * 100)[:-100], seconds=4)
+
+    assert got.startswith(b"HTTP/1.1 429 "), got
+    assert sizes == []
+
+
+async def test_chunks_of_one_byte_let_others_have_their_turn(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = longest = since = 0
+    last_turn = -1
+    next_event = h11.Connection.next_event
+
+    def counting(self: h11.Connection) -> object:
+        nonlocal longest, since, last_turn
+        since = since + 1 if turns == last_turn else 1
+        last_turn, longest = turns, max(longest, since)
+        return next_event(self)
+
+    async def another() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    authorized = f"Authorization: Bearer {await front.token(key)}"
+    head = post("/invoices", b"", authorized, chunked=True).removesuffix(b"0\r\n\r\n0\r\n\r\n")
+    monkeypatch.setattr(h11.Connection, "next_event", counting)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(another)
+        for path in ("/invoices", "/invoices/validate"):
+            request = head.replace(b"/invoices", path.encode()) + b"1\r\nx\r\n" * 3000 + b"0\r\n\r\n"
+            got = await front.raw(request, seconds=3)
+            assert got.startswith(b"HTTP/1.1 400 "), got
+        nursery.cancel_scope.cancel()
+
+    assert 1 < longest <= 32  # without a turn for others: thousands

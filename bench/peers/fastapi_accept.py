@@ -1,28 +1,32 @@
-"""What many would write first: FastAPI on uvicorn (h11), psycopg's pool, the token checked, one transaction.
+"""What many would write: FastAPI on uvicorn (httptools, uvloop), asyncpg's pool, the token checked, one transaction.
 
 It validates the body with pydantic, verifies the JWT, and stores the submission by the function our own front calls.
-Run by bench/http.py in a venv of its own: `python fastapi_accept.py PORT DSN SECRET_HEX TENANT`.
+Run by bench/http.py in a venv of its own: `python fastapi_accept.py PORT DSN SECRET_HEX TENANT PROCESSES POOL`.
 """
 
-import asyncio
 import hashlib
 import json
+import os
+import socket
 import sys
 import uuid
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
 
+import asyncpg
 import jwt
 import uvicorn
+import uvloop
 from fastapi import FastAPI, Header, HTTPException
-from psycopg_pool import AsyncConnectionPool
 from pydantic import BaseModel
 
 PORT, DSN, SECRET, TENANT = int(sys.argv[1]), sys.argv[2], bytes.fromhex(sys.argv[3]), int(sys.argv[4])
+PROCESSES, POOL = int(sys.argv[5]), int(sys.argv[6])
 ACCEPT = """
     SELECT outcome, submission_id, status FROM accept_submission(
-        %s, %s, %s, 'testecf', %s, NULL, %s, 'structured', 'ECF', '31', %s, NULL, %s, NULL, NULL, %s, NULL)
+        $1, $2, $3, 'testecf', $4, NULL, $5, 'structured', 'ECF', '31', $6, NULL, $7, NULL, NULL, $8, NULL)
 """
 
 
@@ -35,9 +39,17 @@ class Invoice(BaseModel):
     asUserId: uuid.UUID | None = None
 
 
+def connect_arguments(dsn: str) -> dict[str, Any]:
+    parts = urlsplit(dsn)
+    return {"user": parts.username, "database": parts.path.lstrip("/"), "host": parse_qs(parts.query)["host"][0]}
+
+
 @asynccontextmanager
 async def life(app: FastAPI):
-    async with AsyncConnectionPool(DSN, min_size=8, max_size=8, kwargs={"autocommit": True}) as pool:
+    settings = {"plan_cache_mode": "force_generic_plan", "role": "fe_front"}
+    async with asyncpg.create_pool(
+        min_size=POOL, max_size=POOL, server_settings=settings, **connect_arguments(DSN)
+    ) as pool:
         app.state.pool = pool
         yield
 
@@ -54,19 +66,35 @@ async def create(invoice: Invoice, authorization: str = Header()) -> dict[str, A
     assert invoice.payload is not None
     original = json.dumps(invoice.payload, sort_keys=True).encode()
     head = invoice.payload["Encabezado"]
-    values = (
-        TENANT,
-        uuid.uuid4(),
-        datetime.now(UTC),
-        claims["sub"],
-        hashlib.sha256(original).digest(),
-        head["IdDoc"]["eNCF"],
-        head["Comprador"]["RNCComprador"],
-        original,
-    )
-    async with app.state.pool.connection() as conn:
-        row = await (await conn.execute(ACCEPT, values)).fetchone()
+    async with app.state.pool.acquire() as conn:
+        row = await conn.fetchrow(
+            ACCEPT,
+            TENANT,
+            new_id(),
+            datetime.now(UTC),
+            claims["sub"],
+            hashlib.sha256(original).digest(),
+            head["IdDoc"]["eNCF"],
+            head["Comprador"]["RNCComprador"],
+            original,
+        )
     return {"taxLogId": str(row[1]), "status": row[2], "environment": "testecf", "billable": False, "message": "ok"}
 
 
-asyncio.run(uvicorn.Server(uvicorn.Config(app, port=PORT, http="h11", loop="asyncio", log_level="error")).serve())
+def new_id() -> uuid.UUID:
+    """Of version 7, as ours: rows go into the month that is."""
+    moment = int(datetime.now(UTC).timestamp() * 1000)
+    random = int.from_bytes(os.urandom(10)) & ~(0xF << 76 | 3 << 62)
+    return uuid.UUID(int=moment << 80 | 7 << 76 | 2 << 62 | random)
+
+
+def main() -> None:
+    listener = socket.create_server(("127.0.0.1", PORT), backlog=1024)
+    for _ in range(PROCESSES - 1):
+        if os.fork() == 0:
+            break
+    config = uvicorn.Config(app, http="httptools", loop="uvloop", log_level="error", access_log=False)
+    uvloop.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+main()

@@ -5,6 +5,8 @@ import secrets
 from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 # Fast encoders cannot write a Decimal as a number, and one in Python costs five times as much. So a decimal goes
 # through them as a string that nothing else can look like, and its quotes are taken off afterwards.
 _OPENING, _CLOSING = secrets.token_hex(8), secrets.token_hex(8)
@@ -35,11 +37,23 @@ _SORTED = json.JSONEncoder(
 )
 
 
+_QUICK = msgspec.json.Encoder(order="sorted", decimal_format="number")
+
+
 def write_json(value: Any) -> bytes:
     """Write JSON in UTF-8, members in the order they have."""
     return unmark(_AS_GIVEN.encode(value).encode())
 
 
 def write_canonical_json(value: Any) -> bytes:
-    """Write JSON in UTF-8, members sorted by key: the same value gives the same bytes in whatever order it was sent."""
-    return unmark(_SORTED.encode(value).encode())
+    """Write JSON in UTF-8, members sorted by key: the same value gives the same bytes in whatever order it was sent.
+
+    `value` holds what `parse_json` gives. Nearly always a quicker writer than that of the standard library finds the
+    same bytes; what it writes in another way (decimals so small that it gives them an exponent) or not at all (integers
+    of more than 64 bits) is written by the other.
+    """
+    try:
+        raw = _QUICK.encode(value)
+    except (OverflowError, ValueError, TypeError):
+        return unmark(_SORTED.encode(value).encode())
+    return unmark(_SORTED.encode(value).encode()) if b"E-" in raw else raw

@@ -12,6 +12,7 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
 
+import msgspec
 from lxml import etree
 
 MAX_BYTES = 1024 * 1024
@@ -97,13 +98,48 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     text = _decode(raw, MalformedJson)
     if raw.count(b"{") + raw.count(b"[") > MAX_JSON_DEPTH:
         _refuse_deep(raw)
-    try:
-        value = _JSON.decode(text)
-    except json.JSONDecodeError as wrong:
-        raise MalformedJson(f"not JSON: {wrong.msg}", wrong.lineno, wrong.colno) from None
+    value = _read_quickly(raw)
+    if value is _UNSURE:
+        try:
+            value = _JSON.decode(text)
+        except json.JSONDecodeError as wrong:
+            raise MalformedJson(f"not JSON: {wrong.msg}", wrong.lineno, wrong.colno) from None
     if _may_be_unwritable(text):
         _refuse_unwritable(value, "")
     return value
+
+
+_UNSURE = object()
+
+
+def _read_quickly(raw: bytes) -> Any:
+    """Read what is beyond doubt, in half the time of the reader in the standard library; `_UNSURE` of everything else.
+
+    What is refused, and with which words, is decided by the other reader alone. This one would let an object have a key
+    twice: so it is believed only where there are as many colons as members, which leaves none that was lost, and none
+    in a text. And it would take integers of any length.
+    """
+    if _TOO_LONG in raw.translate(_DIGITS_AS_0):
+        return _UNSURE
+    try:
+        value = _QUICK.decode(raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _UNSURE
+    return value if _members(value) == raw.count(b":") else _UNSURE
+
+
+def _members(value: Any) -> int:
+    """How many members the objects in a value have together."""
+    count, todo = 0, [value]
+    while todo:
+        one = todo.pop()
+        if one.__class__ is dict:
+            count += len(one)
+            one = one.values()
+        elif one.__class__ is not list:
+            continue
+        todo += [below for below in one if below.__class__ in _HOLDERS]
+    return count
 
 
 def _refuse_deep(raw: bytes) -> None:
@@ -162,6 +198,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         raise MalformedJson(f'the key "{excerpt(counts.most_common(1)[0][0])}" appears twice in one object')
     return members
 
+
+def _number(token: str) -> int | Decimal:
+    """A number that is not a small integer."""
+    return _decimal(token) if "." in token or "e" in token or "E" in token else _integer(token)
+
+
+_HOLDERS = (dict, list)
+_DIGITS_AS_0 = bytes(b"0"[0] if byte in b"0123456789" else b" "[0] for byte in range(256))
+_TOO_LONG = b"0" * (MAX_NUMBER_DIGITS + 1)
+_QUICK = msgspec.json.Decoder(float_hook=_number)
 
 _JSON = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_decimal, parse_constant=_not_a_number, strict=True

@@ -30,9 +30,11 @@ from fe.http.routes import every_route
 from fe.http.server.addresses import Network, read_networks
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
+from fe.http.server.limited_requests import request_class
 from fe.http.server.requests import make_call
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
 from fe.store import throttle
 from fe.store.postgres.db import Database
@@ -116,12 +118,13 @@ class Api:
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
         self._waiting = LongPolls(db, self._verdicts, self.admission)
+        self._acceptance = Acceptance(db, deps.wakeups)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
-            Invoices(db, deps.wakeups, self._waiting, clock, metrics),
+            Invoices(db, self._acceptance, self._waiting, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
@@ -153,7 +156,7 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
-        async with trio.open_nursery() as nursery:
+        async with self._acceptance.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)
@@ -192,6 +195,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
+    app.request_class = request_class(api.routes, deps.max_body_bytes)
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
     app.register_error_handler(HTTPException, _refuse)
@@ -207,7 +211,7 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    message = f"the body must not be larger than {api.max_body_bytes} bytes"
+                    message = f"the body must not be larger than {request.max_content_length} bytes"
                     raise ApiError(413, message, (_CLOSE,)) from None
                 except RequestTimeout:
                     message = f"the body did not arrive within {api.body_seconds:g} s"

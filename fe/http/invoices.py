@@ -7,9 +7,11 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.parse import MAX_BYTES
 from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
+from fe.http.judging import AT_ONCE, Judging
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
@@ -33,7 +35,7 @@ from fe.http.response_models import (
     Xml,
 )
 from fe.http.serializers import serialize_event, serialize_item, serialize_problems, serialize_record
-from fe.issuing.accept import accept, admit, remarks
+from fe.issuing.accept import Acceptance, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
@@ -41,7 +43,6 @@ from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.store import history, submissions, tenant_context
 from fe.store.postgres.db import Database
-from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission, Record
 
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
@@ -54,9 +55,11 @@ _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 class Invoices:
     """The handlers of /invoices."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, waiting: LongPolls, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self, db: Database, acceptance: Acceptance, waiting: LongPolls, clock: Clock, metrics: Metrics
+    ) -> None:
         self._db = db
-        self._wakeups = wakeups
+        self._acceptance = acceptance
         self._waiting = waiting
         self._clock = clock
         self._metrics = metrics
@@ -65,7 +68,8 @@ class Invoices:
             for environment in Environment
             for form in ("xml", "structured")
         }
-        self._readers = trio.CapacityLimiter(2)
+        self._readers = trio.CapacityLimiter(AT_ONCE)
+        self._judging = Judging(metrics)
         self._totals = history.Totals()
         self._rates = KnownRates(db)
 
@@ -75,14 +79,21 @@ class Invoices:
         raw = await call.body()
         now = self._clock()
         if len(raw) > _LARGE:
-            new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+            # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
+            async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+                warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         else:
             new, strict = _read(raw, caller, now)
-        warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
+            warnings = []
+            if strict is not None:
+                async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                    warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
-        # it the submission is processed, and a repeat with the same clientRequestId is answered with it.
-        accepted = await accept(self._db, self._wakeups, new, now)
+        # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
+        # has begun goes on without the client.
+        accepted = await self._acceptance.accept(new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
@@ -92,9 +103,11 @@ class Invoices:
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
-        raw = await call.body()
-        draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
-        problems = await self._validate(draft, caller, self._clock())
+        async with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
+            raw = await call.body()
+            async with self._judging.turn(caller.tenant_id):
+                draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
+                problems = await self._validate(draft, caller, self._clock())
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}
         return ApiReply(200, VALIDATION.write(answer))
 

@@ -72,17 +72,21 @@ class Login:
     async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
 
-        The order is: form (400), throttle (429), secret (401). A request that is refused for its form counts for its
-        address, every other one for its address and its key id, whether there is such a key or not.
+        The order is: a lockout of the address (429), before anything of the body is read; form (400, 413); throttle
+        (429); secret (401). A request that is refused for its form counts for its address, every other one for its
+        address and its key id, whether there is such a key or not.
         """
         address = throttle.bucket_of_address(
             client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
         )
+        if (lockout := await self._db.run(throttle.locked_out, address)) is not None:
+            raise self._locked_out(lockout)
         try:
             credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
-            await self._db.run(throttle.attempt, address, None)
+            if (lockout := await self._db.run(throttle.attempt, address, None)) is not None:
+                raise self._locked_out(lockout) from None
             raise
         key_bucket = throttle.bucket_of_key(credentials.apiKeyId)
         lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)

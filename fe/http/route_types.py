@@ -54,6 +54,8 @@ class Route:
     scope: str | None
     handler: Handler
     about: About | None = None
+    #: The largest body it reads; None: the largest that anybody may send.
+    max_body_bytes: int | None = None
 
     @property
     def name(self) -> str:

@@ -19,6 +19,9 @@ from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 
 _SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
 
+#: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
+SMALL_BODY = 4 * 1024
+
 
 def _whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}
@@ -75,6 +78,7 @@ def every_route(
                 LoginRequest,
                 errors=(401, 429),
             ),
+            SMALL_BODY,
         ),
         Route(
             "POST",
@@ -168,6 +172,7 @@ def every_route(
                     RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
                 ),
             ),
+            SMALL_BODY,
         ),
         Route(
             "PATCH",
@@ -182,6 +187,7 @@ def every_route(
                 parameters=(_PREFIX,),
                 errors=(404, 409),
             ),
+            SMALL_BODY,
         ),
         Route(
             "DELETE",

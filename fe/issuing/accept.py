@@ -5,8 +5,15 @@ else is answered 202 and judged by the worker, because the authority has the las
 """
 
 import hashlib
+import math
 import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
+
+import structlog
+import trio
+from psycopg.errors import UndefinedFunction
 
 from fe import failpoints
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
@@ -21,13 +28,28 @@ from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
+from fe.queue.batcher import Batcher
 from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission
 
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
+
+#: So many rows make a batch at most, and no longer document goes into one: a batch is held in memory, and its rows wait
+#: for each other.
+_MAX_ROWS = 100
+_LARGE = 64 * 1024
+#: How often one row is tried that the server gave up for the sake of another.
+_TRIES = 3
+#: While the schema is that of the release before, it is asked this seldom whether it has grown.
+_OLD_SCHEMA_SECONDS = 30.0
+
+_Row = tuple[NewSubmission, datetime]
+
+_log = structlog.get_logger(__name__)
 
 #: More numbers than clients that number side by side pass over when they come out of turn.
 _FAR = 100
@@ -64,18 +86,83 @@ def admit(
     )
 
 
-async def accept(db: Database, wakeups: Wakeups, new: NewSubmission, now: datetime) -> Accepted:
-    """Store the submission and its first step, then wake a signer.
+class Acceptance:
+    """Takes submissions in: durably, and under load many with one statement and one commit. One per process.
 
-    One statement, one round trip, one commit. A client that leaves cancels the caller: before the commit nothing has
-    happened, after it the submission goes its way and a repeat with the same clientRequestId finds it.
+    Who finds nobody else accepting writes alone, at once. Who comes while somebody writes is written together with all
+    who came meanwhile; nobody waits for a timer. A batch that cannot be written as one (a poisoned row, a deadlock, a
+    lock that is not to be had) falls apart, and its rows are written each alone: one never fails or delays another.
     """
-    failpoints.reached("accepting")
-    accepted = await db.run(submissions.accept, new, now)
-    failpoints.reached("accepted")
-    if accepted.outcome == "accepted":
-        wakeups.notify(Stage.SIGN)
-    return accepted
+
+    def __init__(self, db: Database, wakeups: Wakeups) -> None:
+        self._db = db
+        self._wakeups = wakeups
+        self._batcher: Batcher[_Row, Accepted | NoNumber | None] = Batcher(self._write, limit=_MAX_ROWS)
+        self._in_work = 0
+        #: Until then every row goes alone: the schema has no function for many.
+        self._alone_until = -math.inf
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Write batches while the block runs; at its end, what was handed in before."""
+        async with self._batcher.running():
+            yield
+
+    async def accept(self, new: NewSubmission, now: datetime) -> Accepted:
+        """Store the submission and its first step, then wake a signer. It is durable when this returns.
+
+        Raises NoNumber when a number was to be drawn and there is none, and DatabaseUnavailable; after the latter
+        nobody knows whether it was stored. A client that leaves cancels the caller: while it waits for its batch to
+        begin, nothing has happened; after that it is written with the batch, which goes on, and a repeat with the
+        same clientRequestId finds it.
+        """
+        self._in_work += 1
+        try:
+            answer = None
+            if self._in_work > 1 and len(new.original) <= _LARGE and trio.current_time() >= self._alone_until:
+                answer = await self._batcher.put((new, now))
+            if answer is None:
+                answer = await self._alone(new, now)
+            if isinstance(answer, NoNumber):
+                raise answer
+            return answer
+        finally:
+            self._in_work -= 1
+
+    async def _alone(self, new: NewSubmission, now: datetime) -> Accepted:
+        """One statement, one round trip, one commit."""
+        for tries_left in reversed(range(_TRIES)):
+            failpoints.reached("accepting")
+            try:
+                accepted = await self._db.run(submissions.accept, new, now)
+                break
+            except Contended as error:
+                if not tries_left or isinstance(error, LockNotHad):  # of that one the client has waited long enough
+                    raise
+        failpoints.reached("accepted")
+        if accepted.outcome == "accepted":
+            self._wakeups.notify(Stage.SIGN)
+        return accepted
+
+    async def _write(self, rows: Sequence[_Row]) -> Sequence[Accepted | NoNumber | None]:
+        """Write some rows together. None: this one is to be written alone, by whoever waits for it."""
+        failpoints.reached("accepting")
+        try:
+            answers = await self._db.run(submissions.accept_many, rows)
+        except UndefinedFunction:
+            self._alone_until = trio.current_time() + _OLD_SCHEMA_SECONDS
+            return [None] * len(rows)
+        except DatabaseUnavailable as error:
+            if not isinstance(error, Contended):
+                raise
+            return [None] * len(rows)
+        except Exception as error:  # whatever is wrong with one of them: it is that one's answer, and not the others'
+            _log.warning("a batch of submissions falls apart", rows=len(rows), error=error)
+            return [None] * len(rows)
+        failpoints.reached("accepted")
+        if any(isinstance(answer, Accepted) and answer.outcome == "accepted" for answer in answers):
+            self._wakeups.notify(Stage.SIGN)
+        return answers
 
 
 def remarks(accepted: Accepted) -> list[Problem]:

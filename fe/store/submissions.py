@@ -14,6 +14,7 @@ from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionI
 from fe.lifecycle import NumberFate, Status
 from fe.store import numbers
 from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.queue.inputs import Candidate, OutgoingDocument, SigningInput, TrackFacts
 from fe.store.queue.outbox import Work, claims_of
@@ -96,6 +97,57 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
+
+
+# In the order of the function's parameters.
+_ACCEPT_MANY = """
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, refusal
+      FROM accept_submissions(
+        %(tenants)b::bigint[], %(submissions)b::uuid[], %(ats)b::timestamptz[], %(environments)b::text[],
+        %(api_keys)b::text[], %(client_requests)b::text[], %(digests)b::bytea[], %(formats)b::text[], %(roots)b::text[],
+        %(types)b::text[], %(e_ncfs)b::text[], %(issuers)b::text[], %(buyers)b::text[], %(as_users)b::text[],
+        %(as_user_ids)b::uuid[], %(originals)b::bytea[], %(draws)b::text[])
+     ORDER BY place
+"""
+
+
+async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+    """Do for each, with its moment, what `accept` does, all in one transaction; answers in the same order.
+
+    Two may have the same clientRequestId: the second is answered with the first. Whoever draws a number where there is
+    none gets NoNumber as its answer. Raises for all or none: then nothing was kept, except where the link was lost.
+    """
+    news = [new for new, _ in batch]
+    cursor = conn.cursor(binary=True)
+    await cursor.execute(
+        _ACCEPT_MANY,
+        {
+            "tenants": [new.tenant_id for new in news],
+            "submissions": [new.submission_id for new in news],
+            "ats": [at for _, at in batch],
+            "environments": [new.environment for new in news],
+            "api_keys": [new.api_key_id for new in news],
+            "client_requests": [new.client_request_id for new in news],
+            "digests": [new.body_digest for new in news],
+            "formats": [new.format for new in news],
+            "roots": [new.root for new in news],
+            "types": [new.ecf_type for new in news],
+            "e_ncfs": [new.e_ncf for new in news],
+            "issuers": [new.issuer_rnc for new in news],
+            "buyers": [new.buyer_rnc for new in news],
+            "as_users": [new.as_user for new in news],
+            "as_user_ids": [new.as_user_id for new in news],
+            "originals": [new.original for new in news],
+            "draws": [new.draw_prefix for new in news],
+        },
+    )
+    answers: list[Accepted | NoNumber] = []
+    for new, (outcome, submission_id, status, *told, refusal) in zip(news, await cursor.fetchall(), strict=True):
+        if outcome == "refused":
+            answers.append(NoNumber(str(new.draw_prefix), refusal))
+        else:
+            answers.append(Accepted(outcome, submission_id, Status(status), *told))
+    return answers
 
 
 _SIGNING_INPUT = """

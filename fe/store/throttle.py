@@ -6,7 +6,7 @@ from datetime import timedelta
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Literal
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import ApiKeyId
 from fe.store.postgres.db import Conn
@@ -70,6 +70,21 @@ async def attempt(conn: Conn, address: bytes, key: bytes | None) -> Lockout | No
         },
     )
     return await cursor.fetchone()
+
+
+_LOCKED_OUT = """
+    SELECT extract(EPOCH FROM a.locked_until - clock_timestamp())::double precision AS retry_after
+      FROM login_attempts AS a
+     WHERE a.bucket = %(bucket)b AND a.locked_until > clock_timestamp()
+"""
+
+
+async def locked_out(conn: Conn, address: bytes) -> Lockout | None:
+    """Look whether an address is locked out, and count nothing."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_LOCKED_OUT, {"bucket": address})
+    seconds = await cursor.fetchone()
+    return None if seconds is None else Lockout("address", seconds, began=False)
 
 
 async def lift(conn: Conn, bucket: bytes) -> bool:

@@ -23,7 +23,7 @@ from fe.queue.pulse import Pulse
 from fe.store import submissions
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import claim as claims
 from fe.store.queue import outbox, workers
 from fe.store.queue.capacity import LaneClaim, Room, Terms
@@ -33,6 +33,7 @@ from fe.store.queue.outbox import Work
 from fe.store.submissions import Accepted, IntentAnswer, NewSubmission, SignedAnswer, SignedDocument
 
 _accept = submissions.accept
+_accept_many = submissions.accept_many
 _claim = outbox.claim
 _outgoing_document = submissions.outgoing_document
 _send = Sender.send
@@ -47,7 +48,14 @@ def acknowledges_too_early() -> None:
         except psycopg.OperationalError:
             return Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True)
 
+    async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+        try:
+            return await _accept_many(conn, batch)
+        except psycopg.OperationalError:
+            return [Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True) for new, _ in batch]
+
     submissions.accept = accept
+    submissions.accept_many = accept_many
 
 
 def makes_the_document_anew() -> None:

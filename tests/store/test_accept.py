@@ -13,9 +13,36 @@ from fe.lifecycle import Status
 from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
-from fe.store.submissions import Accepted
+from fe.store.submissions import Accepted, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story, submission, waiting
 from tests.store.race import race
+
+_accept = submissions.accept
+
+
+async def _accept_among_many(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+    (answer,) = await submissions.accept_many(conn, [(new, at)])
+    if isinstance(answer, NoNumber):
+        raise answer
+    return answer
+
+
+async def _accept_in_whatever_way(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+    """Where a batch would fall apart, its row is taken in alone."""
+    try:
+        return await _accept_among_many(conn, new, at)
+    except psycopg.Error as error:
+        if error.sqlstate not in ("FE010", "55P03"):
+            raise
+        return await _accept(conn, new, at)
+
+
+@pytest.fixture(autouse=True, params=["alone", "among many"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is true of a row that is taken in alone is true of one in a batch."""
+    if request.param == "among many":
+        monkeypatch.setattr(submissions, "accept", _accept_in_whatever_way)
+
 
 TABLES = ("submissions", "client_requests", "submission_documents", "submission_events", "outbox")
 

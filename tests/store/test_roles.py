@@ -86,7 +86,7 @@ CALLERS = {
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
-    **dict.fromkeys(("draw_number", "number_is_free"), (FRONT,)),
+    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), (FRONT,)),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
     **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),

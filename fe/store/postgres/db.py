@@ -17,7 +17,7 @@ from psycopg import sql
 
 from fe.identifiers import TenantId
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, NoNumber, words
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -39,7 +39,7 @@ _TRANSIENT = ("08", "40", "53", "57", "58")
 #: And of other classes: a standby; a transaction that idled or lasted too long, and was ended.
 _TRANSIENT_STATES = ("25006", "25P03", "25P04")
 #: Others were in the way, and the statement has left nothing behind.
-_CONTENDED = ("40001", "40P01", "55P03")
+_CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
 
 
@@ -145,7 +145,7 @@ def _translate(error: psycopg.Error) -> Exception:
         prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
         return NoNumber(prefix, _NO_NUMBER[state])
     if state in _CONTENDED:
-        return Contended(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
+        return _CONTENDED[state](f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
         return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error

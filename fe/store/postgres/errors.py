@@ -13,7 +13,11 @@ class DatabaseUnavailable(StoreError):
 
 
 class Contended(DatabaseUnavailable):
-    """Others were in the way: a deadlock, a serialisation failure, a lock not had in time. Nothing was written."""
+    """Others were in the way: a deadlock, a serialisation failure. Nothing was written, and it may be repeated."""
+
+
+class LockNotHad(Contended):
+    """The same, after a wait for a lock that somebody else has had for too long."""
 
 
 class RoleRefused(StoreError):

@@ -66,7 +66,8 @@ async def test_a_body_that_is_not_json_is_400_in_our_form(api: httpx.AsyncClient
     for path in ("/invoices", "/invoices/validate", "/ncf", "/login"):
         for name, raw in RAW_BODIES.items():
             answer = await api.post(path, content=raw, headers={"Content-Type": "application/json"})
-            assert answer.status_code in (400, 429), (path, name, answer.text)
+            # 413 where a route takes small bodies only, 429 once there were too many malformed logins.
+            assert answer.status_code in (400, 413, 429), (path, name, answer.text)
             assert set(answer.json()) == {"message", "statusCode"}, (path, name)
             assert answer.json()["statusCode"] == answer.status_code
             assert len(answer.json()["message"]) < 300, (path, name)

@@ -1,0 +1,30 @@
+"""Requests of the framework whose bodies have a limit of their route's own, from the first byte on."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from quart_trio.wrappers.request import TrioRequest
+
+from fe.http.route_types import Route
+
+
+def request_class(routes: Sequence[Route], max_body_bytes: int) -> type[TrioRequest]:
+    """Make the class of requests: a body larger than its route takes, or than `max_body_bytes`, is never collected.
+
+    `max_content_length` of a request is its limit.
+    """
+    limits = [
+        (route.method, re.compile(re.sub(r"<\w+>", "[^/]+", route.path)), route.max_body_bytes)
+        for route in routes
+        if route.max_body_bytes is not None
+    ]
+
+    class LimitedRequest(TrioRequest):
+        def __init__(self, method: str, scheme: str, path: str, *args: Any, **more: Any) -> None:
+            here = (limit for verb, form, limit in limits if verb == method and form.fullmatch(path))
+            more["max_content_length"] = limit = min(next(here, max_body_bytes), max_body_bytes)
+            super().__init__(method, scheme, path, *args, **more)
+            self.max_content_length = limit
+
+    return LimitedRequest

@@ -1,0 +1,58 @@
+"""The plainest requests, read at a glance: what arrived is one whole request that can be read in one way only.
+
+h11 takes a request apart as a machine of states that is ready for everything; for a request that came in one piece that
+costs more than all else the connection does with it. So such a request is recognised by its form. Whatever is not of
+that form is not touched, and h11 reads and judges it: nothing is refused here, and tests/http/test_whole_requests.py
+holds what is recognised to what h11 makes of the same bytes.
+"""
+
+import re
+from typing import NamedTuple
+
+from fe.http.server.plain_errors import RawHeaders
+
+#: A longer head is h11's to judge.
+_MAX_HEAD = 8 * 1024
+_HEAD = re.compile(
+    rb"(?P<method>GET|POST) (?P<target>/[!-~]*+) HTTP/1\.1\r\n"
+    rb"(?P<headers>(?:[!#$%&'*+.^_`|~0-9A-Za-z-]++:[ -~\t]*+\r\n){1,64}+)\r\n"
+)
+#: What changes how a message is framed, what comes back before the answer, or what becomes of the connection.
+_NEVER = frozenset({b"connection", b"expect", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"})
+_KEPT_ALIVE = (b"connection", b"keep-alive")
+
+
+class WholeRequest(NamedTuple):
+    """A request and its body. Header names are in lower case."""
+
+    method: bytes
+    target: bytes
+    headers: RawHeaders
+    body: bytes
+
+
+def read_whole(data: bytes) -> WholeRequest | None:
+    """Read bytes that are exactly one request of HTTP/1.1, to be kept alive after; None for all else."""
+    head = _HEAD.match(data, 0, _MAX_HEAD)
+    if head is None:
+        return None
+    headers: RawHeaders = []
+    hosts = 0
+    length: bytes | None = None
+    for line in head["headers"].split(b"\r\n"):
+        name, colon, value = line.partition(b":")
+        if not colon:
+            continue  # after the last
+        name, value = name.lower(), value.strip(b" \t")
+        if name in _NEVER and (name, value.lower()) != _KEPT_ALIVE:
+            return None
+        if name == b"content-length":
+            if length is not None or not value.isdigit() or len(value) > 7:
+                return None
+            length = value
+        hosts += name == b"host"
+        headers.append((name, value))
+    body = data[head.end() :]
+    if hosts != 1 or int(length or b"0") != len(body):
+        return None
+    return WholeRequest(head["method"], head["target"], headers, body)

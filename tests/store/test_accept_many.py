@@ -1,0 +1,308 @@
+"""Taking many submissions in at once: what one statement does is what each alone would have come to."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, SubmissionId, TenantId
+from fe.lifecycle import Status
+from fe.store import sequences, submissions
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, NoNumber
+from fe.store.postgres.roles import FRONT
+from fe.store.submissions import Accepted, NewSubmission
+from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story
+from tests.store.race import plain, race
+
+Answer = Accepted | NoNumber
+
+NOBODY = SubmissionId(UUID(int=0))
+
+
+async def make_sequence(
+    db: Database, tenant_id: TenantId, prefix: str = "E31", *, maximum: int = 1000, **more: Any
+) -> None:
+    await db.run(
+        sequences.put,
+        tenant_id,
+        Environment.ECF,
+        prefix,
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
+        minimum=1,
+        maximum=maximum,
+        at=ACCEPTED_AT,
+        **{"expire_at": None, "is_active": True, **more},
+    )
+
+
+def draws(tenant_id: TenantId, **more: Any) -> NewSubmission:
+    return new_submission(tenant_id, **{"e_ncf": None, "draw_prefix": "E31", **more})
+
+
+def at_once(news: Sequence[NewSubmission]) -> list[tuple[NewSubmission, Any]]:
+    return [(new, ACCEPTED_AT) for new in news]
+
+
+async def one_by_one(db: Database, news: Sequence[NewSubmission]) -> list[Answer]:
+    answers: list[Answer] = []
+    for new in news:
+        try:
+            answers.append(await db.run(submissions.accept, new, ACCEPTED_AT))
+        except NoNumber as refused:
+            answers.append(refused)
+    return answers
+
+
+def told(answers: Sequence[Answer], news: Sequence[NewSubmission]) -> list[tuple[object, ...]]:
+    """Answers, with the submissions named by their place: the ids of two runs differ."""
+    places: dict[UUID, int] = {}
+    for place, new in enumerate(news):
+        places.setdefault(new.submission_id, place)
+    return [
+        (answer.prefix, answer.reason)
+        if isinstance(answer, NoNumber)
+        else (
+            answer.outcome,
+            places[answer.submission_id],
+            answer.status,
+            answer.e_ncf,
+            answer.body_matched,
+            answer.numbers_skipped,
+            answer.numbers_left,
+        )
+        for answer in answers
+    ]
+
+
+def any_submissions(chance: random.Random, tenants: Sequence[TenantId], count: int) -> list[NewSubmission]:
+    """Rows as clients send them, the unusual ones often."""
+    made = []
+    for _ in range(count):
+        changes: dict[str, Any] = {"body_digest": chance.choice([b"a", b"b"]) * 32}
+        if chance.random() < 0.5:
+            changes["client_request_id"] = chance.choice(["x", "y", "z", f"once-{chance.random()}"])
+        prefix = chance.choice(["E31", "E31", "E32", "E33", "E34"])
+        if chance.random() < 0.5:
+            changes |= {"e_ncf": None, "draw_prefix": prefix}
+        else:
+            changes["e_ncf"] = chance.choice([None, f"{prefix}{chance.randint(1, 60):010}"])
+        changes["root"] = chance.choice(["ECF", "ECF", "RFCE", "ACECF"]) if not changes.get("draw_prefix") else "ECF"
+        made.append(new_submission(chance.choice(tenants), **changes))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_a_batch_comes_to_what_its_rows_come_to_one_by_one(db: Database, seed: int) -> None:
+    chance = random.Random(seed)
+    worlds = [[await make_tenant(db) for _ in range(3)] for _ in range(2)]
+    for tenants in worlds:
+        for tenant in tenants:
+            await make_sequence(db, tenant, maximum=500)
+            await make_sequence(db, tenant, "E32", expire_at=ACCEPTED_AT - timedelta(days=2))
+            await make_sequence(db, tenant, "E33", is_active=False)
+    for _ in range(6):
+        news = any_submissions(chance, worlds[0], 25)
+        into = dict(zip(worlds[0], worlds[1], strict=True))
+        twins = [
+            replace(new, tenant_id=into[new.tenant_id], submission_id=SubmissionId(new_id(ACCEPTED_AT))) for new in news
+        ]
+        alone = await one_by_one(db, news)
+        together = await db.run(submissions.accept_many, at_once(twins))
+        known = {a.submission_id for a in alone if isinstance(a, Accepted)} - {n.submission_id for n in news}
+        if known:  # repeats of an earlier batch: compared without their names
+            alone = [replace(a, submission_id=NOBODY) if isinstance(a, Accepted) else a for a in alone]
+            together = [replace(a, submission_id=NOBODY) if isinstance(a, Accepted) else a for a in together]
+            news = [replace(n, submission_id=NOBODY) for n in news]
+            twins = [replace(n, submission_id=NOBODY) for n in twins]
+        assert told(together, twins) == told(alone, news)
+
+    what = """SELECT s.root, s.e_ncf, s.client_request_id, s.status, s.submitted_at, d.content, o.stage, e.kind,
+                     e.detail
+                FROM submissions AS s
+                JOIN submission_documents AS d USING (tenant_id, submission_id)
+                JOIN submission_events AS e USING (tenant_id, submission_id)
+                JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
+               WHERE s.tenant_id = %(tenant)s ORDER BY s.e_ncf, s.client_request_id, s.root, e.detail::text"""
+    state = "SELECT prefix, current_number, updated_at FROM sequences WHERE tenant_id = %(tenant)s ORDER BY prefix"
+    for one, other in zip(*worlds, strict=True):
+        kept = await rows(db, what, tenant=one)
+        assert kept
+        assert await rows(db, what, tenant=other) == kept
+        assert await rows(db, state, tenant=other) == await rows(db, state, tenant=one)
+
+
+async def test_the_first_event_of_each_is_chained_as_one_that_was_written_alone(db: Database) -> None:
+    tenant = await make_tenant(db)
+    new = new_submission(tenant)
+    await db.run(submissions.accept_many, at_once([new, new_submission(tenant)]))
+
+    kept = await row(
+        db,
+        """SELECT e.hash = event_hash(NULL, e.tenant_id, e.submission_id, e.seq, e.at, e.kind, e.detail) AS is_right
+             FROM submission_events AS e WHERE e.submission_id = %(id)s""",
+        id=new.submission_id,
+    )
+    assert kept["is_right"]
+    assert await story(db, new.submission_id) == ["accepted"]
+
+
+async def test_drawn_numbers_follow_one_another_in_the_order_of_arrival(db: Database) -> None:
+    one, other = await make_tenant(db), await make_tenant(db)
+    await make_sequence(db, one)
+    await make_sequence(db, other)
+    news = [draws(tenant) for tenant in (one, other, one, one, other)]
+
+    answers = await db.run(submissions.accept_many, at_once(news))
+
+    assert [answer.e_ncf for answer in answers if isinstance(answer, Accepted)] == [
+        f"E31{n:010}" for n in (1, 1, 2, 3, 2)
+    ]
+
+
+async def test_a_sequence_is_written_once_for_a_whole_batch(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_sequence(db, tenant)
+    before = await row(db, "SELECT xmin::text::bigint AS x, ctid::text FROM sequences")
+
+    await db.run(submissions.accept_many, at_once([draws(tenant) for _ in range(20)]))
+
+    after = await row(db, "SELECT current_number, ctid::text FROM sequences")
+    assert after["current_number"] == 21
+    page, line = (int(n) for n in after["ctid"].strip("()").split(","))
+    was_page, was_line = (int(n) for n in before["ctid"].strip("()").split(","))
+    assert (page, line) == (was_page, was_line + 1)  # the next version of the row, and no other between
+
+
+async def test_of_two_with_one_client_request_id_the_second_is_answered_with_the_first(db: Database) -> None:
+    tenant, stranger = await make_tenant(db), await make_tenant(db)
+    first = new_submission(tenant, client_request_id="a")
+    second = new_submission(tenant, client_request_id="a", body_digest=b"x" * 32)
+    foreign = new_submission(stranger, client_request_id="a")
+
+    answers = await db.run(submissions.accept_many, at_once([first, second, foreign]))
+
+    assert answers == [
+        Accepted("accepted", first.submission_id, Status.QUEUED, first.e_ncf, True),
+        Accepted("deduped", first.submission_id, Status.QUEUED, first.e_ncf, False),
+        Accepted("accepted", foreign.submission_id, Status.QUEUED, foreign.e_ncf, True),
+    ]
+
+
+async def test_a_draw_that_is_refused_keeps_nothing_and_harms_nobody(db: Database) -> None:
+    poor, rich = await make_tenant(db), await make_tenant(db)
+    await make_sequence(db, rich)
+    news = [draws(poor, client_request_id="a"), draws(rich), new_submission(poor)]
+
+    refused, drawn, given = await db.run(submissions.accept_many, at_once(news))
+
+    assert isinstance(refused, NoNumber)
+    assert (refused.prefix, refused.reason) == ("E31", "none")
+    assert isinstance(drawn, Accepted)
+    assert isinstance(given, Accepted)
+    assert await rows(db, "SELECT 1 FROM client_requests") == []
+    assert await rows(db, "SELECT 1 FROM submissions WHERE submission_id = %(id)s", id=news[0].submission_id) == []
+
+
+async def test_a_repeat_is_answered_even_where_its_sequence_gives_nothing_any_more(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_sequence(db, tenant, maximum=1)
+    first = draws(tenant, client_request_id="a")
+    await db.run(submissions.accept_many, at_once([first]))
+
+    (repeat, other) = await db.run(
+        submissions.accept_many, at_once([draws(tenant, client_request_id="a"), draws(tenant)])
+    )
+
+    assert repeat == Accepted("deduped", first.submission_id, Status.QUEUED, "E310000000001", True)
+    assert isinstance(other, NoNumber)
+    assert other.reason == "used up"
+
+
+async def test_a_sequence_that_ends_within_a_batch_keeps_nothing_of_it(db: Database) -> None:
+    """The caller takes the rows in one by one then, and exactly those are refused that came too late."""
+    tenant = await make_tenant(db)
+    await make_sequence(db, tenant, maximum=2)
+
+    with pytest.raises(psycopg.Error) as raised:
+        await db.run(submissions.accept_many, at_once([draws(tenant) for _ in range(3)]))
+
+    assert raised.value.sqlstate == "FE010"
+    assert await rows(db, "SELECT 1 FROM submissions") == []
+    assert (await row(db, "SELECT current_number AS n FROM sequences"))["n"] == 1
+
+
+async def test_batches_in_opposite_orders_never_deadlock(db: Database, dsn: str) -> None:
+    tenants = [await make_tenant(db) for _ in range(6)]
+    for tenant in tenants:
+        await make_sequence(db, tenant, maximum=10_000)
+
+    async def act(conn: Conn, number: int) -> int:
+        written = 0
+        for turn in range(12):
+            order = tenants if (number + turn) % 2 else tenants[::-1]
+            news = [draws(tenant, client_request_id=f"{turn % 3}-{tenant}-{turn * number}") for tenant in order]
+            news += [draws(tenant, client_request_id=f"shared-{turn}") for tenant in order]
+            written += len(await submissions.accept_many(conn, at_once(news)))
+        return written
+
+    results = await race(dsn, 6, act)
+
+    # A lock may not be had in time on a slow machine; a deadlock would be another error.
+    assert all(isinstance(result, int | Contended) and "Deadlock" not in str(result) for result in results), results
+    drawn = await rows(db, "SELECT tenant_id, e_ncf FROM submissions")
+    assert len({tuple(each.values()) for each in drawn}) == len(drawn)
+
+
+async def test_many_tenants_in_one_batch_stay_behind_the_wall(db: Database, dsn: str) -> None:
+    tenants = [await make_tenant(db) for _ in range(5)]
+    for tenant in tenants:
+        await make_sequence(db, tenant)
+    news = [draws(tenant, client_request_id="same") for tenant in tenants]
+    async with open_database(dsn, role=FRONT, max_size=1) as front:
+        answers = await front.run(submissions.accept_many, at_once(news))
+        repeats = await front.run(
+            submissions.accept_many, at_once([draws(t, client_request_id="same") for t in tenants])
+        )
+
+        async def seen(conn: Conn) -> list[tuple[int, str]]:
+            counted = await conn.execute("SELECT count(*), current_setting('fe.tenant', true) FROM submissions")
+            return await counted.fetchall()
+
+        assert await front.run(seen) == [(0, "")]
+    assert [a.submission_id for a in answers if isinstance(a, Accepted)] == [new.submission_id for new in news]
+    assert [(a.outcome, a.submission_id) for a in repeats if isinstance(a, Accepted)] == [
+        ("deduped", new.submission_id) for new in news
+    ]
+    kept = await rows(db, "SELECT tenant_id, submission_id FROM submissions")
+    assert {each["submission_id"]: each["tenant_id"] for each in kept} == {n.submission_id: n.tenant_id for n in news}
+
+
+async def test_a_row_that_the_database_refuses_takes_the_whole_batch_with_it(db: Database) -> None:
+    """So that nothing is half written; `Acceptance` then takes the rows in one by one."""
+    tenant = await make_tenant(db)
+    news = [new_submission(tenant, environment="nowhere" if n == 50 else "ecf") for n in range(100)]
+
+    with pytest.raises(psycopg.errors.CheckViolation):
+        await db.run(submissions.accept_many, at_once(news))
+
+    assert await rows(db, "SELECT 1 FROM submissions UNION ALL SELECT 1 FROM outbox") == []
+
+
+async def test_a_lock_that_somebody_holds_is_not_waited_for(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    await make_sequence(db, tenant)
+    with plain(dsn) as other, other.transaction():
+        other.execute("SELECT 1 FROM sequences FOR UPDATE")
+        with trio.fail_after(4), pytest.raises(DatabaseUnavailable) as raised:
+            await db.run(submissions.accept_many, at_once([draws(tenant), draws(tenant)]))
+
+    assert isinstance(raised.value, Contended)

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
@@ -16,6 +15,7 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
+from fe.identifiers import SubmissionId
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
@@ -56,7 +56,7 @@ def stages(
     authority: Authority,
     credentials: SigningCredentials,
     pulse: Pulse,
-    ended: Callable[[UUID], None] = lambda _: None,
+    ended: Callable[[SubmissionId], None] = lambda _: None,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in.
 

@@ -9,6 +9,7 @@ from typing import Generic
 
 import trio
 
+from fe.identifiers import TenantId
 from fe.queue.stage import Job, Lane, Source, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
 from fe.store.queue.capacity import LaneClaim, Room, Terms
@@ -28,7 +29,7 @@ class InFlight:
         self.free = slots
         self.of_lane: Counter[Lane] = Counter()
         #: By group too: a tenant's own tests never hold up its production.
-        self.of_tenant: Counter[tuple[int, str]] = Counter()
+        self.of_tenant: Counter[tuple[TenantId, str]] = Counter()
         self.freed = trio.Event()
         self._since: dict[int, float] = {}
 
@@ -77,7 +78,7 @@ async def find_and_claim(
     conn: Conn,
     stage: StageConfig[W],
     tools: Tools,
-    cursors: dict[Lane, int],
+    cursors: dict[Lane, TenantId],
     in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,
@@ -117,7 +118,9 @@ async def find_and_claim(
     return _found(claims, rooms, terms, cursors)
 
 
-def _found(claims: Sequence[LaneClaim[W]], rooms: Sequence[Room], terms: Terms, cursors: dict[Lane, int]) -> Found[W]:
+def _found(
+    claims: Sequence[LaneClaim[W]], rooms: Sequence[Room], terms: Terms, cursors: dict[Lane, TenantId]
+) -> Found[W]:
     found, held = Found[W](), Counter(terms.busy)
     room_of = {room.lane: room for room in rooms}
     for claim in claims:

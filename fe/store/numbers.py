@@ -10,7 +10,9 @@ from uuid import UUID
 from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds, moment_of
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import Holder as Holder
 from fe.store.queue.outbox import Work
@@ -69,7 +71,9 @@ async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
     return tuple(await cursor.fetchall())
 
 
-async def holders(conn: Conn, tenant_id: int, environment: str, e_ncf: str, now: datetime) -> tuple[Holder, ...]:
+async def holders(
+    conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str, now: datetime
+) -> tuple[Holder, ...]:
     """List the submissions that a number of this tenant belongs to in an environment, whoever issued them."""
     values = {
         "tenant": tenant_id,

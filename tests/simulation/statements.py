@@ -9,6 +9,7 @@ from hashlib import md5
 from typing import Any
 from uuid import UUID
 
+from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
 from fe.store import submissions
@@ -112,9 +113,9 @@ class Statements:
             found += [(environment, host, tenant, self.tables.weights[tenant]) for tenant in due[: values["limit"]]]
         return Answer(("environment", "host", "tenant_id", "weight"), found)
 
-    def _due_of_lane(self, stage: str, environment: str, host: str, after: int, floor: datetime) -> list[int]:
+    def _due_of_lane(self, stage: str, environment: str, host: str, after: int, floor: datetime) -> list[TenantId]:
         """The tenants with work due, in their turn."""
-        earliest: dict[int, datetime] = {}
+        earliest: dict[TenantId, datetime] = {}
         for row in self._of_lane(stage, environment, host, floor):
             earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
         due = [
@@ -124,7 +125,7 @@ class Statements:
         ]
         return sorted(due, key=lambda tenant: (tenant <= after, tenant))
 
-    def _paused(self, tenant: int, environment: str) -> bool:
+    def _paused(self, tenant: TenantId, environment: str) -> bool:
         return any(
             (of_tenant, of_environment) in self.tables.pauses
             for of_tenant in (0, tenant)
@@ -251,7 +252,7 @@ class Statements:
         )
         return Answer(columns, [found])
 
-    def _was_adopted(self, key: Key, track_id: str | None) -> bool:
+    def _was_adopted(self, key: Key, track_id: TrackId | None) -> bool:
         return any(
             event.kind == "received"
             and event.detail["trackId"] == track_id

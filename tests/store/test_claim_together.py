@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.queue.claims import _one_by_one, divide
 from fe.store import submissions, tenants
@@ -76,7 +77,13 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
     floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000]))
     slots, most = spread.choice([1, 3, 8, 100]), spread.choice([1, 3, 75])
     rooms = [
-        Room(lane, spread.choice([0, *known]), floor, spread.choice([1, slots, slots]), spread.choice([0, slots // 4]))
+        Room(
+            lane,
+            spread.choice([TenantId(0), *known]),
+            floor,
+            spread.choice([1, slots, slots]),
+            spread.choice([0, slots // 4]),
+        )
         for lane in lanes
     ]
     busy = {(tenant, "ecf"): spread.randint(1, 3) for tenant in known if spread.random() < 0.3}
@@ -100,7 +107,9 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
         assert row is not None
         return list(row[0])
 
-    assert await worker_db.run(in_sql) == divide([OutboxShare(n, weight) for n, weight in enumerate(weights)], capacity)
+    assert await worker_db.run(in_sql) == divide(
+        [OutboxShare(TenantId(n), weight) for n, weight in enumerate(weights)], capacity
+    )
 
 
 # --- What comes with it -----------------------------------------------------------------------------------------------
@@ -109,7 +118,7 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
 async def claimed(db: Database, stage: Stage, lane: OutboxLane) -> dict[UUID, Work]:
     """Claim all there is in a lane, by the subjects."""
     terms = Terms(LEASE, "me", 100, 100, 64, 100, {})
-    claims = await db.run(claim_together, stage, [Room(lane, 0, outbox.ALWAYS, 100, 0)], terms)
+    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), outbox.ALWAYS, 100, 0)], terms)
     assert claims is not None
     return {work.subject: work for claim in claims for work in claim.works}
 
@@ -122,7 +131,7 @@ def ordered(given: SigningInput) -> SigningInput:
 async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(worker_db: Database, db: Database) -> None:
     tenant, other = await make_tenant(db), await make_tenant(db)
     await make_certificate(db, tenant)
-    user = uuid4()
+    user = UserId(uuid4())
     assert await db.run(tenants.create_user, tenant, user, "ana@empresa.do", {"Sucursal": "ÑANDÚ-2"}) is not None
     await make_certificate(db, tenant, user_id=user)
     sequence = """
@@ -202,10 +211,21 @@ async def test_a_large_document_is_left_to_be_asked_for(worker_db: Database, db:
     assert len((await db.run(submissions.signing_input, work)).original) == 65_537
 
 
+async def test_a_code_that_nobody_knows_keeps_no_other_row_from_its_input(worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    odd, plain_one = await make_submission(db, tenant), await make_submission(db, tenant)
+    await rows(db, "UPDATE submissions SET ecf_type = 'odd' WHERE submission_id = %(odd)s", odd=odd)
+
+    works = await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF))
+
+    assert works[odd].input is None
+    assert isinstance(works[plain_one].input, SigningInput)
+
+
 @pytest.mark.parametrize("fate", ["reserved", "unknown"])
 async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker_db: Database, db: Database) -> None:
     tenant = await make_tenant(db)
-    subject = await make_submission(db, tenant, stage=Stage.TRACK, certificate_id=uuid4())
+    subject = await make_submission(db, tenant, stage=Stage.TRACK, certificate_id=CertificateId(uuid4()))
     await rows(db, "UPDATE submissions SET number_fate = %(fate)s", fate=fate)
 
     work = (await claimed(worker_db, Stage.TRACK, OutboxLane(Environment.ECF, "ecf")))[subject]
@@ -219,4 +239,7 @@ async def test_on_the_schema_before_it_cannot_and_says_so(worker_db: Database, d
     await rows(db, "DROP FUNCTION claim_with_input")
     terms = Terms(LEASE, "me", 1, 1, 64, 1, {})
 
-    assert await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], 0, outbox.ALWAYS, 1, 0)], terms) is None
+    assert (
+        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), outbox.ALWAYS, 1, 0)], terms)
+        is None
+    )

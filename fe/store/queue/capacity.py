@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
+from fe.identifiers import TenantId
+
 W = TypeVar("W")
 
 
@@ -14,7 +16,7 @@ class Room:
 
     lane: Any
     #: The tenant that was served last; the next one begins.
-    after: int
+    after: TenantId
     #: Nothing of it fell due before.
     floor: datetime
     #: How many more of its rows may be in flight.
@@ -36,7 +38,7 @@ class Terms:
     scope: int
     #: How many rows a tenant may have in flight in one group of lanes, and how many it has: by tenant and group.
     most: int
-    busy: Mapping[tuple[int, str], int]
+    busy: Mapping[tuple[TenantId, str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +49,5 @@ class LaneClaim(Generic[W]):
     #: How many tenants have work due, as far as one look goes.
     due: int
     #: Those that were served, in their turn, and how many rows each could get.
-    shares: dict[int, int]
+    shares: dict[TenantId, int]
     works: Sequence[W]

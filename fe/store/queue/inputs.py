@@ -8,13 +8,16 @@ from json import loads
 from typing import Any
 from uuid import UUID
 
+from fe.ecf.catalogue import EcfType, Root
+from fe.identifiers import CertificateId, SubmissionId, TrackId, UserId
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A certificate in use that could sign."""
 
-    certificate_id: UUID
-    user_id: UUID | None
+    certificate_id: CertificateId
+    user_id: UserId | None
     email: str | None
     issuer_override: dict[str, Any] | None
     not_before: datetime
@@ -25,7 +28,7 @@ class Candidate:
 class Holder:
     """A submission that has a number. `issuer_rnc` is None while it is not signed and has not said whose it is."""
 
-    submission_id: UUID
+    submission_id: SubmissionId
     issuer_rnc: str | None
 
 
@@ -34,11 +37,11 @@ class SigningInput:
     """All that making and signing a document needs."""
 
     format: str
-    root: str
-    ecf_type: str | None
+    root: Root
+    ecf_type: EcfType | None
     e_ncf: str | None
     as_user: str | None
-    as_user_id: UUID | None
+    as_user_id: UserId | None
     original: bytes
     #: Shared with other documents of the tenant: nobody changes it.
     issuer: dict[str, Any]
@@ -54,11 +57,11 @@ class SigningInput:
 class OutgoingDocument:
     """A signed document and where it goes: `content` is sent to the byte."""
 
-    root: str
+    root: Root
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
-    certificate_id: UUID
+    certificate_id: CertificateId
     is_summary: bool
     content: bytes
 
@@ -67,9 +70,9 @@ class OutgoingDocument:
 class TrackFacts:
     """What asking for a verdict needs."""
 
-    track_id: str
+    track_id: TrackId
     e_ncf: str | None
-    certificate_id: UUID
+    certificate_id: CertificateId
     #: Its trackId may have been found by its number, and so be another program's: whoever has a verdict asks whether.
     maybe_adopted: bool
 
@@ -101,8 +104,8 @@ def read_signatory(text: str) -> Signatory:
 def _candidate(said: Sequence[Any]) -> Candidate:
     certificate_id, user_id, email, override, not_before, not_after = said
     return Candidate(
-        UUID(certificate_id),
-        UUID(user_id) if user_id is not None else None,
+        CertificateId(UUID(certificate_id)),
+        UserId(UUID(user_id)) if user_id is not None else None,
         email,
         override,
         datetime.fromisoformat(not_before),

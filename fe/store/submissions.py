@@ -302,7 +302,7 @@ _TRACK_FACTS = """
 
 async def track_facts(conn: Conn, work: Work) -> TrackFacts:
     """Read what following this submission needs. It has a trackId: it would be in another stage."""
-    cursor = conn.cursor(row_factory=class_row(TrackFacts))
+    cursor = conn.cursor(row_factory=record_row(TrackFacts))
     await cursor.execute(_TRACK_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "an outbox row without its submission"

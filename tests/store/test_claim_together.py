@@ -211,6 +211,17 @@ async def test_a_large_document_is_left_to_be_asked_for(worker_db: Database, db:
     assert len((await db.run(submissions.signing_input, work)).original) == 65_537
 
 
+async def test_a_code_that_nobody_knows_keeps_no_other_row_from_its_input(worker_db: Database, db: Database) -> None:
+    tenant = await make_tenant(db)
+    odd, plain_one = await make_submission(db, tenant), await make_submission(db, tenant)
+    await rows(db, "UPDATE submissions SET ecf_type = 'odd' WHERE submission_id = %(odd)s", odd=odd)
+
+    works = await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF))
+
+    assert works[odd].input is None
+    assert isinstance(works[plain_one].input, SigningInput)
+
+
 @pytest.mark.parametrize("fate", ["reserved", "unknown"])
 async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker_db: Database, db: Database) -> None:
     tenant = await make_tenant(db)

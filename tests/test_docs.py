@@ -32,6 +32,7 @@ ELSEWHERE = {
     "fe demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
     "fe run": "tests/cli/test_run.py::test_every_role_ends_well_at_sigterm",
     "fe migrate": "tests/cli/test_failures.py::test_a_database_without_the_tables_is_code_1_and_says_what_to_do",
+    "fe doctor": "tests/cli/test_doctor.py::test_a_deployment_in_order_is_told_so_and_nothing_is_changed",
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     "fe certificate list": _PRODUCTION,
     "fe sequence list": _PRODUCTION,

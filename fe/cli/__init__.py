@@ -14,6 +14,7 @@ from fe.ecf import libxml
 COMMANDS = {
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, or both."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
+    "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
     "settings": ("fe.cli.settings:settings", "List every FE_* variable, its default and its meaning."),
     "tenant": ("fe.cli.tenant:tenant", "Create and list tenants."),
     "user": ("fe.cli.user:user", "Create and list a tenant's users."),

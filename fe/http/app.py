@@ -12,7 +12,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.clock import Clock
-from fe.config import Settings, named_keys, require
+from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.ecf.json_text import write_json
 from fe.http.auth import Authenticator, KeyStates
 from fe.http.billing import BillingHandlers
@@ -28,7 +28,6 @@ from fe.http.ncf import Ncf
 from fe.http.rate_limit import Buckets
 from fe.http.route_types import Route
 from fe.http.routes import every_route
-from fe.http.server.addresses import Network, read_networks
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.requests import make_call

@@ -11,11 +11,12 @@ from pydantic import Field, field_validator
 
 from fe.accounts.keys import SCOPES, hash_secret, scopes_at_login
 from fe.clock import Clock
+from fe.config import Network
 from fe.ecf.parse import MalformedJson
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
-from fe.http.server.addresses import Network, client_address
+from fe.http.server.addresses import client_address
 from fe.http.tokens import LIFETIME, Tokens
 from fe.monitoring.metrics import Metrics
 from fe.store import keys, throttle

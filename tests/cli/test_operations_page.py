@@ -1,6 +1,7 @@
 """Production as docs/operations.md sets it up: its roles and logins, its files, its units, its first tenant.
 
-On a server of its own, because the page makes the roles of a new one. Nothing here is in development mode.
+On a server of its own, because the page makes the roles of a new one. It is development only
+as far as its authority is simulated.
 """
 
 import configparser
@@ -199,7 +200,9 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
 
     machine.run(files)
     assert {path.stat().st_mode & 0o077 for path in machine.folder.glob("*.env")} == {0}
-    hosts = f"FE_AUTHORITY_ECF_URL={simulator.at.ecf}\nFE_AUTHORITY_FC_URL={simulator.at.fc}\n"
+    # Its authority is simulated, and that is for development only.
+    at = {"ECF": simulator.at.ecf, "FC": simulator.at.fc, "STATUS": simulator.at.status}
+    hosts = "FE_DEVELOPMENT=1\n" + "".join(f"FE_AUTHORITY_{name}_URL={url}\n" for name, url in at.items())
     for name in ("actors.env", "operator.env"):
         with (machine.folder / name).open("a", encoding="utf-8") as file:
             file.write(hosts)
@@ -249,8 +252,8 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
         for process in started:
             await trio.to_thread.run_sync(partial(process.communicate, timeout=120))
     assert [process.returncode for process in started] == [0, 0]
-    # Production makes nothing up: no secrets of development, no Postgres of its own.
-    assert not (machine.folder / ".fe").exists()
+    # Nothing but the secrets that a role is not given was made up: above all, no Postgres of its own.
+    assert [path.name for path in (machine.folder / ".fe").iterdir()] == ["development-secrets"]
 
 
 def test_secrets_that_are_there_are_not_overwritten(machine: Machine) -> None:

@@ -133,6 +133,25 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
         raise MigrationError(f"{error.diag.message_primary}{hint}") from error
 
 
+def pending_names(dsn: str) -> list[str]:
+    """Name what `migrate` would apply, and change nothing. Raises as `migrate` does."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            conn.execute("SET default_transaction_read_only = on")
+            return missing_migrations(conn)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+
+
+def missing_migrations(conn: psycopg.Connection) -> list[str]:
+    """Name what is not applied of this release's. Raises MigrationError as `pending` does, or without the rights."""
+    try:
+        applied = applied_migrations.read_blocking(conn)
+    except psycopg.errors.InsufficientPrivilege:
+        raise MigrationError("the login may not read which migrations were applied: run it as the owner") from None
+    return [migration.name for migration in pending(applied, migrations())]
+
+
 def month_starts(now: datetime) -> list[datetime]:
     """A moment in this month and in each of the coming ones whose partitions should stand ready."""
     return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]

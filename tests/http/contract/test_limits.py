@@ -10,8 +10,8 @@ import httpx
 import pytest
 import trio
 
-from fe.config import ConfigError
-from fe.http.server.addresses import client_address, read_networks
+from fe.config import ConfigError, load_settings, read_networks
+from fe.http.server.addresses import client_address
 from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
@@ -243,8 +243,8 @@ def test_ipv6_clients_are_counted_by_their_64() -> None:
 
 def test_a_trusted_proxy_that_is_no_network_is_a_configuration_error() -> None:
     assert read_networks(" 10.0.0.0/8 ,::1") == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
-    with pytest.raises(ConfigError, match="FE_TRUSTED_PROXIES"):
-        read_networks("10.0.0.0/8,proxy.example")
+    with pytest.raises(ConfigError, match=r"FE_TRUSTED_PROXIES: 'proxy\.example' is not a network"):
+        load_settings(trusted_proxies="10.0.0.0/8,proxy.example")
 
 
 async def test_the_header_of_an_untrusted_peer_does_not_help_it(front: Running) -> None:

@@ -90,7 +90,7 @@ async def serve_front(port: int, dsn: str) -> None:
     async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
-        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, SECRET)
+        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, {"": SECRET})
         settings = load_settings(max_connections=2000)
         await serve_http(create_app(deps), f"127.0.0.1:{port}", settings=settings, shutdown=trio.Event())
 

@@ -71,8 +71,11 @@ def _named(value: SecretStr, longest: int) -> SecretStr:
     return value
 
 
-def _hex_secret(value: SecretStr) -> SecretStr:
-    _key(value.get_secret_value(), 64)
+def _peppers(value: SecretStr) -> SecretStr:
+    """Like named keys, but one may have no id: the only one there was before there were ids."""
+    text = value.get_secret_value()
+    entries = [entry if ":" in entry else f"-:{entry.strip()}" for entry in text.split(",")]
+    _named(SecretStr(",".join(entries)), 64)
     return value
 
 
@@ -105,7 +108,7 @@ def _networks(text: str) -> str:
     return text
 
 
-HexSecret = Annotated[SecretStr, AfterValidator(_hex_secret)]
+Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
 NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]
 KeyEncryptionKeys = Annotated[SecretStr, AfterValidator(_key_encryption_keys)]
 
@@ -121,6 +124,9 @@ class Settings(BaseSettings):
     )
     database_plaintext: bool = Field(
         False, description="let a database that is not on this machine be reached without TLS; else sslmode says how"
+    )
+    database_shared_login: bool = Field(
+        False, description="let processes use a login that may do more than they need: `RESET ROLE` has its rights"
     )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"
@@ -141,11 +147,20 @@ class Settings(BaseSettings):
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
-    api_key_pepper: HexSecret | None = Field(None, description="hex; keys the hash of every apiSecret")
+    api_key_pepper: Peppers | None = Field(
+        None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"
+    )
     kek: KeyEncryptionKeys | None = Field(
         None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
+
+    certifiers_file: Path | None = Field(
+        None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
+    )
+    revocation_hosts: str = Field(
+        "", description="comma-separated hosts (host or host:port) that may be asked whether a certificate is revoked"
+    )
 
     authority_ecf_url: str = Field("https://ecf.dgii.gov.do", description="host of all services but summaries")
     authority_fc_url: str = Field("https://fc.dgii.gov.do", description="host of consumer summaries")
@@ -178,6 +193,10 @@ class Settings(BaseSettings):
         """The same for a process that opens nothing."""
         return self.model_copy(update={"kek": None, "kek_file": None})
 
+    def hosts_of_revocation(self) -> frozenset[str]:
+        """The hosts that may be asked about revocation, in lower case."""
+        return frozenset(filter(None, (host.strip().lower() for host in self.revocation_hosts.split(","))))
+
     def authority_urls(self) -> dict[str, str]:
         """The hosts of the authority by the variable that names each."""
         return {
@@ -206,8 +225,13 @@ class Settings(BaseSettings):
         if self.jwt_keys is not None:
             found["FE_JWT_KEYS"] = named_keys(self.jwt_keys.get_secret_value())
         if self.api_key_pepper is not None:
-            found["FE_API_KEY_PEPPER"] = {"": bytes.fromhex(self.api_key_pepper.get_secret_value())}
+            found["FE_API_KEY_PEPPER"] = self.peppers()
         return found
+
+    def peppers(self) -> dict[str, bytes]:
+        """The peppers by id, the one in use first; one without an id has ''. Raises ConfigError when none is set."""
+        entries = require(self.api_key_pepper, "FE_API_KEY_PEPPER").split(",")
+        return named_keys(",".join(entry if ":" in entry else f":{entry.strip()}" for entry in entries))
 
 
 def read_key_file(path: Path) -> str:

@@ -53,7 +53,9 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     failpoints.arm(settings.failpoint)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(ROLES[role]) * settings.database_connections + LISTENING)
-    if missing := verify(dsn, *ROLES[role], oldest=OLDEST_SCHEMA, connections=connections):
+    no_others = not (settings.development or settings.database_shared_login)
+    roles = ROLES[role]
+    if missing := verify(dsn, *roles, oldest=OLDEST_SCHEMA, connections=connections, no_others=no_others):
         _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)

@@ -326,3 +326,25 @@ def test_development_may_use_a_simulated_authority_and_the_tools_of_the_tests(tm
     )
 
     assert settings.time_scale == 0.1
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        (KEY, [""]),
+        (f"new:{KEY}", ["new"]),
+        (f"new:{KEY}, {OTHER_KEY}", ["new", ""]),
+        (f"b:{KEY},a:{OTHER_KEY}", ["b", "a"]),
+    ],
+)
+def test_peppers_have_ids_of_which_one_may_be_missing(given: str, ids: list[str]) -> None:
+    peppers = load_settings(api_key_pepper=given).peppers()
+
+    assert list(peppers) == ids
+    assert peppers[ids[0]] == bytes.fromhex(KEY)
+
+
+@pytest.mark.parametrize("given", [f"{KEY},{OTHER_KEY}", f"a:{KEY},a:{OTHER_KEY}", f"a:{KEY},{KEY}", f":{KEY}", ""])
+def test_peppers_that_cannot_be_told_apart_are_refused(given: str) -> None:
+    with pytest.raises(ConfigError, match="FE_API_KEY_PEPPER: should"):
+        load_settings(api_key_pepper=given)

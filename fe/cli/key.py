@@ -20,7 +20,6 @@ from fe.cli.session import (
     with_database,
 )
 from fe.clock import system_clock
-from fe.config import require
 from fe.ecf.catalogue import Environment
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
@@ -49,7 +48,7 @@ def create(
 ) -> None:
     """Create a key and show its secret, this once: only a hash of it is kept."""
     settings = settings_with_database()
-    pepper = bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER"))
+    pepper_id, pepper = next(iter(settings.peppers().items()))
     until = expires.replace(tzinfo=UTC) if expires else None
     if until is not None and until <= system_clock():
         raise Failure("--expires lies in the past")
@@ -57,7 +56,14 @@ def create(
     async def task(conn: Conn) -> NewKey:
         owner = await provision.find_tenant(conn, tenant_name)
         return await provision.create_key(
-            conn, owner, environment, pepper=pepper, scopes=scopes or SCOPES, name=name, expires_at=until
+            conn,
+            owner,
+            environment,
+            pepper=pepper,
+            pepper_id=pepper_id,
+            scopes=scopes or SCOPES,
+            name=name,
+            expires_at=until,
         )
 
     async def work(db: Database) -> NewKey:
@@ -123,6 +129,7 @@ def _record(found: ApiKey) -> dict[str, Any]:
         "createdAt": moment(found.created_at),
         "expiresAt": moment(found.expires_at),
         "revokedAt": moment(found.revoked_at),
+        "pepper": found.pepper_id,
     }
 
 

@@ -1,6 +1,6 @@
 """The HTTP application: builds every handler, and one table of routes from which all else follows."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,6 +11,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
+from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.ecf.json_text import write_json
@@ -57,7 +58,8 @@ class HttpDeps:
     clock: Clock
     metrics: Metrics
     jwt_keys: dict[str, bytes]
-    pepper: bytes
+    #: By id, the one in use first.
+    peppers: Mapping[str, bytes]
     max_body_bytes: int = 1024 * 1024
     max_in_flight: int = 200
     trusted_proxies: tuple[Network, ...] = ()
@@ -86,7 +88,7 @@ class HttpDeps:
             clock=clock,
             metrics=metrics,
             jwt_keys=named_keys(require(settings.jwt_keys, "FE_JWT_KEYS")),
-            pepper=bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER")),
+            peppers=settings.peppers(),
             max_body_bytes=settings.max_body_bytes,
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
@@ -116,7 +118,7 @@ class Api:
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble),
-            Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
+            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),

@@ -1,6 +1,5 @@
 """POST /login: a key and its secret for a token of one hour."""
 
-import hmac
 import math
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +8,7 @@ from typing import Annotated
 import structlog
 from pydantic import Field, field_validator
 
-from fe.accounts.keys import SCOPES, hash_secret, scopes_at_login
+from fe.accounts.keys import SCOPES, Peppers, scopes_at_login
 from fe.clock import Clock
 from fe.config import Network
 from fe.ecf.parse import MalformedJson
@@ -56,14 +55,14 @@ class Login:
         self,
         db: Database,
         tokens: Tokens,
-        pepper: bytes,
+        peppers: Peppers,
         clock: Clock,
         metrics: Metrics,
         trusted_proxies: Sequence[Network],
     ) -> None:
         self._db = db
         self._tokens = tokens
-        self._pepper = pepper
+        self._peppers = peppers
         self._clock = clock
         self._metrics = metrics
         self._trusted = trusted_proxies
@@ -87,13 +86,23 @@ class Login:
         lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)
         now = self._clock()
         # Before anything is decided: the work is the same whatever the outcome, a lockout included.
-        is_right = self._is_right(key, credentials.apiSecret, now)
+        pepper_id = self._pepper_of(key, credentials.apiSecret, now)
         if lockout is not None:
             raise self._locked_out(lockout)
-        if not is_right:
+        if pepper_id is None:
             self._metrics.login.labels("refused").inc()
             raise ApiError(401, "Invalid credentials")
         assert key is not None
+        if key.pepper_id != self._peppers.current:
+            # An older pepper, on its way out: this is the one moment at which the secret is here to be hashed anew.
+            await self._db.run_for(
+                key.tenant_id,
+                keys.rehash,
+                key.api_key_id,
+                before=key.secret_hash,
+                after=self._peppers.hash(credentials.apiSecret),
+                pepper_id=self._peppers.current,
+            )
         scopes = scopes_at_login(key.scopes)
         call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
@@ -108,11 +117,13 @@ class Login:
             },
         )
 
-    def _is_right(self, key: ApiKey | None, secret: str, now: datetime) -> bool:
-        """Compare, whatever is known already: how long it takes must not tell an unknown key from a wrong secret."""
-        known = key.secret_hash if key is not None else _NOBODY
-        same = hmac.compare_digest(hash_secret(self._pepper, secret), known)
-        return same and key is not None and key.active(now)
+    def _pepper_of(self, key: ApiKey | None, secret: str, now: datetime) -> str | None:
+        """Find the pepper under which the secret is right; None when it is wrong, or the key is not in use.
+
+        Compared whatever is known already: how long it takes must not tell an unknown key from a wrong secret.
+        """
+        found = self._peppers.find(secret, key.secret_hash if key is not None else _NOBODY)
+        return found if key is not None and key.active(now) else None
 
     def _locked_out(self, lockout: Lockout) -> ApiError:
         self._metrics.login.labels("throttled").inc()

@@ -155,8 +155,8 @@ def _database(settings: Settings, role: Role, clock: Clock) -> list[Finding]:
     found: list[Finding] = []
     dsn = settings.database_url
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
-            conn.execute("SET default_transaction_read_only = on")
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+            conn.execute("SET TRANSACTION READ ONLY")
             found += [_server(conn), _login(conn, role), _clock_of_database(conn, clock)]
             found.append(_migrations(conn))
     except psycopg.Error as error:
@@ -174,6 +174,8 @@ def _database(settings: Settings, role: Role, clock: Clock) -> list[Finding]:
             *found,
             *(Finding(check, State.SKIPPED, "after the migrations") for check in ("rights", "certificates")),
         ]
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        found.append(_left_to_everybody(conn))
     for taken in _TAKES[role]:
         found.append(_rights(dsn, taken, settings))
     found.append(
@@ -234,6 +236,26 @@ def _login(conn: psycopg.Connection, role: Role) -> Finding:
     return Finding("login", State.OK, f"{login} may take no more than it needs")
 
 
+_LEFT = """
+    SELECT has_database_privilege('fe_readonly', current_database(), 'TEMPORARY'),
+           has_function_privilege('fe_readonly', 'pg_catalog.lo_create(oid)', 'EXECUTE')
+"""
+
+
+def _left_to_everybody(conn: psycopg.Connection) -> Finding:
+    """See that what a server lets everybody do was taken away, as far as the migration could (sql/0016_guards.sql)."""
+    row = conn.execute(_LEFT).fetchone()
+    assert row is not None
+    remedies = [
+        *(["REVOKE TEMPORARY ON DATABASE ... FROM PUBLIC, as its owner"] if row[0] else []),
+        *(["the REVOKE for large objects of docs/operations.md, as an administrator"] if row[1] else []),
+    ]
+    if remedies:
+        says = "every login may make temporary tables or large objects, outside every policy"
+        return Finding("server's own rights", State.WARNING, says, " and ".join(remedies))
+    return Finding("server's own rights", State.OK, "no temporary tables, no large objects")
+
+
 def _clock_of_database(conn: psycopg.Connection, clock: Clock) -> Finding:
     before = clock()
     row = conn.execute("SELECT clock_timestamp()").fetchone()
@@ -273,10 +295,9 @@ def _rights(dsn: str, role: str, settings: Settings) -> Finding:
 def _writing(dsn: str) -> Finding:
     """See that a row can be written, and leave none: what a full disk or a standby would refuse."""
     try:
-        with psycopg.connect(dsn, connect_timeout=5) as conn:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction(force_rollback=True):
             conn.execute("SELECT set_config('role', %s, true)", (FRONT,))
             conn.execute("SELECT probe_writing(gen_random_uuid())")
-            conn.rollback()
     except psycopg.Error as error:
         return Finding("writing", State.FAILED, words(error), "see to the room on the database's disks")
     return Finding("writing", State.OK, "a row can be written")
@@ -291,9 +312,10 @@ def _certificates(dsn: str, settings: Settings, role: str, now: datetime) -> Fin
     expired = soon = total = broken = 0
     try:
         keks = set(settings.keks())
-        with psycopg.connect(dsn, connect_timeout=5) as conn, conn.cursor("certificates") as cursor:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+            conn.execute("SET TRANSACTION READ ONLY")
             conn.execute("SELECT set_config('role', %s, true)", (role,))
-            for p12, not_after, in_use in cursor.execute(_CERTIFICATES):
+            for p12, not_after, in_use in conn.execute(_CERTIFICATES):
                 total += in_use
                 expired += in_use and not_after <= now
                 soon += in_use and now < not_after <= now + _EXPIRES_SOON

@@ -13,6 +13,8 @@ SECRETS = {
     "FE_API_KEY_PEPPER": "1a" + "11" * 31,
     "FE_KEK": f"test:2a{'22' * 31}",
     "FE_JWT_KEYS": f"test:3a{'33' * 31}",
+    # The login of the tests is a superuser; tests of logins say otherwise.
+    "FE_DATABASE_SHARED_LOGIN": "1",
 }
 
 

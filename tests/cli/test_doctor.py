@@ -39,7 +39,17 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
     assert told.code == 0, told
     assert {one["state"] for one in found.values()} <= {"ok", "warning"}
     assert {
-        *("settings", "secrets", "open files", "disk", "database", "login", "migrations", "rights (fe_front)"),
+        *(
+            "settings",
+            "secrets",
+            "open files",
+            "disk",
+            "database",
+            "login",
+            "migrations",
+            "rights (fe_front)",
+            "server's own rights",
+        ),
         *("rights (fe_worker)", "writing", "certificates", "authority", "clock (database)", "clock (authority)"),
     } == found.keys()
     assert found["settings"]["state"] == "warning"

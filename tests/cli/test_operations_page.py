@@ -152,10 +152,12 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         server = start_embedded(data / "data", keep=False)
         with psycopg.connect(server, autocommit=True) as admin:
             text = PAGE.read_text(encoding="utf-8")
-            (roles,) = blocks_of(text, "sql")
+            roles, everybodys = blocks_of(text, "sql")
             for statement in roles.split(";\n"):
                 if statement.strip():
                     admin.execute(statement.encode())
+        with psycopg.connect(make_conninfo(server, dbname="fe"), autocommit=True) as admin:
+            admin.execute(everybodys.encode())
         where = conninfo_to_dict(server)
         address = quote(str(where["host"]), safe="") + (f":{where['port']}" if where.get("port") else "")
         text = text.replace("db.internal/fe", f"{address}/fe").replace("/etc/fe", str(tmp_path))

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from fe.ecf.schema.kinds import kinds
 from tests.cli.running import SECRETS, Fe, environment
+from tests.factories.logins import login
 
 
 def _free_port() -> int:
@@ -152,6 +154,18 @@ def test_no_core_dump_tells_what_a_process_knows(fe: Fe, role: str) -> None:
         limits = Path(f"/proc/{process.pid}/limits").read_text()
 
     assert re.search(r"^Max core file size +0 +0 +bytes", limits, re.MULTILINE)
+
+
+def test_a_login_that_may_do_more_than_its_process_needs_is_refused(fe: Fe, postgres: str) -> None:
+    with login(postgres, "IN ROLE fe_front, fe_worker") as program:
+        told = fe.refused(
+            *("run", "--role", "actors"),
+            database_shared_login="",
+            database_url=make_conninfo(fe.dsn, user=program),
+            metrics_bind="127.0.0.1:0",
+        )
+
+    assert told.startswith(f"the login {program} may take fe_front as well, and RESET ROLE leads there")
 
 
 def test_the_actors_do_not_start_without_the_key_encryption_key(fe: Fe) -> None:

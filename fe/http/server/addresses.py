@@ -32,11 +32,24 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Netwo
 
 def _read(text: str) -> Address | None:
     try:
-        address = ip_address(text.strip().split("%", 1)[0])
+        address = ip_address(_without_port(text.strip()).split("%", 1)[0])
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
+
+
+def _without_port(text: str) -> str:
+    """Take off what some proxies add to an address: `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`."""
+    if text.startswith("["):
+        address, closed, rest = text[1:].partition("]")
+        return address if closed and (not rest or (rest[0] == ":" and _is_port(rest[1:]))) else ""
+    address, _, port = text.partition(":")
+    return address if _is_port(port) else text
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5
 
 
 def _is_trusted(address: Address, trusted: Sequence[Network]) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict
 
 from fe.http.errors import ApiError
+from fe.identifiers import ApiKeyId
 
 _MAX_KEYS = 10_000
 
@@ -17,7 +18,7 @@ class Buckets:
         self._burst = max(2 * rate, 1.0)
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, api_key_id: str, now: float) -> None:
+    def take(self, api_key_id: ApiKeyId, now: float) -> None:
         """Count a call at `now` (seconds of a clock that only moves forward). Raises ApiError (429) when too fast."""
         if not self._rate:
             return

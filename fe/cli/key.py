@@ -1,6 +1,7 @@
 """`fe key`: what programs log in with."""
 
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
 
 import click
@@ -109,15 +110,25 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str) -> None:
 
 
 @key.command()
-@click.argument("api_key_id")
-def unlock(api_key_id: ApiKeyId) -> None:
-    """End the lockout of a key that failed to log in too often. An address's own lockout is not touched."""
+@click.argument("api_key_id", required=False)
+@click.option("--address", metavar="ADDRESS", help="End the lockout of a client's address instead; of IPv6, its /64.")
+def unlock(api_key_id: str | None, address: str | None) -> None:
+    """End the lockout of a key that failed to log in too often, or of an address."""
+    if api_key_id is not None and address is None:
+        who, bucket = api_key_id, throttle.bucket_of_key(ApiKeyId(api_key_id))
+    elif address is not None and api_key_id is None:
+        try:
+            who, bucket = address, throttle.bucket_of_address(ip_address(address))
+        except ValueError:
+            raise click.UsageError(f"{address!r} is not an address") from None
+    else:
+        raise click.UsageError("name a key, or an address with --address")
 
     async def work(db: Database) -> bool:
-        return await db.run(throttle.lift, throttle.bucket_of_key(api_key_id))
+        return await db.run(throttle.lift, bucket)
 
     lifted = with_database(settings_with_database(), work)
-    click.echo(f"{api_key_id} may log in again" if lifted else f"{api_key_id} is not locked out")
+    click.echo(f"{who} may log in again" if lifted else f"{who} is not locked out")
 
 
 def _record(found: ApiKey) -> dict[str, Any]:

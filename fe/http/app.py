@@ -15,7 +15,7 @@ from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.ecf.json_text import write_json
-from fe.http.auth import Authenticator, KeyStates
+from fe.http.auth import Authenticator, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
@@ -29,6 +29,7 @@ from fe.http.ncf import Ncf
 from fe.http.rate_limit import Buckets
 from fe.http.route_types import Route
 from fe.http.routes import every_route
+from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.requests import make_call
@@ -106,6 +107,7 @@ class Api:
         self.metrics = metrics
         self.admission = Admission(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
+        self._trusted = deps.trusted_proxies
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db)
         self._authenticator = Authenticator(tokens, self._states, clock)
@@ -145,6 +147,12 @@ class Api:
             reply = ApiReply(problem.status, problem.body, problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
+            if isinstance(error, ScopeMissing):
+                self.metrics.refused.labels("scope").inc()
+                client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+                _log.warning(
+                    "a token lacks a scope", address=str(client), api_key_id=error.api_key_id, scope=error.scope
+                )
         raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))

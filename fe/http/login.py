@@ -15,7 +15,7 @@ from fe.ecf.parse import MalformedJson
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
-from fe.http.server.addresses import client_address
+from fe.http.server.addresses import Address, client_address
 from fe.http.tokens import LIFETIME, Tokens
 from fe.identifiers import ApiKeyId
 from fe.monitoring.metrics import Metrics
@@ -74,14 +74,15 @@ class Login:
         The order is: form (400), throttle (429), secret (401). A request that is refused for its form counts for its
         address, every other one for its address and its key id, whether there is such a key or not.
         """
-        address = throttle.bucket_of_address(
-            client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
-        )
+        client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+        address = throttle.bucket_of_address(client)
         try:
             credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
-            await self._db.run(throttle.attempt, address, None)
+            lockout = await self._db.run(throttle.attempt, address, None)
+            if lockout is not None:
+                self._note_lockout(lockout, client, None)
             raise
         key_bucket = throttle.bucket_of_key(credentials.apiKeyId)
         lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)
@@ -89,9 +90,12 @@ class Login:
         # Before anything is decided: the work is the same whatever the outcome, a lockout included.
         pepper_id = self._pepper_of(key, credentials.apiSecret, now)
         if lockout is not None:
-            raise self._locked_out(lockout)
+            self._metrics.login.labels("throttled").inc()
+            self._note_lockout(lockout, client, credentials.apiKeyId)
+            raise ApiError(429, "Too Many Requests", (("Retry-After", str(max(math.ceil(lockout.retry_after), 1))),))
         if pepper_id is None:
             self._metrics.login.labels("refused").inc()
+            _log.warning("a login was refused", address=str(client), api_key_id=_bounded(credentials.apiKeyId))
             raise ApiError(401, "Invalid credentials")
         assert key is not None
         if key.pepper_id != self._peppers.current:
@@ -107,6 +111,7 @@ class Login:
         scopes = scopes_at_login(key.scopes)
         call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
+        _log.info("a login succeeded", address=str(client), api_key_id=key.api_key_id, tenant_id=key.tenant_id)
         return ApiReply(
             200,
             {
@@ -126,12 +131,17 @@ class Login:
         found = self._peppers.find(secret, key.secret_hash if key is not None else _NOBODY)
         return found if key is not None and key.active(now) else None
 
-    def _locked_out(self, lockout: Lockout) -> ApiError:
-        self._metrics.login.labels("throttled").inc()
+    def _note_lockout(self, lockout: Lockout, client: Address, api_key_id: str | None) -> None:
+        """Count and tell a lockout when it begins; what knocks meanwhile is only counted, or the log were theirs."""
         if lockout.began:
             self._metrics.lockouts.labels(lockout.kind).inc()
-            _log.warning("a login lockout began", bucket=lockout.kind)
-        return ApiError(429, "Too Many Requests", (("Retry-After", str(max(math.ceil(lockout.retry_after), 1))),))
+            whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}
+            _log.warning("a login lockout began", bucket=lockout.kind, address=str(client), **whose)
+
+
+def _bounded(api_key_id: str) -> str:
+    """What somebody says their key is, short enough for a line of the log."""
+    return api_key_id[:32]
 
 
 async def _attempt_and_find(

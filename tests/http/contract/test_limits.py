@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from fe.config import ConfigError, load_settings, read_networks
 from fe.http.server.addresses import client_address
@@ -79,6 +80,53 @@ async def test_a_malformed_login_counts_for_its_address_only(front: Running, key
 
     assert locked.status_code == 429
     assert malformed.status_code == 400  # shape comes before throttle
+
+
+async def test_a_lockout_that_malformed_logins_begin_is_counted_once(front: Running) -> None:
+    def lockouts() -> float | None:
+        return front.metrics.registry.get_sample_value("fe_login_lockouts_total", {"bucket": "address"})
+
+    with capture_logs() as said:
+        async with front.client() as client:
+            for number in range(33):
+                assert (await client.post("/login", content=b"{")).status_code == 400
+                assert lockouts() == (1 if number >= 30 else 0)
+
+    (event,) = (one for one in said if one["event"] == "a login lockout began")
+    assert (event["bucket"], event["address"]) == ("address", "127.0.0.1")
+    assert "api_key_id" not in event
+
+
+async def test_logins_are_told_with_address_and_key_and_never_with_the_secret(front: Running, key: Key) -> None:
+    long = f"fak_{'x' * 500}"
+    with capture_logs() as said:
+        async with front.client() as client:
+            await client.post("/login", json=key.credentials)
+            await client.post("/login", json={**key.credentials, "apiSecret": "c0ffee"})
+            await client.post("/login", json={"apiKeyId": long, "apiSecret": "c0ffee"})
+            await tries(client, 5, key.api_key_id)
+
+    told = [(one["event"], one["api_key_id"], one["address"]) for one in said if "login" in one["event"]]
+    assert told[:3] == [
+        ("a login succeeded", key.api_key_id, "127.0.0.1"),
+        ("a login was refused", key.api_key_id, "127.0.0.1"),
+        ("a login was refused", long[:32], "127.0.0.1"),
+    ]
+    assert ("a login lockout began", key.api_key_id, "127.0.0.1") in told
+    assert "c0ffee" not in repr(said)
+    assert key.secret not in repr(said)
+
+
+async def test_a_refusal_by_scope_is_told_and_counted(front: Running, db: Database, key: Key) -> None:
+    narrow = await make_key(db, key.tenant_id, scopes=("usage:read",))
+    token = await front.token(narrow)
+    with capture_logs() as said:
+        async with front.client(token) as client:
+            assert (await client.get("/billing/current-period")).status_code == 403
+
+    (event,) = (one for one in said if one["event"] == "a token lacks a scope")
+    assert (event["api_key_id"], event["scope"], event["address"]) == (narrow.api_key_id, "billing:read", "127.0.0.1")
+    assert front.metrics.registry.get_sample_value("fe_input_refused_total", {"reason": "scope"}) == 1
 
 
 async def test_attempts_from_a_locked_out_address_do_not_lock_keys(front: Running, db: Database, key: Key) -> None:

@@ -54,6 +54,8 @@ ELSEWHERE = {
     "fe outbox pause": _OPERATORS,
     "fe outbox resume": _OPERATORS,
     "fe outbox log": _OPERATORS,
+    "fe audit export": "tests/cli/test_audit.py::test_what_operators_do_is_a_chain_that_can_be_exported_and_proved",
+    "fe audit verify": "tests/cli/test_audit.py::test_what_operators_do_is_a_chain_that_can_be_exported_and_proved",
     "fe evidence export": _OPERATORS,
     "fe evidence verify": _OPERATORS,
 }

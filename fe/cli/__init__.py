@@ -24,6 +24,7 @@ COMMANDS = {
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),
+    "audit": ("fe.cli.audit:audit", "Export what was done to the installation, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),
     "authority": ("fe.cli.authority:authority", "Simulate the tax authority, or ask whether it answers."),
     "demo": ("fe.cli.demo:demo", "Show the whole road in one command, with a simulated authority."),

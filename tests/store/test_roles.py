@@ -40,6 +40,7 @@ MATRIX = """
 | `api_key_uses` | SIU | S | | S |
 | `api_keys` | Su | | SIu | s |
 | `applied_migrations` | S | S | S | S |
+| `audit_trail` | | | S | S |
 | `billing_accounts` | S | | SIU | S |
 | `certificates` | | S | SIu | s |
 | `circuits` | | SIU | S | S |
@@ -89,6 +90,7 @@ CALLERS = {
     **dict.fromkeys(("draw_number", "number_is_free"), (FRONT,)),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
     "hold_number": (WORKER,),
+    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail"), ()),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -177,7 +179,10 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
     callers = {name: tuple(role for role in ROLES if (name, role) in found) for name in functions}
 
     assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
-    assert above == [("ensure_month", ["search_path=public, pg_temp"])]
+    assert sorted(above) == [
+        ("ensure_month", ["search_path=public, pg_temp"]),
+        ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+    ]
 
 
 def test_no_role_stands_above_the_wall(dsn: str) -> None:
@@ -233,6 +238,9 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "TRUNCATE submission_events") for role in ROLES),
         *((role, "UPDATE operator_actions SET reason = 'x'") for role in ROLES),
         *((role, "DELETE FROM operator_actions") for role in ROLES),
+        *((role, "INSERT INTO audit_trail (number, entry, hash) VALUES (1, '', '')") for role in ROLES),
+        *((role, "UPDATE audit_trail SET entry = ''") for role in ROLES),
+        *((role, "DELETE FROM audit_trail") for role in ROLES),
         *((role, "SELECT p12 FROM certificates") for role in (FRONT, READONLY)),
         *((role, "SELECT passphrase FROM certificates") for role in (FRONT, READONLY)),
         *((role, "SELECT * FROM submissions_default") for role in ROLES),

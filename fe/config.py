@@ -1,10 +1,17 @@
 """Settings: read from the environment here alone. Every one is `FE_` and its name; docs/configuration.md lists them."""
 
+import difflib
+import ipaddress
 import os
+import re
 import secrets
+import stat
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -16,31 +23,94 @@ class ConfigError(Exception):
     """A setting is missing or wrong; the message names it and says what it should be."""
 
 
-def _hex_of_32_bytes(value: SecretStr) -> SecretStr:
+Network = IPv4Network | IPv6Network
+
+#: Variables that begin like settings and are none: a command's own input, and what the tests are told.
+_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_TEST_POSTGRES")
+
+#: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
+_WIDEST = {4: 8, 6: 7}
+
+#: The real authority: whatever is served below it.
+_REAL_AUTHORITY = "dgii.gov.do"
+
+_PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
+
+
+def _key(value: str, longest: int) -> bytes:
+    """Read a key of 32 to `longest` random bytes. Raises ValueError saying what it should be, never what it is."""
     try:
-        ok = len(bytes.fromhex(value.get_secret_value())) >= 32
+        key = bytes.fromhex(value)
     except ValueError:
-        ok = False
-    if not ok:
+        key = b""
+    if len(key) < 32:
         raise ValueError("should be at least 64 hexadecimal characters (32 random bytes)")
-    return value
+    if len(key) > longest:
+        # What counted of a longer one so far: AES took the first 32 bytes, HMAC the hash of it all.
+        instead = (
+            "the first 64 of them are what was used so far" if longest == 32 else "the SHA-256 of it does the same"
+        )
+        raise ValueError(f"should be at most {2 * longest} hexadecimal characters: {instead}")
+    if len(set(key)) == 1:
+        raise ValueError("is one byte over and over: make it with `openssl rand -hex 32`")
+    return key
 
 
-def _named_keys(value: SecretStr) -> SecretStr:
-    names: set[str] = set()
+def _named(value: SecretStr, longest: int) -> SecretStr:
+    keys: dict[str, bytes] = {}
     for entry in value.get_secret_value().split(","):
         name, _, key = entry.strip().partition(":")
         if not name or not key:
             raise ValueError("should be `id:hex[,id:hex]`, the first being the one in use")
-        _hex_of_32_bytes(SecretStr(key))
-        if name in names:
+        if name in keys:
             raise ValueError("should have each id once")
-        names.add(name)
+        read = _key(key, longest)
+        if read in keys.values():
+            raise ValueError("should have each key once: two ids have the same")
+        keys[name] = read
     return value
 
 
-HexSecret = Annotated[SecretStr, AfterValidator(_hex_of_32_bytes)]
+def _peppers(value: SecretStr) -> SecretStr:
+    """Like named keys, but one may have no id: the only one there was before there were ids."""
+    text = value.get_secret_value()
+    entries = [entry if ":" in entry else f"-:{entry.strip()}" for entry in text.split(",")]
+    _named(SecretStr(",".join(entries)), 64)
+    return value
+
+
+def _named_keys(value: SecretStr) -> SecretStr:
+    return _named(value, 64)
+
+
+def _key_encryption_keys(value: SecretStr) -> SecretStr:
+    return _named(value, 32)
+
+
+def read_networks(text: str) -> tuple[Network, ...]:
+    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ValueError naming the one that cannot be."""
+    networks = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            network = ipaddress.ip_network(part, strict=False)
+        except ValueError:
+            raise ValueError(f"{part!r} is not a network such as 10.0.0.0/8") from None
+        if network.prefixlen < _WIDEST[network.version]:
+            raise ValueError(
+                f"{part!r} is wider than any private network: whoever is in it may claim to be any address"
+            )
+        networks.append(network)
+    return tuple(networks)
+
+
+def _networks(text: str) -> str:
+    read_networks(text)
+    return text
+
+
+Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
 NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]
+KeyEncryptionKeys = Annotated[SecretStr, AfterValidator(_key_encryption_keys)]
 
 
 class Settings(BaseSettings):
@@ -52,26 +122,45 @@ class Settings(BaseSettings):
     database_connections: int = Field(
         8, ge=2, le=200, description="connections per pool: one for the HTTP front, one for the actors"
     )
+    database_plaintext: bool = Field(
+        False, description="let a database that is not on this machine be reached without TLS; else sslmode says how"
+    )
+    database_shared_login: bool = Field(
+        False, description="let processes use a login that may do more than they need: `RESET ROLE` has its rights"
+    )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"
     )
     data_dir: Path = Field(Path(".fe"), description="where the embedded Postgres and development secrets lie")
     development: bool = Field(False, description="make missing secrets and keep them in data_dir; never in production")
 
+    dumpable: bool = Field(False, description="let debuggers attach and core dumps be written; for development only")
+
     http_bind: str = Field("127.0.0.1:8080", description="address and port of the public listener")
     metrics_bind: str = Field("127.0.0.1:9464", description="address and first port of /metrics; one port per process")
-    trusted_proxies: str = Field("", description="comma-separated networks whose X-Forwarded-For is believed")
+    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
+        "", description="comma-separated networks whose X-Forwarded-For is believed"
+    )
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
-    api_key_pepper: HexSecret | None = Field(None, description="hex; keys the hash of every apiSecret")
-    kek: NamedKeys | None = Field(
+    api_key_pepper: Peppers | None = Field(
+        None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"
+    )
+    kek: KeyEncryptionKeys | None = Field(
         None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
+
+    certifiers_file: Path | None = Field(
+        None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
+    )
+    revocation_hosts: str = Field(
+        "", description="comma-separated hosts (host or host:port) that may be asked whether a certificate is revoked"
+    )
 
     authority_ecf_url: str = Field("https://ecf.dgii.gov.do", description="host of all services but summaries")
     authority_fc_url: str = Field("https://fc.dgii.gov.do", description="host of consumer summaries")
@@ -100,15 +189,70 @@ class Settings(BaseSettings):
         """How long a claim is believed."""
         return timedelta(seconds=self.lease_seconds)
 
+    def without_key_encryption_key(self) -> "Settings":
+        """The same for a process that opens nothing."""
+        return self.model_copy(update={"kek": None, "kek_file": None})
+
+    def hosts_of_revocation(self) -> frozenset[str]:
+        """The hosts that may be asked about revocation, in lower case."""
+        return frozenset(filter(None, (host.strip().lower() for host in self.revocation_hosts.split(","))))
+
+    def authority_urls(self) -> dict[str, str]:
+        """The hosts of the authority by the variable that names each."""
+        return {
+            "FE_AUTHORITY_ECF_URL": self.authority_ecf_url,
+            "FE_AUTHORITY_FC_URL": self.authority_fc_url,
+            "FE_AUTHORITY_STATUS_URL": self.authority_status_url,
+        }
+
     def keks(self) -> dict[str, bytes]:
         """The key-encryption keys by id, the one in use first. Raises ConfigError when none is configured."""
         if self.kek_file is not None:
             try:
-                text = _named_keys(SecretStr(self.kek_file.read_text(encoding="ascii").strip())).get_secret_value()
+                text = read_key_file(self.kek_file)
+                _key_encryption_keys(SecretStr(text))
             except (OSError, ValueError) as error:
                 raise ConfigError(f"FE_KEK_FILE {self.kek_file}: {error}") from error
+            _require_different({"FE_KEK_FILE": named_keys(text), **self._secrets()})
             return named_keys(text)
         return named_keys(require(self.kek, "FE_KEK (or FE_KEK_FILE)"))
+
+    def _secrets(self) -> dict[str, dict[str, bytes]]:
+        """The secrets that are set and have to differ, by the variable and their ids."""
+        found: dict[str, dict[str, bytes]] = {}
+        if self.kek is not None and self.kek_file is None:
+            found["FE_KEK"] = named_keys(self.kek.get_secret_value())
+        if self.jwt_keys is not None:
+            found["FE_JWT_KEYS"] = named_keys(self.jwt_keys.get_secret_value())
+        if self.api_key_pepper is not None:
+            found["FE_API_KEY_PEPPER"] = self.peppers()
+        return found
+
+    def peppers(self) -> dict[str, bytes]:
+        """The peppers by id, the one in use first; one without an id has ''. Raises ConfigError when none is set."""
+        entries = require(self.api_key_pepper, "FE_API_KEY_PEPPER").split(",")
+        return named_keys(",".join(entry if ":" in entry else f":{entry.strip()}" for entry in entries))
+
+
+def read_key_file(path: Path) -> str:
+    """Read a file that holds keys. Raises ValueError when others may read it or a group change it, OSError."""
+    with path.open(encoding="ascii") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & (stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP):
+            raise ValueError(
+                f"others may read or change it (mode {mode:04o}): chmod 600, or 640 for a group of its own"
+            )
+        return file.read().strip()
+
+
+def _require_different(secrets_by_name: Mapping[str, Mapping[str, bytes]]) -> None:
+    """See that no key serves two purposes. Raises ConfigError naming both."""
+    seen: dict[bytes, str] = {}
+    for name, keys in secrets_by_name.items():
+        for key in keys.values():
+            other = seen.setdefault(key[:32], name)
+            if other != name:
+                raise ConfigError(f"{other} and {name} have the same key: each needs one of its own")
 
 
 def named_keys(text: str) -> dict[str, bytes]:
@@ -125,13 +269,96 @@ def require(secret: SecretStr | None, name: str) -> str:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Read the environment. Raises ConfigError naming each setting that is wrong, never its value."""
+    """Read the environment, and see that it holds together: what is dangerous is refused before anything is started.
+
+    Raises ConfigError naming each setting that is wrong, never its value.
+    """
+    _require_known(os.environ)
     try:
         settings = Settings(**overrides)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
+    _require_different(settings._secrets())
+    if wrong := [*_only_in_development(settings), *_authority_problems(settings)]:
+        raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
+
+
+def _require_known(names: Iterable[str]) -> None:
+    """Raise ConfigError for a variable that nobody reads: most likely a slip, and its default would be in force."""
+    given = [name for name in names if name.upper().startswith("FE_")]
+    known = [*(f"FE_{name.upper()}" for name in Settings.model_fields), *_OTHER_VARIABLES]
+    # Kubernetes tells each container of its services: one that is called fe, or fe-something, looks like a setting.
+    services = [name.removesuffix("SERVICE_HOST") for name in given if name.endswith("_SERVICE_HOST")]
+    for name in given:
+        if name.upper() in known or any(
+            name.startswith(service) and _PORT_VARIABLE.match(name.removeprefix(service)) for service in services
+        ):
+            continue
+        nearest = difflib.get_close_matches(name.upper(), known, n=1)
+        hint = f": did you mean {nearest[0]}?" if nearest else ": `fe settings` lists them all"
+        raise ConfigError(f"there is no setting {name}{hint}")
+
+
+def _only_in_development(settings: Settings) -> list[str]:
+    """Name the tools of the fault suite that are set where real receipts may be issued."""
+    if settings.development:
+        return []
+    tools = {
+        "FE_FAILPOINT": settings.failpoint,
+        "FE_CLOCK_OFFSET": settings.clock_offset,
+        "FE_TIME_SCALE": settings.time_scale != 1,
+        "FE_DUMPABLE": settings.dumpable,
+    }
+    return [f"{name} is for tests: only with FE_DEVELOPMENT=1" for name, value in tools.items() if value]
+
+
+def _authority_problems(settings: Settings) -> list[str]:
+    """Say which host of the authority cannot be trusted to be it: by its name, over TLS, or a simulator here."""
+    problems = []
+    for name, url in settings.authority_urls().items():
+        host = host_of(url)
+        if host is None:
+            problems.append(f"{name} should be a URL such as https://ecf.dgii.gov.do")
+        elif is_loopback(host):
+            if not settings.development:
+                problems.append(f"{name} is this machine: only with FE_DEVELOPMENT=1, beside a simulated authority")
+        elif urlsplit(url).scheme != "https":
+            problems.append(
+                f"{name} should begin with https://: the session's token and receipts would go in the clear"
+            )
+        elif _is_literal(host):
+            problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
+    return problems
+
+
+def host_of(url: str) -> str | None:
+    """The host of a URL; None where there is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine, by its name or address alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"
+
+
+def is_real_authority(host: str) -> bool:
+    """Tell whether a host is the tax authority's own."""
+    return f".{host.lower().rstrip('.')}".endswith(f".{_REAL_AUTHORITY}")
+
+
+def _is_literal(host: str) -> bool:
+    """Tell whether a host is an address, in any of the forms that a resolver takes for one (127.1, 0x7f000001)."""
+    last = host.rstrip(".").rsplit(".", 1)[-1]
+    return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:
@@ -158,6 +385,9 @@ def _with_development_secrets(settings: Settings) -> Settings:
             pass
         finally:
             draft.unlink()
-    kept = dict(line.split("=", 1) for line in path.read_text(encoding="ascii").split())
+    try:
+        kept = dict(line.split("=", 1) for line in read_key_file(path).split())
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
     missing = {name: SecretStr(value) for name, value in kept.items() if getattr(settings, name) is None}
     return settings.model_copy(update=missing)

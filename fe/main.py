@@ -15,6 +15,7 @@ from fe.actors.run import run_actors
 from fe.clock import clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml, schema
+from fe.hardening import close_memory
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.monitoring.log import configure_logging
@@ -22,6 +23,7 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.processes import Listeners, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
+from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import OLDEST_SCHEMA, verify
 from fe.store.postgres.pools import LISTENING, open_pools
@@ -42,11 +44,18 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     Raises LibxmlMismatch, ConfigError, or what `verify` raises, before anything is started.
     """
     libxml.require_one_libxml2()
+    require_startable(settings)
+    if not settings.dumpable:
+        close_memory()
+    if role == "http":
+        settings = settings.without_key_encryption_key()
     configure_logging(settings.log_level)
     failpoints.arm(settings.failpoint)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(ROLES[role]) * settings.database_connections + LISTENING)
-    if missing := verify(dsn, *ROLES[role], oldest=OLDEST_SCHEMA, connections=connections):
+    no_others = not (settings.development or settings.database_shared_login)
+    roles = ROLES[role]
+    if missing := verify(dsn, *roles, oldest=OLDEST_SCHEMA, connections=connections, no_others=no_others):
         _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
     vault = None if role == "http" else Vault(settings.keks())
     listeners = Listeners.open(settings, role, processes)

@@ -18,7 +18,10 @@ from fe.identifiers import TenantId
 P12_PURPOSE = "p12"
 PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
 
-_FORMAT = 1
+#: 1: what a value belongs to is authenticated. 2: its format too, so that it cannot be passed off as another's.
+_FORMATS = (1, 2)
+#: What is written: the release before opens no other. The release after this one may write 2.
+_WRITTEN = 1
 _NONCE = 12
 _WRAPPED_KEY = 32 + 16
 _LONGEST_ID = 255
@@ -51,23 +54,27 @@ class Belongs:
     secret_id: str
     purpose: str
 
-    @property
-    def associated_data(self) -> bytes:
-        """The bytes that are authenticated with the value: never the same for two owners, whatever their ids hold."""
-        return json.dumps(["fe", self.tenant_id, self.secret_id, self.purpose]).encode()
+    def associated_data(self, version: int) -> bytes:
+        """The bytes that are authenticated with the value: never the same for two owners, whatever their ids hold.
+
+        Nor for two formats: from the second on, its number is among them.
+        """
+        which = [] if version == 1 else [version]
+        return json.dumps(["fe", *which, self.tenant_id, self.secret_id, self.purpose]).encode()
 
 
 class Vault:
     """Encrypts and decrypts. Thread-safe; an encrypted value says which key-encryption key it needs."""
 
-    def __init__(self, keks: dict[str, bytes]) -> None:
-        """Take the key-encryption keys by id; the first encrypts, all decrypt."""
+    def __init__(self, keks: dict[str, bytes], *, writes: int = _WRITTEN) -> None:
+        """Take the key-encryption keys by id; the first encrypts, all decrypt. `writes` is the format of new values."""
         if not keks:
             raise ValueError("a vault needs at least one key-encryption key")
         if any(len(kek_id.encode()) > _LONGEST_ID for kek_id in keks):
             raise ValueError(f"the id of a key-encryption key may have at most {_LONGEST_ID} bytes")
         self._keks = {kek_id: AESGCM(key[:32]) for kek_id, key in keks.items()}
         self._current = next(iter(keks))
+        self._writes = writes
 
     @property
     def current(self) -> str:
@@ -76,52 +83,64 @@ class Vault:
 
     def encrypt(self, secret: bytes, belongs: Belongs) -> bytes:
         """Encrypt `secret` for the row it belongs to."""
-        data_key = AESGCM.generate_key(bit_length=256)
-        return self._pack(self._current, data_key, self._encrypt(data_key, secret, belongs), belongs)
+        data_key, nonce = AESGCM.generate_key(bit_length=256), os.urandom(_NONCE)
+        body = nonce + AESGCM(data_key).encrypt(nonce, secret, belongs.associated_data(self._writes))
+        return self._pack(self._writes, self._current, data_key, body, belongs)
 
     def decrypt(self, encrypted: bytes, belongs: Belongs) -> bytes:
         """Decrypt. Raises UnknownKek or Tampered."""
-        kek_id, wrapped, body = _unpack(encrypted)
-        data_key = self._unwrap(kek_id, wrapped, belongs)
+        packed = _unpack(encrypted)
+        data_key, body = self._unwrap(packed, belongs), packed.body
         try:
-            return AESGCM(data_key).decrypt(body[:_NONCE], body[_NONCE:], belongs.associated_data)
+            return AESGCM(data_key).decrypt(body[:_NONCE], body[_NONCE:], belongs.associated_data(packed.version))
         except InvalidTag:
             raise Tampered from None
 
     def rewrap(self, encrypted: bytes, belongs: Belongs) -> bytes:
-        """Wrap the data key under the current key-encryption key; the secret itself is not decrypted."""
-        kek_id, wrapped, body = _unpack(encrypted)
-        return self._pack(self._current, self._unwrap(kek_id, wrapped, belongs), body, belongs)
+        """Wrap the data key under the current key-encryption key; the secret itself is not decrypted.
+
+        The format stays as it is, because the secret was encrypted with it.
+        """
+        packed = _unpack(encrypted)
+        return self._pack(packed.version, self._current, self._unwrap(packed, belongs), packed.body, belongs)
 
     @staticmethod
     def kek_of(encrypted: bytes) -> str:
         """Name the key-encryption key that a value needs. Raises Tampered when it is no encrypted value."""
-        return _unpack(encrypted)[0]
+        return _unpack(encrypted).kek_id
 
-    @staticmethod
-    def _encrypt(data_key: bytes, secret: bytes, belongs: Belongs) -> bytes:
-        nonce = os.urandom(_NONCE)
-        return nonce + AESGCM(data_key).encrypt(nonce, secret, belongs.associated_data)
-
-    def _pack(self, kek_id: str, data_key: bytes, body: bytes, belongs: Belongs) -> bytes:
+    def _pack(self, version: int, kek_id: str, data_key: bytes, body: bytes, belongs: Belongs) -> bytes:
         nonce = os.urandom(_NONCE)
         name = kek_id.encode()
-        wrapped = self._keks[kek_id].encrypt(nonce, data_key, b"dek:" + belongs.associated_data)
-        return bytes([_FORMAT, len(name)]) + name + nonce + wrapped + body
+        wrapped = self._keks[kek_id].encrypt(nonce, data_key, b"dek:" + belongs.associated_data(version))
+        return bytes([version, len(name)]) + name + nonce + wrapped + body
 
-    def _unwrap(self, kek_id: str, wrapped: bytes, belongs: Belongs) -> bytes:
-        kek = self._keks.get(kek_id)
+    def _unwrap(self, packed: "_Packed", belongs: Belongs) -> bytes:
+        kek = self._keks.get(packed.kek_id)
         if kek is None:
-            raise UnknownKek(kek_id)
+            raise UnknownKek(packed.kek_id)
+        nonce, wrapped = packed.wrapped[:_NONCE], packed.wrapped[_NONCE:]
         try:
-            return kek.decrypt(wrapped[:_NONCE], wrapped[_NONCE:], b"dek:" + belongs.associated_data)
+            return kek.decrypt(nonce, wrapped, b"dek:" + belongs.associated_data(packed.version))
         except InvalidTag:
             raise Tampered from None
 
 
-def _unpack(encrypted: bytes) -> tuple[str, bytes, bytes]:
-    """Split into key id, wrapped data key (with its nonce), and body (with its nonce)."""
-    if len(encrypted) < 2 or encrypted[0] != _FORMAT:
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """The parts of an encrypted value."""
+
+    version: int
+    kek_id: str
+    #: The data key, wrapped, with its nonce before it.
+    wrapped: bytes
+    #: The secret, encrypted, with its nonce before it.
+    body: bytes
+
+
+def _unpack(encrypted: bytes) -> _Packed:
+    """Take an encrypted value apart. Raises Tampered."""
+    if len(encrypted) < 2 or encrypted[0] not in _FORMATS:
         raise Tampered
     start = 2 + encrypted[1]
     end = start + _NONCE + _WRAPPED_KEY
@@ -131,4 +150,4 @@ def _unpack(encrypted: bytes) -> tuple[str, bytes, bytes]:
         kek_id = encrypted[2:start].decode()
     except UnicodeDecodeError:
         raise Tampered from None
-    return kek_id, encrypted[start:end], encrypted[end:]
+    return _Packed(encrypted[0], kek_id, encrypted[start:end], encrypted[end:])

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fe.config import ConfigError, Settings, load_settings, named_keys, require
 
 CANARY = "c0ffee"
-KEY = "ab" * 32
+KEY = "ab" * 31 + "cd"
+OTHER_KEY = "ef" + "ab" * 31
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +86,7 @@ def test_a_missing_secret_is_named_with_what_to_do() -> None:
 
 
 def test_secrets_are_not_shown_by_the_settings_themselves() -> None:
-    settings = load_settings(jwt_keys=f"k:{KEY}", api_key_pepper=KEY, kek=f"k:{KEY}")
+    settings = load_settings(jwt_keys=f"k:{KEY}", api_key_pepper=KEY[::-1], kek=f"k:{OTHER_KEY}")
 
     assert KEY not in repr(settings)
     assert KEY not in str(settings.model_dump())
@@ -98,7 +100,8 @@ def test_keys_keep_their_order_and_may_have_blanks_around_them() -> None:
 
 def test_the_keks_come_from_a_file_when_one_is_named(tmp_path: Path) -> None:
     file = tmp_path / "keks"
-    file.write_text(f"k2:{KEY},k1:{KEY}\n")
+    file.write_text(f"k2:{KEY},k1:{OTHER_KEY}\n")
+    file.chmod(0o640)
 
     settings = load_settings(kek=f"other:{KEY}", kek_file=file)
 
@@ -109,6 +112,7 @@ def test_the_keks_come_from_a_file_when_one_is_named(tmp_path: Path) -> None:
 def test_a_bad_kek_file_is_named_and_its_content_is_not_shown(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "keks"
     file.write_bytes(content)
+    file.chmod(0o600)
 
     with pytest.raises(ConfigError) as wrong:
         load_settings(kek_file=file).keks()
@@ -188,6 +192,7 @@ def test_what_a_process_left_half_made_is_nobodys_secret(tmp_path: Path) -> None
 RACER = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from fe.config import load_settings
 time.sleep(max(0.0, float(sys.argv[2]) - time.time()))
 settings = load_settings(development=True, data_dir=Path(sys.argv[1]))
@@ -207,3 +212,139 @@ def test_processes_that_start_together_agree_on_one_set(tmp_path: Path) -> None:
     assert {racer.returncode for racer in racers} == {0}
     assert len(said) == 1
     assert [file.name for file in data_dir.iterdir()] == ["development-secrets"]
+
+
+# --- What is refused, because it would open the service by mistake ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("FE_SNED_SLOTS", "there is no setting FE_SNED_SLOTS: did you mean FE_SEND_SLOTS?"),
+        ("FE_KEKS", "there is no setting FE_KEKS: did you mean FE_KEK?"),
+        ("fe_jwt_key", "there is no setting fe_jwt_key: did you mean FE_JWT_KEYS?"),
+        ("FE_XYZZY_42", "there is no setting FE_XYZZY_42: `fe settings` lists them all"),
+    ],
+)
+def test_a_variable_that_nobody_reads_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, told: str) -> None:
+    monkeypatch.setenv(name, CANARY)
+
+    with pytest.raises(ConfigError) as wrong:
+        load_settings()
+
+    assert str(wrong.value) == told
+
+
+def test_what_kubernetes_tells_of_a_service_called_fe_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    for prefix in ("FE", "FE_HTTP"):
+        monkeypatch.setenv(f"{prefix}_SERVICE_HOST", "10.0.0.1")
+        for name in ("SERVICE_PORT", "SERVICE_PORT_API", "PORT", "PORT_80_TCP", "PORT_80_TCP_ADDR"):
+            monkeypatch.setenv(f"{prefix}_{name}", "tcp://10.0.0.1:80")
+    monkeypatch.setenv("FE_PASSPHRASE", "of another command")
+
+    assert load_settings().http_bind == "127.0.0.1:8080"
+
+    monkeypatch.setenv("FE_OTHER_PORT", "80")
+    with pytest.raises(ConfigError, match="FE_OTHER_PORT"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"kek": f"a:{'5c' * 32}"}, "FE_KEK: is one byte over and over"),
+        ({"jwt_keys": f"a:{KEY},b:{'00' * 32}"}, "FE_JWT_KEYS: is one byte over and over"),
+        ({"api_key_pepper": "11" * 32}, "FE_API_KEY_PEPPER: is one byte over and over"),
+        ({"kek": f"a:{KEY}00"}, "FE_KEK: should be at most 64 hexadecimal characters: the first 64"),
+        ({"jwt_keys": f"a:{KEY * 2}00"}, "FE_JWT_KEYS: should be at most 128 hexadecimal characters: the SHA-256"),
+        ({"kek": f"a:{KEY},b:{KEY}"}, "FE_KEK: should have each key once"),
+        ({"kek": f"a:{KEY}", "jwt_keys": f"b:{OTHER_KEY},a:{KEY}"}, "FE_KEK and FE_JWT_KEYS have the same key"),
+        ({"api_key_pepper": KEY, "jwt_keys": f"a:{KEY}"}, "FE_JWT_KEYS and FE_API_KEY_PEPPER have the same key"),
+        ({"api_key_pepper": f"{KEY}00", "kek": f"a:{KEY}"}, "FE_KEK and FE_API_KEY_PEPPER have the same key"),
+        ({"failpoint": "claimed:1"}, "FE_FAILPOINT is for tests"),
+        ({"clock_offset": -1}, "FE_CLOCK_OFFSET is for tests"),
+        ({"dumpable": True}, "FE_DUMPABLE is for tests"),
+        ({"time_scale": 0.5}, "FE_TIME_SCALE is for tests"),
+        ({"authority_ecf_url": "http://ecf.dgii.gov.do"}, "FE_AUTHORITY_ECF_URL should begin with https://"),
+        ({"authority_fc_url": "https://203.0.113.7"}, "FE_AUTHORITY_FC_URL should name a host, not an address"),
+        ({"authority_fc_url": "https://0x7f000002/x"}, "FE_AUTHORITY_FC_URL should name a host, not an address"),
+        ({"authority_status_url": "https://[2001:db8::1]"}, "FE_AUTHORITY_STATUS_URL should name a host"),
+        ({"authority_ecf_url": "http://127.0.0.1:8090"}, "FE_AUTHORITY_ECF_URL is this machine"),
+        ({"authority_ecf_url": "https://localhost"}, "FE_AUTHORITY_ECF_URL is this machine"),
+        ({"authority_ecf_url": "ecf.dgii.gov.do"}, "FE_AUTHORITY_ECF_URL should be a URL"),
+        ({"trusted_proxies": "0.0.0.0/0"}, "FE_TRUSTED_PROXIES: '0.0.0.0/0' is wider"),
+        ({"trusted_proxies": "10.0.0.0/8, ::/0"}, "FE_TRUSTED_PROXIES: '::/0' is wider"),
+        ({"trusted_proxies": "0.0.0.0/1,128.0.0.0/1"}, "FE_TRUSTED_PROXIES: '0.0.0.0/1' is wider"),
+    ],
+)
+def test_settings_that_are_a_mistake_are_refused_without_being_shown(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        load_settings(**given)
+
+    assert told in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+    assert KEY not in str(wrong.value)
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o604, 0o660, 0o601])
+def test_a_key_file_that_others_may_read_or_change_is_refused(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "keks"
+    file.write_text(f"k:{KEY}")
+    file.chmod(mode)
+
+    with pytest.raises(ConfigError, match=rf"FE_KEK_FILE {file}: others may read or change it \(mode {mode:04o}\)"):
+        load_settings(kek_file=file).keks()
+
+
+def test_a_key_in_a_file_has_one_purpose_too(tmp_path: Path) -> None:
+    file = tmp_path / "keks"
+    file.write_text(f"k:{KEY}")
+    file.chmod(0o600)
+
+    with pytest.raises(ConfigError, match="FE_KEK_FILE and FE_API_KEY_PEPPER have the same key"):
+        load_settings(kek_file=file, api_key_pepper=KEY).keks()
+
+
+def test_secrets_of_development_that_others_may_read_are_refused(tmp_path: Path) -> None:
+    develop(tmp_path)
+    (tmp_path / "development-secrets").chmod(0o644)
+
+    with pytest.raises(ConfigError, match="development-secrets: others may read or change it"):
+        develop(tmp_path)
+
+
+def test_development_may_use_a_simulated_authority_and_the_tools_of_the_tests(tmp_path: Path) -> None:
+    settings = load_settings(
+        development=True,
+        data_dir=tmp_path,
+        authority_ecf_url="http://127.0.0.1:8090",
+        authority_fc_url="http://[::1]:8090",
+        authority_status_url="http://localhost:8090",
+        failpoint="claimed:1",
+        clock_offset=3,
+        time_scale=0.1,
+    )
+
+    assert settings.time_scale == 0.1
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        (KEY, [""]),
+        (f"new:{KEY}", ["new"]),
+        (f"new:{KEY}, {OTHER_KEY}", ["new", ""]),
+        (f"b:{KEY},a:{OTHER_KEY}", ["b", "a"]),
+    ],
+)
+def test_peppers_have_ids_of_which_one_may_be_missing(given: str, ids: list[str]) -> None:
+    peppers = load_settings(api_key_pepper=given).peppers()
+
+    assert list(peppers) == ids
+    assert peppers[ids[0]] == bytes.fromhex(KEY)
+
+
+@pytest.mark.parametrize("given", [f"{KEY},{OTHER_KEY}", f"a:{KEY},a:{OTHER_KEY}", f"a:{KEY},{KEY}", f":{KEY}", ""])
+def test_peppers_that_cannot_be_told_apart_are_refused(given: str) -> None:
+    with pytest.raises(ConfigError, match="FE_API_KEY_PEPPER: should"):
+        load_settings(api_key_pepper=given)

@@ -175,3 +175,24 @@ def test_errors_tell_nothing_of_keys_and_secrets() -> None:
         assert "nnnn" not in str(error)
         assert SECRET.decode() not in str(error)
     assert "nnnn" not in repr(vault)
+
+
+# --- the format of a value -------------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_what_the_release_before_opens() -> None:
+    assert Vault(NEW).encrypt(SECRET, ROW)[0] == 1
+
+
+@pytest.mark.parametrize(("written", "other"), [(1, 2), (2, 1)])
+def test_both_formats_open_and_neither_can_be_passed_off_as_the_other(written: int, other: int) -> None:
+    encrypted = Vault(OLD, writes=written).encrypt(SECRET, ROW)
+    vault = Vault(NEW | OLD)
+
+    rewrapped = vault.rewrap(encrypted, ROW)
+
+    assert encrypted[0] == rewrapped[0] == written
+    assert vault.decrypt(encrypted, ROW) == vault.decrypt(rewrapped, ROW) == SECRET
+    for value in (encrypted, rewrapped):
+        with pytest.raises(Tampered):
+            vault.decrypt(bytes([other]) + value[1:], ROW)

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from fe.identifiers import ApiKeyId, TenantId
@@ -31,6 +31,27 @@ def hash_secret(pepper: bytes, secret: str) -> bytes:
     A secret has 256 random bits, so a slow password hash would protect nothing and let a stranger burn our CPU.
     """
     return hmac.digest(pepper, secret.encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+class Peppers:
+    """The peppers that hashes of secrets may be under. The first is in use; those after it are on their way out."""
+
+    def __init__(self, by_id: Mapping[str, bytes]) -> None:
+        """Take the peppers by id, the one in use first."""
+        self._by_id = dict(by_id)
+        self.current = next(iter(self._by_id))
+
+    def hash(self, secret: str) -> bytes:
+        """Hash a secret under the pepper in use."""
+        return hash_secret(self._by_id[self.current], secret)
+
+    def find(self, secret: str, known: bytes) -> str | None:
+        """Tell under which pepper `known` is the hash of `secret`; None when under none. Takes as long in any case."""
+        found = None
+        for pepper_id, pepper in self._by_id.items():
+            if hmac.compare_digest(hash_secret(pepper, secret), known):
+                found = pepper_id
+        return found
 
 
 def scopes_at_login(scopes: Iterable[str]) -> list[str]:

@@ -119,11 +119,15 @@ async def create_key(
     environment: Environment,
     *,
     pepper: bytes,
+    pepper_id: str = "",
     scopes: Iterable[str] = SCOPES,
     name: str = "",
     expires_at: datetime | None = None,
 ) -> NewKey:
-    """Make an API key of one environment. Raises ProvisioningRefused for an unknown scope, or none."""
+    """Make an API key of one environment, its secret hashed under `pepper`.
+
+    Raises ProvisioningRefused for an unknown scope, or none.
+    """
     asked = set(scopes)
     if unknown := asked.difference(SCOPES):
         raise ProvisioningRefused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
@@ -132,7 +136,15 @@ async def create_key(
     api_key_id, secret = new_api_key()
     granted = [scope for scope in SCOPES if scope in asked]
     record = await keys.create(
-        conn, api_key_id, tenant.tenant_id, environment, hash_secret(pepper, secret), granted, name, expires_at
+        conn,
+        api_key_id,
+        tenant.tenant_id,
+        environment,
+        hash_secret(pepper, secret),
+        granted,
+        name,
+        expires_at,
+        pepper_id=pepper_id,
     )
     return NewKey(record, secret)
 

@@ -14,6 +14,7 @@ from fe.ecf import libxml
 COMMANDS = {
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, or both."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
+    "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
     "settings": ("fe.cli.settings:settings", "List every FE_* variable, its default and its meaning."),
     "tenant": ("fe.cli.tenant:tenant", "Create and list tenants."),
     "user": ("fe.cli.user:user", "Create and list a tenant's users."),
@@ -23,6 +24,7 @@ COMMANDS = {
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),
+    "audit": ("fe.cli.audit:audit", "Export what was done to the installation, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),
     "authority": ("fe.cli.authority:authority", "Simulate the tax authority, or ask whether it answers."),
     "demo": ("fe.cli.demo:demo", "Show the whole road in one command, with a simulated authority."),

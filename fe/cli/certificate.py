@@ -8,12 +8,14 @@ import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from fe.accounts import provision
+from fe.accounts.certifiers import read_certifiers, remarks, revocation
 from fe.cli.failures import Failure
 from fe.cli.secrets import passphrase_option, read_passphrase
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.certificate import open_p12
 from fe.ecf.identity import TaxIdKind, tax_id
+from fe.ecf.revocation import Revocation
 from fe.ecf.selfmade import self_made, to_p12
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord
@@ -33,12 +35,25 @@ def certificate() -> None:
 @passphrase_option
 @json_option
 def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path | None, as_json: bool) -> None:
-    """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired."""
+    """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired.
+
+    Says at once what speaks against it: self-signed, from nobody in FE_CERTIFIERS_FILE, not made for signing. Where
+    FE_REVOCATION_HOSTS allows it, its certifier is asked whether it was revoked; one that was is refused.
+    """
     data = file.read_bytes()
     passphrase = read_passphrase(passphrase_file)
     opened = open_p12(data, passphrase)
     settings = settings_with_database()
     vault = Vault(settings.keks())
+    certifiers = read_certifiers(settings.certifiers_file)
+    now = system_clock()
+    hosts = settings.hosts_of_revocation()
+    answer = revocation(opened.certificate, certifiers, hosts, now=now) if hosts else None
+    if answer is not None and answer.state is Revocation.REVOKED:
+        raise Failure(answer.says)
+    found = remarks(opened.certificate, certifiers, now)
+    if answer is not None and answer.state is Revocation.UNKNOWN:
+        found.append(f"whether it was revoked is not known: {answer.says}")
 
     async def task(conn: Conn) -> CertificateRecord:
         owner = await provision.find_tenant(conn, tenant_name)
@@ -51,6 +66,8 @@ def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path |
         return await db.transact(task)
 
     show(_record(with_database(settings, work)), as_json=as_json)
+    for remark in found:
+        click.echo(f"fe: this certificate: {remark}", err=True)
 
 
 @certificate.command("list")

@@ -1,6 +1,7 @@
 """`fe key`: what programs log in with."""
 
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
 
 import click
@@ -20,7 +21,6 @@ from fe.cli.session import (
     with_database,
 )
 from fe.clock import system_clock
-from fe.config import require
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId
 from fe.store import keys, throttle
@@ -50,7 +50,7 @@ def create(
 ) -> None:
     """Create a key and show its secret, this once: only a hash of it is kept."""
     settings = settings_with_database()
-    pepper = bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER"))
+    pepper_id, pepper = next(iter(settings.peppers().items()))
     until = expires.replace(tzinfo=UTC) if expires else None
     if until is not None and until <= system_clock():
         raise Failure("--expires lies in the past")
@@ -58,7 +58,14 @@ def create(
     async def task(conn: Conn) -> NewKey:
         owner = await provision.find_tenant(conn, tenant_name)
         return await provision.create_key(
-            conn, owner, environment, pepper=pepper, scopes=scopes or SCOPES, name=name, expires_at=until
+            conn,
+            owner,
+            environment,
+            pepper=pepper,
+            pepper_id=pepper_id,
+            scopes=scopes or SCOPES,
+            name=name,
+            expires_at=until,
         )
 
     async def work(db: Database) -> NewKey:
@@ -103,15 +110,25 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str) -> None:
 
 
 @key.command()
-@click.argument("api_key_id")
-def unlock(api_key_id: ApiKeyId) -> None:
-    """End the lockout of a key that failed to log in too often. An address's own lockout is not touched."""
+@click.argument("api_key_id", required=False)
+@click.option("--address", metavar="ADDRESS", help="End the lockout of a client's address instead; of IPv6, its /64.")
+def unlock(api_key_id: str | None, address: str | None) -> None:
+    """End the lockout of a key that failed to log in too often, or of an address."""
+    if api_key_id is not None and address is None:
+        who, bucket = api_key_id, throttle.bucket_of_key(ApiKeyId(api_key_id))
+    elif address is not None and api_key_id is None:
+        try:
+            who, bucket = address, throttle.bucket_of_address(ip_address(address))
+        except ValueError:
+            raise click.UsageError(f"{address!r} is not an address") from None
+    else:
+        raise click.UsageError("name a key, or an address with --address")
 
     async def work(db: Database) -> bool:
-        return await db.run(throttle.lift, throttle.bucket_of_key(api_key_id))
+        return await db.run(throttle.lift, bucket)
 
     lifted = with_database(settings_with_database(), work)
-    click.echo(f"{api_key_id} may log in again" if lifted else f"{api_key_id} is not locked out")
+    click.echo(f"{who} may log in again" if lifted else f"{who} is not locked out")
 
 
 def _record(found: ApiKey) -> dict[str, Any]:
@@ -124,6 +141,7 @@ def _record(found: ApiKey) -> dict[str, Any]:
         "createdAt": moment(found.created_at),
         "expiresAt": moment(found.expires_at),
         "revokedAt": moment(found.revoked_at),
+        "pepper": found.pepper_id,
     }
 
 

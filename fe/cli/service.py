@@ -4,6 +4,7 @@ import click
 
 from fe.cli.failures import Failure
 from fe.cli.session import settings_with_database
+from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
 
 
 @click.command()
@@ -17,6 +18,8 @@ from fe.cli.session import settings_with_database
 @click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="How many of them.")
 def run(role: str, processes: int) -> None:
     """Run the service until SIGTERM or Ctrl-C, which let work in hand finish (FE_GRACE_SECONDS)."""
+    if role == "http":
+        restart_without(KEY_ENCRYPTION_KEY)
     from fe.main import run_service  # here, because it imports everything there is
 
     code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes)
@@ -25,12 +28,22 @@ def run(role: str, processes: int) -> None:
 
 
 @click.command()
-def migrate() -> None:
+@click.option("--check", is_flag=True, help="Only name what is still to be applied; exit code 1 when there is any.")
+def migrate(check: bool) -> None:
     """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
     from fe.store.postgres.migrate import migrate as apply  # here, because this command has its name
+    from fe.store.postgres.migrate import pending_names
 
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
+    if check:
+        names = pending_names(settings.database_url)
+        for name in names:
+            click.echo(f"to be applied: {name}")
+        if names:
+            raise Failure(f"the database lacks {len(names)} migration(s): run `fe migrate`")
+        click.echo("the database is up to date")
+        return
     applied = apply(settings.database_url)
     for name in applied:
         click.echo(f"applied {name}")

@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 import click
 import trio
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 from fe.cli.failures import Failure
-from fe.config import ConfigError, Settings, load_settings
+from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.start_checks import require_database
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import verify
@@ -36,19 +35,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 def settings_with_database(*, as_it_is: bool = False) -> Settings:
-    """Read the settings; without FE_DATABASE_URL start the embedded server and fill in its address.
+    """Read the settings; without FE_DATABASE_URL start the embedded server and fill in its address,
+    which is for development only.
 
     Raises ConfigError and NoEmbeddedServer. `as_it_is` is for commands that look at the database themselves; all others
     find it reachable, up to date and open to operators, or raise DatabaseUnavailable, MigrationError or RoleRefused.
     """
     settings = load_settings()
-    if settings.database_url is not None:
-        try:
-            conninfo_to_dict(settings.database_url)
-        except ProgrammingError as wrong:
-            # Its text may quote the address, and with it a password.
-            raise ConfigError("FE_DATABASE_URL: not a connection address: postgresql://user@host/database") from wrong
-    else:
+    require_database(settings)
+    if settings.database_url is None:
         settings = settings.model_copy(update={"database_url": start_embedded(settings.data_dir / "postgres")})
     assert settings.database_url is not None
     if not as_it_is:

@@ -18,7 +18,14 @@ Every setting is a variable of the environment; there are no configuration files
 
 A value that is wrong ends the program at once, with exit code 3 and a line that names the variable, never its value.
 Secrets have no defaults: in production they come from your secret store. `FE_DEVELOPMENT=1` makes them up and keeps
-them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a passphrase from `FE_PASSPHRASE`.
+them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a passphrase from `FE_PASSPHRASE`; any other variable
+that begins with `FE_` is an error that names the nearest one, since a slip would leave a default in force.
+
+What is dangerous is refused as well, in one line that says why: a key that is one byte over and over, too long, or used
+twice; a key file that others may read; trusted proxies wider than any private network; a database elsewhere without TLS
+demanded (`sslmode=verify-full`), or none named; an authority by `http://` or by address. `FE_DEVELOPMENT=1` allows a
+simulated authority on this machine, the embedded Postgres and the tools of the fault suite, and then refuses a
+database on another machine, a listener open to others, and the real authority. `fe doctor` looks at all of it.
 
 | Variable | Value | Default | Meaning |
 | --- | --- | --- | --- |

@@ -88,6 +88,8 @@ async def open_stack(
         with step("Starting the service"):
             http, metrics = port or _free_port(), _free_port()
             parts.environment |= {
+                "FE_DEVELOPMENT": "1",
+                "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
                 "FE_DATABASE_URL": dsn,
                 "FE_DATA_DIR": str(folder),
                 "FE_JWT_KEYS": f"stack:{secrets.token_hex(32)}",

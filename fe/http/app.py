@@ -1,6 +1,6 @@
 """The HTTP application: builds every handler, and one table of routes from which all else follows."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,9 +11,10 @@ from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
+from fe.accounts.keys import Peppers
 from fe.clock import Clock
-from fe.config import Settings, named_keys, require
-from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates
+from fe.config import Network, Settings, named_keys, read_networks, require
+from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
@@ -27,7 +28,7 @@ from fe.http.ncf import Ncf
 from fe.http.rate_limit import Buckets
 from fe.http.route_types import Route
 from fe.http.routes import every_route
-from fe.http.server.addresses import Network, read_networks
+from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
@@ -58,7 +59,8 @@ class HttpDeps:
     clock: Clock
     metrics: Metrics
     jwt_keys: dict[str, bytes]
-    pepper: bytes
+    #: By id, the one in use first.
+    peppers: Mapping[str, bytes]
     max_body_bytes: int = 1024 * 1024
     max_in_flight: int = 200
     trusted_proxies: tuple[Network, ...] = ()
@@ -91,7 +93,7 @@ class HttpDeps:
             clock=clock,
             metrics=metrics,
             jwt_keys=named_keys(require(settings.jwt_keys, "FE_JWT_KEYS")),
-            pepper=bytes.fromhex(require(settings.api_key_pepper, "FE_API_KEY_PEPPER")),
+            peppers=settings.peppers(),
             max_body_bytes=settings.max_body_bytes,
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
@@ -110,6 +112,7 @@ class Api:
         self.admission = Admission(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
+        self._trusted = deps.trusted_proxies
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
@@ -123,7 +126,7 @@ class Api:
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
-            Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
+            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies),
             Invoices(db, self._acceptance, self._waiting, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),
@@ -150,6 +153,12 @@ class Api:
             reply = ApiReply(problem.status, problem.body, problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
+            if isinstance(error, ScopeMissing):
+                self.metrics.refused.labels("scope").inc()
+                client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+                _log.warning(
+                    "a token lacks a scope", address=str(client), api_key_id=error.api_key_id, scope=error.scope
+                )
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         return reply

@@ -123,6 +123,15 @@ def _keep(kept: dict[ApiKeyId, T], api_key_id: ApiKeyId, value: T) -> None:
     kept[api_key_id] = value
 
 
+class ScopeMissing(ApiError):
+    """A token is good, and its key may not do this (403)."""
+
+    def __init__(self, api_key_id: str, scope: str) -> None:
+        super().__init__(403, f"Missing required scope(s): {scope}")
+        self.api_key_id = api_key_id
+        self.scope = scope
+
+
 class Authenticator:
     """Finds out who is calling, or refuses with the messages of interface.md#authentication-failures."""
 
@@ -142,7 +151,7 @@ class Authenticator:
             raise _unauthorized("Invalid or expired token") from None
         # The scope is checked before the key's state: a token that lacks it learns nothing more.
         if scope not in grant.scopes:
-            raise ApiError(403, f"Missing required scope(s): {scope}")
+            raise ScopeMissing(grant.api_key_id, scope)
         try:
             key = await self._states.find(grant.api_key_id)
         except DatabaseUnavailable as error:

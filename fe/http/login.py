@@ -1,6 +1,5 @@
 """POST /login: a key and its secret for a token of one hour."""
 
-import hmac
 import math
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,14 +8,15 @@ from typing import Annotated
 import structlog
 from pydantic import Field, field_validator
 
-from fe.accounts.keys import SCOPES, hash_secret, scopes_at_login
+from fe.accounts.keys import SCOPES, Peppers, scopes_at_login
 from fe.clock import Clock
+from fe.config import Network
 from fe.ecf.parse import MalformedJson
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
 from fe.http.response_models import TOKEN, Token
-from fe.http.server.addresses import Network, client_address
+from fe.http.server.addresses import Address, client_address
 from fe.http.tokens import LIFETIME, Tokens
 from fe.identifiers import ApiKeyId
 from fe.monitoring.metrics import Metrics
@@ -57,14 +57,14 @@ class Login:
         self,
         db: Database,
         tokens: Tokens,
-        pepper: bytes,
+        peppers: Peppers,
         clock: Clock,
         metrics: Metrics,
         trusted_proxies: Sequence[Network],
     ) -> None:
         self._db = db
         self._tokens = tokens
-        self._pepper = pepper
+        self._peppers = peppers
         self._clock = clock
         self._metrics = metrics
         self._trusted = trusted_proxies
@@ -76,32 +76,43 @@ class Login:
         (429); secret (401). A request that is refused for its form counts for its address, every other one for its
         address and its key id, whether there is such a key or not.
         """
-        address = throttle.bucket_of_address(
-            client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
-        )
+        client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+        address = throttle.bucket_of_address(client)
         if (lockout := await self._db.run(throttle.locked_out, address)) is not None:
-            raise self._locked_out(lockout)
+            raise self._locked_out(lockout, client, None)
         try:
             credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
             if (lockout := await self._db.run(throttle.attempt, address, None)) is not None:
-                raise self._locked_out(lockout) from None
+                raise self._locked_out(lockout, client, None) from None
             raise
         key_bucket = throttle.bucket_of_key(credentials.apiKeyId)
         lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)
         now = self._clock()
         # Before anything is decided: the work is the same whatever the outcome, a lockout included.
-        is_right = self._is_right(key, credentials.apiSecret, now)
+        pepper_id = self._pepper_of(key, credentials.apiSecret, now)
         if lockout is not None:
-            raise self._locked_out(lockout)
-        if not is_right:
+            raise self._locked_out(lockout, client, credentials.apiKeyId)
+        if pepper_id is None:
             self._metrics.login.labels("refused").inc()
+            _log.warning("a login was refused", address=str(client), api_key_id=_bounded(credentials.apiKeyId))
             raise ApiError(401, "Invalid credentials")
         assert key is not None
+        if key.pepper_id != self._peppers.current:
+            # An older pepper, on its way out: this is the one moment at which the secret is here to be hashed anew.
+            await self._db.run_for(
+                key.tenant_id,
+                keys.rehash,
+                key.api_key_id,
+                before=key.secret_hash,
+                after=self._peppers.hash(credentials.apiSecret),
+                pepper_id=self._peppers.current,
+            )
         scopes = scopes_at_login(key.scopes)
         call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
+        _log.info("a login succeeded", address=str(client), api_key_id=key.api_key_id, tenant_id=key.tenant_id)
         answer: Token = {
             "accessToken": self._tokens.issue(key.api_key_id, scopes, now),
             "tokenType": "Bearer",
@@ -111,18 +122,27 @@ class Login:
         }
         return ApiReply(200, TOKEN.write(answer))
 
-    def _is_right(self, key: ApiKey | None, secret: str, now: datetime) -> bool:
-        """Compare, whatever is known already: how long it takes must not tell an unknown key from a wrong secret."""
-        known = key.secret_hash if key is not None else _NOBODY
-        same = hmac.compare_digest(hash_secret(self._pepper, secret), known)
-        return same and key is not None and key.active(now)
+    def _pepper_of(self, key: ApiKey | None, secret: str, now: datetime) -> str | None:
+        """Find the pepper under which the secret is right; None when it is wrong, or the key is not in use.
 
-    def _locked_out(self, lockout: Lockout) -> ApiError:
+        Compared whatever is known already: how long it takes must not tell an unknown key from a wrong secret.
+        """
+        found = self._peppers.find(secret, key.secret_hash if key is not None else _NOBODY)
+        return found if key is not None and key.active(now) else None
+
+    def _locked_out(self, lockout: Lockout, client: Address, api_key_id: str | None) -> ApiError:
+        """Count it, and tell of one that begins; what knocks meanwhile is only counted, or the log were theirs."""
         self._metrics.login.labels("throttled").inc()
         if lockout.began:
             self._metrics.lockouts.labels(lockout.kind).inc()
-            _log.warning("a login lockout began", bucket=lockout.kind)
+            whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}
+            _log.warning("a login lockout began", bucket=lockout.kind, address=str(client), **whose)
         return ApiError(429, "Too Many Requests", (("Retry-After", str(max(math.ceil(lockout.retry_after), 1))),))
+
+
+def _bounded(api_key_id: str) -> str:
+    """What somebody says their key is, short enough for a line of the log."""
+    return api_key_id[:32]
 
 
 async def _attempt_and_find(

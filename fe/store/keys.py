@@ -1,8 +1,11 @@
 """API keys: who a program is, in which environment, and what it may do."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+
+from psycopg import errors
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, TenantId
@@ -23,17 +26,23 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    #: Under which pepper the hash is; '' for the one without an id.
+    pepper_id: str = ""
 
     def active(self, now: datetime) -> bool:
         """Tell whether the key may be used at `now`: neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-_COLUMNS = "api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at"
+_COLUMNS = (
+    "api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at, pepper_id"
+)
 
 _CREATE = f"""
-    INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes, name, expires_at)
-    VALUES (%(key)s, %(tenant)s, %(environment)s, %(hash)s, %(scopes)s, %(name)s, %(expires_at)s)
+    INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes, name, expires_at, pepper_id)
+    VALUES (
+        %(key)s, %(tenant)s, %(environment)s, %(hash)s, %(scopes)s, %(name)s, %(expires_at)s, %(pepper)s
+    )
     RETURNING {_COLUMNS}
 """
 
@@ -47,6 +56,8 @@ async def create(
     scopes: Sequence[str],
     name: str = "",
     expires_at: datetime | None = None,
+    *,
+    pepper_id: str = "",
 ) -> ApiKey:
     """Store a new key."""
     cursor = conn.cursor(row_factory=record_row(ApiKey))
@@ -60,6 +71,7 @@ async def create(
             "scopes": list(scopes),
             "name": name,
             "expires_at": expires_at,
+            "pepper": pepper_id,
         },
     )
     key = await cursor.fetchone()
@@ -77,7 +89,9 @@ _FIND = """
            coalesce(k.name, '') AS name,
            coalesce(k.created_at, now()) AS created_at,
            k.expires_at,
-           k.revoked_at
+           k.revoked_at,
+           -- By way of JSON, because the schema of the release before has no such column.
+           coalesce(to_jsonb(k) ->> 'pepper_id', '') AS pepper_id
       FROM (VALUES (1)) AS always (one)
       LEFT JOIN api_keys AS k ON k.api_key_id = %(key)s
 """
@@ -102,6 +116,23 @@ async def of_tenant(conn: Conn, tenant_id: TenantId) -> list[ApiKey]:
     cursor = conn.cursor(row_factory=record_row(ApiKey))
     await cursor.execute(_OF_TENANT, {"tenant": tenant_id})
     return await cursor.fetchall()
+
+
+_REHASH = """
+    UPDATE api_keys SET secret_hash = %(after)s, pepper_id = %(pepper)s
+     WHERE tenant_id = %(tenant)s AND api_key_id = %(key)s AND secret_hash = %(before)s AND revoked_at IS NULL
+"""
+
+
+async def rehash(conn: Conn, tenant_id: int, api_key_id: str, *, before: bytes, after: bytes, pepper_id: str) -> None:
+    """Put the hash of the same secret under another pepper in place of `before`; nothing when it is that no more.
+
+    Nothing on the schema of the release before either, which has no place for a pepper's id.
+    """
+    with suppress(errors.UndefinedColumn, errors.InsufficientPrivilege):
+        await conn.execute(
+            _REHASH, {"tenant": tenant_id, "key": api_key_id, "before": before, "after": after, "pepper": pepper_id}
+        )
 
 
 _REVOKE = """

@@ -10,17 +10,23 @@ from typing import Any
 
 #: What every command of these tests is told, unless a test says otherwise. The secrets are worth nothing.
 SECRETS = {
-    "FE_API_KEY_PEPPER": "11" * 32,
-    "FE_KEK": f"test:{'22' * 32}",
-    "FE_JWT_KEYS": f"test:{'33' * 32}",
+    "FE_API_KEY_PEPPER": "1a" + "11" * 31,
+    "FE_KEK": f"test:2a{'22' * 31}",
+    "FE_JWT_KEYS": f"test:3a{'33' * 31}",
+    # The login of the tests is a superuser; tests of logins say otherwise.
+    "FE_DATABASE_SHARED_LOGIN": "1",
 }
 
 
 def environment(**settings: str) -> dict[str, str]:
     """The environment of a command: this process's without its FE_*, the secrets, and `settings` without their FE_.
 
-    A setting that is empty is not set at all.
+    A setting that is empty is not set at all. Beside a simulated authority it is development, and all hosts are there.
     """
+    simulated = settings.get("authority_ecf_url", "")
+    if simulated.startswith("http://"):
+        hosts = {f"authority_{host}_url": simulated for host in ("ecf", "fc", "status")}
+        settings = {"development": "1", **hosts, **settings}
     plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
     told = SECRETS | {f"FE_{name.upper()}": value for name, value in settings.items()}
     return plain | {name: value for name, value in told.items() if value}

@@ -123,3 +123,10 @@ def test_without_a_key_encryption_key_nothing_is_stored(fe: Fe, tenant: str, p12
     )
 
     assert "FE_KEK" in told
+
+
+def test_a_self_signed_certificate_is_said_to_be_one_at_once(fe: Fe, tenant: str, p12: Path) -> None:
+    told = fe("certificate", "add", str(p12), "--tenant", tenant, "--passphrase-file", "passphrase")
+
+    assert told.code == 0
+    assert "fe: this certificate: it is self-signed: for a simulated authority only" in told.err

@@ -1,10 +1,11 @@
 import re
+from ipaddress import ip_address
 
 import psycopg
 
 from fe.accounts.keys import hash_secret
 from fe.identifiers import ApiKeyId
-from fe.store.throttle import bucket_of_key
+from fe.store.throttle import bucket_of_address, bucket_of_key
 from tests.cli.running import SECRETS, Fe
 
 
@@ -91,3 +92,19 @@ def test_a_locked_out_key_is_unlocked_and_unlocking_it_twice_is_harmless(fe: Fe)
     assert fe("key", "unlock", "fak_0123456789ab").out == "fak_0123456789ab is not locked out\n"
     with psycopg.connect(fe.dsn) as conn:
         assert conn.execute("SELECT count(*) FROM login_attempts").fetchone() == (0,)
+
+
+def test_an_address_is_unlocked_too(fe: Fe) -> None:
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        for address in ("203.0.113.7", "2001:db8:0:1::1"):
+            conn.execute(
+                """INSERT INTO login_attempts (bucket, kind, recent, locked_until, last_at)
+                   VALUES (%s, 'address', '{}', now() + interval '15 min', now())""",
+                (bucket_of_address(ip_address(address)),),
+            )
+
+    assert fe("key", "unlock", "--address", "203.0.113.7").out == "203.0.113.7 may log in again\n"
+    assert fe("key", "unlock", "--address", "203.0.113.7").out == "203.0.113.7 is not locked out\n"
+    assert fe("key", "unlock", "--address", "2001:db8:0:1:ffff::2").out == "2001:db8:0:1:ffff::2 may log in again\n"
+    for wrong in ((), ("--address", "example.com"), ("fak_0123456789ab", "--address", "203.0.113.7")):
+        assert fe("key", "unlock", *wrong).code == 2

@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.cli.running import Fe, environment
 
-OLDEST, OLD, NEW = (f"{name}:{digits * 32}" for name, digits in (("2024", "24"), ("2025", "25"), ("2026", "26")))
+OLDEST, OLD, NEW = (f"{name}:0a{digits * 31}" for name, digits in (("2024", "24"), ("2025", "25"), ("2026", "26")))
 
 
 def vault(*keks: str) -> Vault:
@@ -147,7 +147,7 @@ def test_what_does_not_open_is_named_and_left_alone(fe: Fe, tenant: str, wrong: 
                 (first, second),
             )
     else:
-        keks = f"{NEW},2025:{'99' * 32}"
+        keks = f"{NEW},2025:0a{'99' * 31}"
 
     ended = fe("vault", "rewrap", kek=keks)
 

@@ -1,5 +1,7 @@
 """`fe run` as a process of its own: when it starts, when it does not, and how it ends."""
 
+import os
+import re
 import signal
 import socket
 import subprocess
@@ -7,12 +9,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from fe.ecf.schema.kinds import kinds
-from tests.cli.running import Fe, environment
+from tests.cli.running import SECRETS, Fe, environment
+from tests.factories.logins import login
 
 
 def _free_port() -> int:
@@ -114,6 +119,53 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
 def test_the_http_role_does_not_need_the_key_encryption_key(fe: Fe) -> None:
     with running(fe, "--role", "http", kek="") as (_, url):
         assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+
+
+def memory_of(process: "subprocess.Popen[str]") -> bytes:
+    """All that a process can write to: whoever reads it, reads what it knows."""
+    found = []
+    with open(f"/proc/{process.pid}/maps") as maps, open(f"/proc/{process.pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            span, rights, *_ = line.split()
+            if rights.startswith("rw"):
+                start, end = (int(at, 16) for at in span.split("-"))
+                memory.seek(start)
+                found.append(memory.read(end - start))
+    return b"".join(found)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the memory of a process that is closed to others")
+def test_a_front_that_is_given_the_key_encryption_key_forgets_it_before_it_begins(fe: Fe, tmp_path: Path) -> None:
+    kek, pepper = SECRETS["FE_KEK"].partition(":")[2], SECRETS["FE_API_KEY_PEPPER"]
+    with running(fe, "--role", "http", kek_file=str(tmp_path / "none")) as (process, url):
+        assert httpx.get(f"{url}/readyz").status_code == 200
+        environ = Path(f"/proc/{process.pid}/environ").read_bytes()
+        memory = memory_of(process)
+
+    assert b"FE_KEK" not in environ
+    assert pepper.encode() in memory  # it is the right memory
+    assert kek.encode() not in memory
+    assert bytes.fromhex(kek) not in memory
+
+
+@pytest.mark.parametrize("role", ["http", "actors"])
+def test_no_core_dump_tells_what_a_process_knows(fe: Fe, role: str) -> None:
+    with running(fe, "--role", role) as (process, _):
+        limits = Path(f"/proc/{process.pid}/limits").read_text()
+
+    assert re.search(r"^Max core file size +0 +0 +bytes", limits, re.MULTILINE)
+
+
+def test_a_login_that_may_do_more_than_its_process_needs_is_refused(fe: Fe, postgres: str) -> None:
+    with login(postgres, "IN ROLE fe_front, fe_worker") as program:
+        told = fe.refused(
+            *("run", "--role", "actors"),
+            database_shared_login="",
+            database_url=make_conninfo(fe.dsn, user=program),
+            metrics_bind="127.0.0.1:0",
+        )
+
+    assert told.startswith(f"the login {program} may take fe_front as well, and RESET ROLE leads there")
 
 
 def test_the_actors_do_not_start_without_the_key_encryption_key(fe: Fe) -> None:

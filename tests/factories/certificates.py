@@ -1,6 +1,7 @@
 """Certificates and .p12 files as Dominican certifiers issue them, and as nobody should."""
 
 from base64 import b64decode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -80,6 +81,7 @@ class Certifier:
         not_after: datetime = VALID_UNTIL,
         is_ca: bool = False,
         usage: x509.KeyUsage | None = SIGNS_DOCUMENTS,
+        more: Sequence[x509.ExtensionType] = (),
     ) -> x509.Certificate:
         builder = (
             x509.CertificateBuilder()
@@ -93,6 +95,8 @@ class Certifier:
         )
         if usage is not None:
             builder = builder.add_extension(usage, critical=True)
+        for extension in more:
+            builder = builder.add_extension(extension, critical=False)
         return builder.sign(self.key, SHA256())
 
 

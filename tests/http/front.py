@@ -156,7 +156,7 @@ async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | 
             "clock": clock,
             "metrics": metrics,
             "jwt_keys": JWT_KEYS,
-            "pepper": PEPPER,
+            "peppers": {"": PEPPER},
             **deps,
         }
     )

@@ -39,8 +39,9 @@ MATRIX = """
 | Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` |
 | --- | --- | --- | --- | --- |
 | `api_key_uses` | SIU | S | | S |
-| `api_keys` | S | | SIu | s |
+| `api_keys` | Su | | SIu | s |
 | `applied_migrations` | S | S | S | S |
+| `audit_trail` | | | S | S |
 | `billing_accounts` | S | | SIU | S |
 | `certificates` | | S | SIu | s |
 | `circuits` | | SIU | S | S |
@@ -71,6 +72,7 @@ MATRIX = """
 SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
+    ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
 }
@@ -92,6 +94,7 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
+    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail"), ()),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -180,7 +183,10 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
     callers = {name: tuple(role for role in ROLES if (name, role) in found) for name in functions}
 
     assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
-    assert above == [("ensure_month", ["search_path=public, pg_temp"])]
+    assert sorted(above) == [
+        ("ensure_month", ["search_path=public, pg_temp"]),
+        ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+    ]
 
 
 def test_no_role_stands_above_the_wall(dsn: str) -> None:
@@ -236,10 +242,16 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "TRUNCATE submission_events") for role in ROLES),
         *((role, "UPDATE operator_actions SET reason = 'x'") for role in ROLES),
         *((role, "DELETE FROM operator_actions") for role in ROLES),
+        *((role, "INSERT INTO audit_trail (number, entry, hash) VALUES (1, '', '')") for role in ROLES),
+        *((role, "UPDATE audit_trail SET entry = ''") for role in ROLES),
+        *((role, "DELETE FROM audit_trail") for role in ROLES),
         *((role, "SELECT p12 FROM certificates") for role in (FRONT, READONLY)),
         *((role, "SELECT passphrase FROM certificates") for role in (FRONT, READONLY)),
         *((role, "SELECT * FROM submissions_default") for role in ROLES),
         *((role, "CREATE TABLE mine (n int)") for role in ROLES),
+        *((role, "SELECT lo_create(0)") for role in ROLES),
+        *((role, "SELECT lo_creat(0)") for role in ROLES),
+        *((role, "SELECT lo_from_bytea(0, 'x')") for role in ROLES),
         *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
         (FRONT, "SELECT holder FROM certificates"),
         (FRONT, "UPDATE api_keys SET revoked_at = NULL"),
@@ -253,6 +265,16 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
 def test_what_nobody_may_is_refused(dsn: str, role: str, statement: str) -> None:
     with as_role(dsn, role) as conn, pytest.raises(errors.InsufficientPrivilege):
         conn.execute(statement.encode())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_makes_tables_of_a_session_s_own(owned: str, postgres: str, role: str) -> None:
+    superuser = str(conninfo_to_dict(postgres)["user"])
+    with (
+        as_role(make_conninfo(owned, user=superuser), role) as conn,
+        pytest.raises(errors.InsufficientPrivilege, match="permission denied to create temporary tables"),
+    ):
+        conn.execute("CREATE TEMPORARY TABLE mine (n int)")
 
 
 @pytest.fixture
@@ -342,6 +364,47 @@ def test_a_role_that_would_stand_above_the_wall_is_refused(dsn: str, postgres: s
         verify(dsn, strong)
 
 
+@pytest.mark.parametrize(
+    ("options", "roles", "leads"),
+    [
+        ("IN ROLE fe_front, fe_worker", (FRONT,), "may take fe_worker as well"),
+        ("IN ROLE fe_front, fe_operator, fe_readonly", (FRONT,), "may take fe_operator, fe_readonly as well"),
+        ("IN ROLE fe_front CREATEROLE", (FRONT,), "stands above row-level security"),
+        ("IN ROLE fe_front BYPASSRLS", (FRONT,), "stands above row-level security"),
+        ("SUPERUSER", (FRONT, WORKER), "stands above row-level security"),
+    ],
+)
+def test_a_login_from_which_reset_role_leads_further_is_refused(
+    dsn: str, postgres: str, options: str, roles: tuple[str, ...], leads: str
+) -> None:
+    with login(postgres, options) as program:
+        ours = make_conninfo(dsn, user=program)
+        with pytest.raises(RoleRefused, match=f"the login {program} {leads}, and RESET ROLE leads there"):
+            verify(ours, *roles, no_others=True)
+        verify(ours, *roles)
+
+
+def test_the_owner_of_the_tables_does_not_run_the_service(owned: str, postgres: str) -> None:
+    owner = str(conninfo_to_dict(owned)["user"])
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(f"GRANT fe_front TO {owner}".encode())
+
+    with pytest.raises(RoleRefused, match=f"the login {owner} owns the tables"):
+        verify(owned, FRONT, no_others=True)
+
+
+def test_a_login_of_its_own_has_nothing_to_go_back_to(dsn: str, postgres: str) -> None:
+    with login(postgres, "IN ROLE fe_front") as front, login(postgres, "IN ROLE fe_front, fe_worker") as both:
+        verify(make_conninfo(dsn, user=front), FRONT, no_others=True)
+        verify(make_conninfo(dsn, user=both), FRONT, WORKER, no_others=True)
+        with plain(make_conninfo(dsn, user=front)) as conn:
+            conn.execute("SET ROLE fe_front")
+            conn.execute("RESET ROLE")
+            for role in (WORKER, OPERATOR, READONLY):
+                with pytest.raises(errors.InsufficientPrivilege):
+                    conn.execute(f"SET ROLE {role}".encode())
+
+
 def test_a_role_that_is_not_there_or_has_no_rights_yet_asks_for_the_migration(dsn: str, postgres: str) -> None:
     with pytest.raises(RoleRefused, match="the database has no role fe_nobody: run `fe migrate`"):
         verify(dsn, "fe_nobody")
@@ -417,11 +480,17 @@ def test_two_databases_that_make_the_roles_at_once_do_not_disturb_each_other(pos
     assert trouble == []
 
 
+def may_make_large_objects(dsn: str) -> bool:
+    with plain(dsn) as conn:
+        found = conn.execute("SELECT has_function_privilege('fe_readonly', 'lo_create(oid)', 'EXECUTE')").fetchone()
+    return found == (True,)
+
+
 def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_more(
     postgres: str, template: str
 ) -> None:
     page = (DOCS / "operations.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    block, everybodys = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
     prefix = f"doc_{secrets.token_hex(3)}"
     named = re.sub(r"\bfe_(owner|\w+_login)\b", rf"{prefix}_\1", block).replace("DATABASE fe ", f"DATABASE {prefix} ")
     # This server has the four roles already, because it has a migrated database.
@@ -436,6 +505,10 @@ def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_m
                 admin.execute(statement.encode())
             server = make_conninfo(postgres, dbname=prefix)
             migrate(make_conninfo(server, user=f"{prefix}_owner"), now=NOW)
+            assert may_make_large_objects(server)
+            with plain(server) as conn:
+                conn.execute(everybodys.replace("DATABASE fe ", f"DATABASE {prefix} ").encode())
+            assert not may_make_large_objects(server)
             for name, role in takes.items():
                 dsn = make_conninfo(server, user=f"{prefix}_{name}_login")
                 verify(dsn, role)

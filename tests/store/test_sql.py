@@ -33,6 +33,7 @@ ACROSS_TENANTS = {
     ("store/queue/replay_plans.py", "*"): "an operator's plan is over all tenants",
     ("store/statistics.py", "*"): "gauges for operators, over small tables",
     ("store/certificates.py", "_ENCRYPTED_AFTER"): "a new key-encryption key is for what all tenants have encrypted",
+    ("operations/doctor.py", "_CERTIFICATES"): "whoever looks a deployment over counts those of all tenants",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
 }
 

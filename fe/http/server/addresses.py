@@ -1,26 +1,14 @@
 """Whose address a request comes from: the peer's, unless the peer is a proxy that the settings trust."""
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from fe.config import ConfigError
+from fe.config import Network
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 #: What stands in for a peer that has no address (a local socket): all of them are one client.
 NOWHERE = IPv4Address("0.0.0.0")  # noqa: S104  (a name for "no address", nothing listens there)
-
-
-def read_networks(text: str) -> tuple[Network, ...]:
-    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ConfigError naming the one that is none."""
-    networks = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        try:
-            networks.append(ip_network(part, strict=False))
-        except ValueError:
-            raise ConfigError(f"FE_TRUSTED_PROXIES: {part!r} is not a network such as 10.0.0.0/8") from None
-    return tuple(networks)
 
 
 def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Network]) -> Address:
@@ -44,11 +32,24 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Netwo
 
 def _read(text: str) -> Address | None:
     try:
-        address = ip_address(text.strip().split("%", 1)[0])
+        address = ip_address(_without_port(text.strip()).split("%", 1)[0])
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
+
+
+def _without_port(text: str) -> str:
+    """Take off what some proxies add to an address: `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`."""
+    if text.startswith("["):
+        address, closed, rest = text[1:].partition("]")
+        return address if closed and (not rest or (rest[0] == ":" and _is_port(rest[1:]))) else ""
+    address, _, port = text.partition(":")
+    return address if _is_port(port) else text
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5
 
 
 def _is_trusted(address: Address, trusted: Sequence[Network]) -> bool:

@@ -13,6 +13,7 @@ from fe.store.postgres import applied_migrations
 from fe.store.postgres.applied_migrations import Applied
 from fe.store.postgres.connection_limit import require_free_connections
 from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
+from fe.store.postgres.roles import EVERY
 from fe.store.postgres.session import apply_settings_once, require_session_pooling
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
@@ -133,6 +134,25 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
         raise MigrationError(f"{error.diag.message_primary}{hint}") from error
 
 
+def pending_names(dsn: str) -> list[str]:
+    """Name what `migrate` would apply, and change nothing. Raises as `migrate` does."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+            conn.execute("SET TRANSACTION READ ONLY")
+            return missing_migrations(conn)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+
+
+def missing_migrations(conn: psycopg.Connection) -> list[str]:
+    """Name what is not applied of this release's. Raises MigrationError as `pending` does, or without the rights."""
+    try:
+        applied = applied_migrations.read_blocking(conn)
+    except psycopg.errors.InsufficientPrivilege:
+        raise MigrationError("the login may not read which migrations were applied: run it as the owner") from None
+    return [migration.name for migration in pending(applied, migrations())]
+
+
 def month_starts(now: datetime) -> list[datetime]:
     """A moment in this month and in each of the coming ones whose partitions should stand ready."""
     return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
@@ -144,9 +164,12 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 0) -> list[str]:
+def verify(
+    dsn: str, *roles: str, oldest: int | None = None, connections: int = 0, no_others: bool = False
+) -> list[str]:
     """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
 
+    With `no_others` the login may lead nowhere else: RESET ROLE is all it takes to have its rights.
     Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
     line's. Returns the names of migrations that may still be missing: none, unless `oldest` says which schema is
     enough. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable, with what
@@ -164,6 +187,8 @@ def verify(dsn: str, *roles: str, oldest: int | None = None, connections: int = 
                         _take(conn, role)
                     missing = _see_that_it_fits(conn, oldest)
                 apply_settings_once(conn, role)
+            if no_others:
+                _require_no_others(conn, roles)
             return [migration.name for migration in missing]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
@@ -190,6 +215,31 @@ def _take(conn: psycopg.Connection, role: str) -> None:
         raise RoleRefused(
             f"no row-level security holds the role {role}: let an administrator run "
             f"ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS"
+        )
+
+
+_LEADS_TO = """
+    SELECT CASE WHEN l.rolsuper OR l.rolbypassrls OR l.rolcreaterole
+                THEN 'stands above row-level security'
+                WHEN pg_has_role(l.oid, t.relowner, 'MEMBER')
+                THEN 'owns the tables' END,
+           ARRAY(SELECT r.rolname::text FROM pg_roles AS r
+                  WHERE r.rolname = ANY (%s) AND pg_has_role(l.oid, r.oid, 'MEMBER') ORDER BY r.rolname)
+      FROM pg_roles AS l, pg_class AS t
+     WHERE l.rolname = session_user AND t.oid = to_regclass('tenants')
+"""
+
+
+def _require_no_others(conn: psycopg.Connection, roles: Sequence[str]) -> None:
+    """See that RESET ROLE leads to nothing that a process working in `roles` does not have. Raises RoleRefused."""
+    login = conn.info.user
+    row = conn.execute(_LEADS_TO, ([role for role in EVERY if role not in roles],)).fetchone()
+    above, others = row or (None, [])
+    leads = above or (f"may take {', '.join(others)} as well" if others else None)
+    if leads is not None:
+        raise RoleRefused(
+            f"the login {login} {leads}, and RESET ROLE leads there: give each kind of process a login of its own "
+            "(docs/operations.md), or set FE_DATABASE_SHARED_LOGIN=1"
         )
 
 

@@ -8,3 +8,5 @@ WORKER = "fe_worker"
 OPERATOR = "fe_operator"
 #: Reports, and people who look. None of our processes takes it.
 READONLY = "fe_readonly"
+
+EVERY = (FRONT, WORKER, OPERATOR, READONLY)

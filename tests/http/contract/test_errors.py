@@ -359,7 +359,7 @@ def test_every_answer_of_the_router_is_ours() -> None:
         clock=system_clock,
         metrics=Metrics(),
         jwt_keys={"k": b"\0" * 32},
-        pepper=b"\0" * 32,
+        peppers={"": b"\0" * 32},
     )
     app = create_app(deps)
     rules = {(rule.rule, method) for rule in app.url_map.iter_rules() for method in rule.methods or ()}

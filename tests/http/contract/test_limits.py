@@ -9,9 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 import trio
+from structlog.testing import capture_logs
 
-from fe.config import ConfigError
-from fe.http.server.addresses import client_address, read_networks
+from fe.config import ConfigError, load_settings, read_networks
+from fe.http.server.addresses import client_address
 from fe.identifiers import ApiKeyId, TenantId
 from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
@@ -79,6 +80,53 @@ async def test_a_malformed_login_counts_for_its_address_only(front: Running, key
 
     assert locked.status_code == 429
     assert malformed.status_code == 429
+
+
+async def test_a_lockout_that_malformed_logins_begin_is_counted_once(front: Running) -> None:
+    def lockouts() -> float | None:
+        return front.metrics.registry.get_sample_value("fe_login_lockouts_total", {"bucket": "address"})
+
+    with capture_logs() as said:
+        async with front.client() as client:
+            for number in range(33):
+                assert (await client.post("/login", content=b"{")).status_code == 400
+                assert lockouts() == (1 if number >= 30 else 0)
+
+    (event,) = (one for one in said if one["event"] == "a login lockout began")
+    assert (event["bucket"], event["address"]) == ("address", "127.0.0.1")
+    assert "api_key_id" not in event
+
+
+async def test_logins_are_told_with_address_and_key_and_never_with_the_secret(front: Running, key: Key) -> None:
+    long = f"fak_{'x' * 500}"
+    with capture_logs() as said:
+        async with front.client() as client:
+            await client.post("/login", json=key.credentials)
+            await client.post("/login", json={**key.credentials, "apiSecret": "c0ffee"})
+            await client.post("/login", json={"apiKeyId": long, "apiSecret": "c0ffee"})
+            await tries(client, 5, key.api_key_id)
+
+    told = [(one["event"], one["api_key_id"], one["address"]) for one in said if "login" in one["event"]]
+    assert told[:3] == [
+        ("a login succeeded", key.api_key_id, "127.0.0.1"),
+        ("a login was refused", key.api_key_id, "127.0.0.1"),
+        ("a login was refused", long[:32], "127.0.0.1"),
+    ]
+    assert ("a login lockout began", key.api_key_id, "127.0.0.1") in told
+    assert "c0ffee" not in repr(said)
+    assert key.secret not in repr(said)
+
+
+async def test_a_refusal_by_scope_is_told_and_counted(front: Running, db: Database, key: Key) -> None:
+    narrow = await make_key(db, key.tenant_id, scopes=("usage:read",))
+    token = await front.token(narrow)
+    with capture_logs() as said:
+        async with front.client(token) as client:
+            assert (await client.get("/billing/current-period")).status_code == 403
+
+    (event,) = (one for one in said if one["event"] == "a token lacks a scope")
+    assert (event["api_key_id"], event["scope"], event["address"]) == (narrow.api_key_id, "billing:read", "127.0.0.1")
+    assert front.metrics.registry.get_sample_value("fe_input_refused_total", {"reason": "scope"}) == 1
 
 
 async def test_attempts_from_a_locked_out_address_do_not_lock_keys(front: Running, db: Database, key: Key) -> None:
@@ -220,7 +268,12 @@ TRUSTED = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
         ("10.0.0.1", "", "10.0.0.1"),
         ("10.0.0.1", ",,,", "10.0.0.1"),
         ("10.0.0.1", "198.51.100.7, unknown", "10.0.0.1"),
-        ("10.0.0.1", "198.51.100.7:443", "10.0.0.1"),
+        # Some proxies add the port: without it all their clients would be one.
+        ("10.0.0.1", "198.51.100.7:443", "198.51.100.7"),
+        ("10.0.0.1", "[2001:db8::1]:443, 10.0.0.2:80", "2001:db8::1"),
+        ("fd00::1", "[2001:db8::1]", "2001:db8::1"),
+        ("10.0.0.1", "[2001:db8::1, 198.51.100.7:x", "10.0.0.1"),
+        ("10.0.0.1", "[2001:db8::1]443", "10.0.0.1"),
         ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
         ("fd00::1", "2001:db8::1", "2001:db8::1"),
         ("fe80::1%eth0", "198.51.100.7", "fe80::1"),
@@ -246,8 +299,8 @@ def test_ipv6_clients_are_counted_by_their_64() -> None:
 
 def test_a_trusted_proxy_that_is_no_network_is_a_configuration_error() -> None:
     assert read_networks(" 10.0.0.0/8 ,::1") == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
-    with pytest.raises(ConfigError, match="FE_TRUSTED_PROXIES"):
-        read_networks("10.0.0.0/8,proxy.example")
+    with pytest.raises(ConfigError, match=r"FE_TRUSTED_PROXIES: 'proxy\.example' is not a network"):
+        load_settings(trusted_proxies="10.0.0.0/8,proxy.example")
 
 
 async def test_the_header_of_an_untrusted_peer_does_not_help_it(front: Running) -> None:

@@ -14,9 +14,9 @@ from typing import Self
 
 import pytest
 
-from fe.accounts.keys import hash_secret, revoke_key
+from fe.accounts import keys as accounts_keys
+from fe.accounts.keys import Peppers, hash_secret, revoke_key
 from fe.clock import system_clock
-from fe.http import login
 from fe.http.calls import Call
 from fe.http.errors import ApiError
 from fe.http.login import Login
@@ -122,7 +122,7 @@ async def test_the_time_of_a_refusal_does_not_tell_its_reason(
     # The throttle must not end the measurement; with these limits it counts the same for every case and locks nobody.
     monkeypatch.setattr(throttle, "ADDRESS_LIMIT", 10**6)
     monkeypatch.setattr(throttle, "KEY_LIMIT", 10**6)
-    handler = Login(front_db, Tokens(JWT_KEYS), PEPPER, system_clock, Metrics(), ())
+    handler = Login(front_db, Tokens(JWT_KEYS), Peppers({"": PEPPER}), system_clock, Metrics(), ())
     bodies = await cases(db, key)
 
     taken = await measure(handler.login, bodies, partial(db.run, forget_attempts))
@@ -157,8 +157,8 @@ async def test_the_secret_is_hashed_and_compared_whatever_is_known_of_the_key(
         hashed.append(secret)
         return hash_secret(pepper, secret)
 
-    monkeypatch.setattr(login, "hash_secret", counting)
-    handler = Login(db, Tokens(JWT_KEYS), PEPPER, system_clock, Metrics(), ())
+    monkeypatch.setattr(accounts_keys, "hash_secret", counting)
+    handler = Login(db, Tokens(JWT_KEYS), Peppers({"": PEPPER}), system_clock, Metrics(), ())
     bodies = await cases(db, key)
     for body in bodies.values():
         with pytest.raises(ApiError):

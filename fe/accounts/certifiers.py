@@ -1,0 +1,120 @@
+"""What is known of a certificate when it is added: whom it is from, and whether its certifier has taken it back."""
+
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+from urllib.parse import urlsplit
+
+import httpx
+from cryptography import x509
+
+from fe.config import ConfigError
+from fe.ecf.revocation import Answer, Revocation, ocsp_question, read_crl, read_ocsp, where_to_ask
+from fe.ecf.trust import check_certificate
+
+#: What a certifier may take for its answer, and how long the largest list is that is read.
+_PATIENCE = 10.0
+_LONGEST = 8 * 1024 * 1024
+
+
+def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:
+    """Read the certificates of the certifiers that are trusted, PEM; None without a file. Raises ConfigError."""
+    if path is None:
+        return None
+    try:
+        return x509.load_pem_x509_certificates(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"FE_CERTIFIERS_FILE {path}: {error}") from error
+
+
+def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate] | None, now: datetime) -> list[str]:
+    """Say what whoever adds a certificate should know: the authority looks at the same."""
+    if certificate.issuer == certificate.subject:
+        return ["it is self-signed: for a simulated authority only, the real one takes none"]
+    objections = check_certificate(certificate, roots=certifiers, at=now)
+    found = [f"{objection.message} ({objection.reason})" for objection in objections]
+    if certifiers is None:
+        found.append("whether a certifier issued it was not looked at: FE_CERTIFIERS_FILE names none")
+    return found
+
+
+def revocation(
+    certificate: x509.Certificate,
+    certifiers: Sequence[x509.Certificate] | None,
+    hosts: Collection[str],
+    *,
+    now: datetime,
+) -> Answer:
+    """Ask the certifier whether it took the certificate back: its responder first, its list next.
+
+    The addresses are the certificate's own words, so only `hosts` (host, or host:port) are asked, whatever they name,
+    without following a redirection. What is not heard within ten seconds each is not known. Raises nothing; blocks, for
+    it is the command line that asks.
+    """
+    issuer = next((one for one in certifiers or () if _issued(one, certificate)), None)
+    if issuer is None:
+        return Answer(Revocation.UNKNOWN, "not asked: its certifier is not in FE_CERTIFIERS_FILE")
+    where = where_to_ask(certificate)
+    answer = Answer(Revocation.UNKNOWN, "not asked: it names no address at which to ask")
+    with httpx.Client(trust_env=False, follow_redirects=False, timeout=_PATIENCE) as client:
+        for url in (*where.ocsp, *where.crl):
+            if not _is_allowed(url, hosts):
+                answer = Answer(Revocation.UNKNOWN, f"not asked: {_place(url)} is not in FE_REVOCATION_HOSTS")
+                continue
+            question = ocsp_question(certificate, issuer) if url in where.ocsp else None
+            data = _fetch(client, url, question)
+            if isinstance(data, Answer):
+                answer = data
+                continue
+            answer = (read_ocsp if question is not None else read_crl)(data, certificate, issuer, now)
+            if answer.state is not Revocation.UNKNOWN:
+                return answer
+    return answer
+
+
+def _issued(issuer: x509.Certificate, certificate: x509.Certificate) -> bool:
+    return not check_certificate(certificate, roots=[issuer], at=certificate.not_valid_before_utc)
+
+
+def _place(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "an address that is none"
+    return f"{parts.hostname}:{port}"
+
+
+def _is_allowed(url: str, hosts: Collection[str]) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.hostname is None or parts.username is not None:
+        return False
+    usual = port in (None, {"http": 80, "https": 443}[parts.scheme])
+    return f"{parts.hostname}:{port}" in hosts or (usual and parts.hostname in hosts)
+
+
+def _fetch(client: httpx.Client, url: str, question: bytes | None) -> bytes | Answer:
+    request = (
+        client.build_request("GET", url)
+        if question is None
+        else client.build_request("POST", url, content=question, headers={"Content-Type": "application/ocsp-request"})
+    )
+    data, until = bytearray(), monotonic() + _PATIENCE
+    try:
+        reply = client.send(request, stream=True)
+        with closing(reply):
+            if reply.status_code != httpx.codes.OK:
+                return Answer(Revocation.UNKNOWN, f"{_place(url)} answers with {reply.status_code}")
+            for chunk in reply.iter_raw():
+                data += chunk
+                if len(data) > _LONGEST or monotonic() > until:
+                    return Answer(Revocation.UNKNOWN, f"{_place(url)} answers without end")
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return Answer(Revocation.UNKNOWN, f"{_place(url)} cannot be reached")
+    return bytes(data)

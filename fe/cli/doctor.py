@@ -1,0 +1,64 @@
+"""`fe doctor`: does all that the service needs hold here?"""
+
+import json
+from dataclasses import asdict
+
+import click
+import trio
+
+from fe.cli.failures import FAILED, OK
+from fe.cli.session import settings_with_database
+from fe.clock import clock_ahead
+from fe.config import ConfigError
+from fe.ecf.catalogue import Environment
+from fe.operations.doctor import Finding, Role, State, examine, healthy
+from fe.store.postgres.embedded import NoEmbeddedServer
+
+_MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKIPPED: "skip"}
+
+
+@click.command()
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.ALL.value,
+    show_default=True,
+    help="What is to work with these settings: as in `fe run --role`, or the command line.",
+)
+@click.option(
+    "--environment",
+    type=click.Choice([environment.value for environment in Environment]),
+    default=Environment.ECF.value,
+    show_default=True,
+    help="In which environment the authority is asked for a seed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+def doctor(role: str, environment: str, as_json: bool) -> int:
+    """Look this deployment over and say what to do: with the very settings that a process is started with.
+
+    Settings, secrets, database, login and rights, clocks, migrations, certificates, disk, and whether the authority
+    answers. Changes nothing. Exit code 1 when something failed; a warning is none.
+    """
+    found: list[Finding] = []
+
+    async def look() -> None:
+        try:
+            settings = settings_with_database(as_it_is=True)
+        except (ConfigError, NoEmbeddedServer) as wrong:
+            found.append(Finding("settings", State.FAILED, str(wrong), "change what the line names"))
+            return
+        async for finding in examine(
+            settings, Role(role), Environment(environment), clock=clock_ahead(settings.clock_offset)
+        ):
+            found.append(finding)
+
+    trio.run(look)
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found], ensure_ascii=False))
+    else:
+        width = max(len(finding.check) for finding in found)
+        for finding in found:
+            click.echo(f"{_MARKS[finding.state]:<4}  {finding.check:<{width}}  {finding.says}")
+            if finding.remedy and finding.state is not State.OK:
+                click.echo(f"      {'':<{width}}  -> {finding.remedy}")
+    return OK if healthy(found) else FAILED

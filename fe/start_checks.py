@@ -1,0 +1,70 @@
+"""What has to hold before anything is started: settings that are each in order and together are a mistake.
+
+What one setting must not be is said where it is read (fe/config.py).
+"""
+
+import os
+from collections.abc import Mapping
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+from fe.config import ConfigError, Settings, host_of, is_loopback, is_real_authority
+
+#: What an operator may say of TLS that makes libpq insist on it; `prefer`, its default, takes what it gets.
+_WITH_TLS = ("require", "verify-ca", "verify-full")
+
+_NO_DATABASE = (
+    "FE_DATABASE_URL is not set: name your Postgres, or set FE_DEVELOPMENT=1 for the embedded one, for trying things"
+)
+
+
+def require_database(settings: Settings, environ: Mapping[str, str] = os.environ) -> None:
+    """See that the database may be used as it is named; without a name it is the embedded one, for development.
+
+    Raises ConfigError.
+    """
+    if settings.database_url is None:
+        if not settings.development:
+            raise ConfigError(_NO_DATABASE)
+        return
+    try:
+        named = conninfo_to_dict(settings.database_url)
+    except ProgrammingError as wrong:
+        # Its text may quote the address, and with it a password.
+        raise ConfigError("FE_DATABASE_URL: not a connection address: postgresql://user@host/database") from wrong
+    if _is_local(named, environ):
+        return
+    if settings.development:
+        raise ConfigError(
+            "FE_DEVELOPMENT is set, and FE_DATABASE_URL is another machine: made-up secrets are for a database here"
+        )
+    if (named.get("sslmode") or environ.get("PGSSLMODE")) not in _WITH_TLS and not settings.database_plaintext:
+        raise ConfigError(
+            "FE_DATABASE_URL is another machine, and nothing demands TLS: add sslmode=verify-full (and sslrootcert), "
+            "or set FE_DATABASE_PLAINTEXT=1 where the network itself is encrypted"
+        )
+
+
+def require_startable(settings: Settings) -> None:
+    """See that the service may be started with these settings. Raises ConfigError saying why not, in one line."""
+    require_database(settings)
+    if not settings.development:
+        return
+    for name, url in settings.authority_urls().items():
+        if is_real_authority(host_of(url) or ""):
+            raise ConfigError(
+                f"FE_DEVELOPMENT is set, and {name} is the real authority: name a simulated one "
+                "(`fe authority simulate`), or leave FE_DEVELOPMENT out"
+            )
+    for name, bind in (("FE_HTTP_BIND", settings.http_bind), ("FE_METRICS_BIND", settings.metrics_bind)):
+        if not is_loopback(bind.rpartition(":")[0]):
+            raise ConfigError(f"FE_DEVELOPMENT is set, and {name} is open to other machines: listen on 127.0.0.1")
+
+
+def _is_local(named: Mapping[str, object], environ: Mapping[str, str]) -> bool:
+    """Tell whether a database is on this machine, as far as its address tells: sockets and loopback addresses."""
+    if named.get("service") or environ.get("PGSERVICE"):
+        return False  # who knows what is written there
+    where = named.get("hostaddr") or environ.get("PGHOSTADDR") or named.get("host") or environ.get("PGHOST") or ""
+    return all(not host or host[0] in "/@" or is_loopback(host) for host in str(where).split(","))

@@ -1,0 +1,129 @@
+"""`fe doctor` says what is wrong with a deployment and what to do; `fe migrate --check` changes nothing."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from fe.store.postgres.migrate import migrations
+from tests.cli.running import Fe
+from tests.cli.test_simulate import simulating
+from tests.factories.logins import login
+
+
+@pytest.fixture
+def empty(postgres: str) -> Iterator[str]:
+    name = f"e_{secrets.token_hex(4)}"
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE {name}".encode())
+        yield make_conninfo(postgres, dbname=name)
+        conn.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def examined(fe: Fe, *args: str, code: int, **settings: str) -> dict[str, dict[str, Any]]:
+    ended = fe("doctor", "--json", *args, **settings)
+    assert ended.code == code, ended
+    return {found["check"]: found for found in json.loads(ended.out)}
+
+
+def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None:
+    with simulating() as (at, _):
+        told = fe("doctor", authority_ecf_url=at["ecf"])
+        found = examined(fe, "--environment", "testecf", code=0, authority_ecf_url=at["ecf"])
+
+    assert told.code == 0, told
+    assert {one["state"] for one in found.values()} <= {"ok", "warning"}
+    assert {
+        *(
+            "settings",
+            "secrets",
+            "open files",
+            "disk",
+            "database",
+            "login",
+            "migrations",
+            "rights (fe_front)",
+            "server's own rights",
+        ),
+        *("rights (fe_worker)", "writing", "certificates", "authority", "clock (database)", "clock (authority)"),
+    } == found.keys()
+    assert found["settings"]["state"] == "warning"
+    assert found["certificates"]["says"] == "0 in use; 0 have expired, 0 will within 30 days"
+    # A superuser's login: everything works, and somebody should know.
+    assert "is a superuser" in found["login"]["says"]
+    with psycopg.connect(fe.dsn) as conn:
+        assert conn.execute("SELECT count(*) FROM write_probes").fetchone() == (0,)
+
+
+def test_settings_that_cannot_be_are_the_first_finding(fe: Fe) -> None:
+    found = examined(fe, code=1, sned_slots="3")
+
+    assert list(found) == ["settings"]
+    assert "did you mean FE_SEND_SLOTS?" in found["settings"]["says"]
+
+
+def test_what_is_wrong_is_said_with_what_to_do(fe: Fe, empty: str) -> None:
+    away = {"authority_ecf_url": "http://127.0.0.1:1"}
+    found = examined(fe, code=1, **away, database_url=empty, max_connections="10000000")
+
+    assert found["migrations"]["state"] == "failed"
+    assert "run `fe migrate`" in found["migrations"]["remedy"]
+    assert found["rights"]["state"] == found["certificates"]["state"] == "skipped"
+    assert found["authority"]["state"] == "failed"
+    assert found["open files"]["state"] == "warning"
+    assert "->" in fe("doctor", **away, database_url=empty).out
+
+
+def test_a_database_that_is_away_is_a_finding_too(fe: Fe) -> None:
+    found = examined(fe, "--role", "cli", code=1, database_url="postgresql://127.0.0.1:1/none")
+
+    assert found["database"]["state"] == "failed"
+    assert "authority" not in found
+
+
+def test_a_secret_that_is_missing_and_one_too_many_are_found(fe: Fe) -> None:
+    assert examined(fe, "--role", "cli", code=1, kek="")["secrets"]["says"].startswith("FE_KEK (or FE_KEK_FILE)")
+    assert examined(fe, "--role", "http", code=0)["secrets"]["state"] == "warning"
+    assert examined(fe, "--role", "http", code=0, kek="")["secrets"]["state"] == "ok"
+
+
+def test_a_login_is_judged_by_what_it_may_take(fe: Fe, postgres: str) -> None:
+    with login(postgres, "IN ROLE fe_front") as name:
+        dsn = make_conninfo(fe.dsn, user=name)
+        as_front = examined(fe, "--role", "http", code=0, database_url=dsn)
+        as_operator = examined(fe, "--role", "cli", code=1, database_url=dsn)
+
+    assert as_front["login"]["state"] == as_front["rights (fe_front)"]["state"] == "ok"
+    assert "GRANT fe_operator TO" in as_operator["rights (fe_operator)"]["says"]
+
+
+def test_certificates_that_end_and_keys_that_are_missing_are_counted(fe: Fe, tenant: str, tmp_path: Path) -> None:
+    made = fe("certificate", "self-made", "a.p12", "--days", "5", passphrase="correct horse")
+    assert made.code == 0, made
+    assert fe("certificate", "add", "a.p12", "--tenant", tenant, passphrase="correct horse").code == 0
+
+    found = examined(fe, "--role", "cli", code=0)
+    missing = examined(fe, "--role", "cli", code=1, kek=f"other:4a{'44' * 31}")
+
+    assert found["certificates"]["says"] == "1 in use; 0 have expired, 1 will within 30 days"
+    assert found["certificates"]["state"] == "warning"
+    assert "(test)" in missing["certificates"]["says"]
+
+
+def test_looking_what_a_migration_would_do_changes_nothing(fe: Fe, empty: str) -> None:
+    first = fe("migrate", "--check", database_url=empty)
+    again = fe("migrate", "--check", database_url=empty)
+
+    assert first.code == 1
+    assert first == again
+    assert first.out.splitlines() == [f"to be applied: {migration.name}" for migration in migrations()]
+    with psycopg.connect(empty) as conn:
+        assert conn.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace").fetchone() == (
+            0,
+        )
+    assert fe("migrate", "--check").out == "the database is up to date\n"

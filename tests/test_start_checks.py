@@ -1,0 +1,78 @@
+"""What is refused before anything is started, of settings that are each in order."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fe.config import ConfigError, load_settings
+from fe.start_checks import require_database, require_startable
+
+HERE = "postgresql://fe@127.0.0.1/fe"
+AWAY = "postgresql://fe@db.example.com/fe"
+SIMULATED = {f"authority_{host}_url": "http://127.0.0.1:8090" for host in ("ecf", "fc", "status")}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"database_url": AWAY}, "FE_DEVELOPMENT is set, and FE_DATABASE_URL is another machine"),
+        ({"http_bind": "0.0.0.0:8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
+        ({"http_bind": ":8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
+        ({"metrics_bind": "[::]:9464"}, "FE_DEVELOPMENT is set, and FE_METRICS_BIND is open to other machines"),
+        ({"authority_fc_url": "https://fc.dgii.gov.do"}, "FE_DEVELOPMENT is set, and FE_AUTHORITY_FC_URL is the real"),
+        ({"authority_status_url": "https://DGII.gov.do./x"}, "FE_AUTHORITY_STATUS_URL is the real authority"),
+    ],
+)
+def test_development_does_not_start_where_others_could_meet_it(
+    tmp_path: Path, given: dict[str, Any], told: str
+) -> None:
+    settings = load_settings(development=True, data_dir=tmp_path, **(SIMULATED | {"database_url": HERE} | given))
+
+    with pytest.raises(ConfigError, match=told):
+        require_startable(settings)
+
+
+@pytest.mark.parametrize(
+    "database", [None, HERE, "postgresql:///fe?host=/run/postgresql", "host=localhost,::1 dbname=fe"]
+)
+def test_development_starts_beside_a_simulated_authority(tmp_path: Path, database: str | None) -> None:
+    require_startable(load_settings(development=True, data_dir=tmp_path, database_url=database, **SIMULATED))
+
+
+def test_outside_development_a_database_has_to_be_named() -> None:
+    with pytest.raises(ConfigError, match="FE_DATABASE_URL is not set"):
+        require_database(load_settings())
+
+
+def test_an_address_of_the_database_that_is_none_is_not_quoted() -> None:
+    with pytest.raises(ConfigError, match=r"^FE_DATABASE_URL: not a connection address") as wrong:
+        require_database(load_settings(database_url="postgresql://fe:c0ffee@["))
+
+    assert "c0ffee" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("database", "environ"),
+    [
+        (AWAY, {}),
+        (f"{AWAY}?sslmode=prefer", {"PGSSLMODE": "require"}),
+        ("dbname=fe", {"PGHOST": "db.example.com"}),
+        ("dbname=fe", {"PGHOSTADDR": "192.0.2.7"}),
+        ("dbname=fe", {"PGSERVICE": "main"}),
+        ("service=main", {}),
+        ("host=127.0.0.1,db.example.com", {}),
+        ("host=localhost hostaddr=192.0.2.7", {}),
+    ],
+)
+def test_a_database_elsewhere_has_to_demand_tls(database: str, environ: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="nothing demands TLS: add sslmode=verify-full"):
+        require_database(load_settings(database_url=database), environ)
+
+    require_database(load_settings(database_url=database, database_plaintext=True), environ)
+
+
+@pytest.mark.parametrize("mode", ["require", "verify-ca", "verify-full"])
+def test_whichever_way_tls_is_demanded(mode: str) -> None:
+    require_database(load_settings(database_url=f"{AWAY}?sslmode={mode}"), {})
+    require_database(load_settings(database_url=AWAY), {"PGSSLMODE": mode})

@@ -1,6 +1,6 @@
 """Group commit: what is handed in while one write is under way is written together by the next.
 
-There is no timer: the first item is written at once, alone, and under load the batches grow by themselves.
+Nothing waits for a timer: the first item is written at once, alone, and under load the batches grow by themselves.
 """
 
 from collections import deque
@@ -17,6 +17,9 @@ R = TypeVar("R")
 
 #: So many items make a batch at most.
 MAX_BATCH = 500
+
+#: With so many waiting a batch is large enough: it waits for no more.
+_ENOUGH = 20
 
 #: A write may take this long; then its items have not been written, as far as anybody can tell.
 WRITE_SECONDS = 10.0
@@ -52,6 +55,9 @@ class Batcher(Generic[T, R]):
     written. So do items that others stood in the way of (Contended), each of which is tried once more when it is alone.
     Only when the database is away is nothing tried again, and every item of the batch hears of it.
 
+    Under load, when something has come while a write was under way but not much, the next one waits for `gather`
+    seconds, if that is said: a batch of one costs as much as several.
+
     With `writers` above 1 so many batches are under way at once, on connections of their own: while the disk makes one
     durable the next is on its way. Two items of one batch are written together; of two batches either may be first.
     """
@@ -63,11 +69,13 @@ class Batcher(Generic[T, R]):
         limit: int = MAX_BATCH,
         seconds: float = WRITE_SECONDS,
         writers: int = 1,
+        gather: float = 0.0,
     ) -> None:
         self._write = write
         self._limit = limit
         self._seconds = seconds
         self._writers = writers
+        self._gather = gather
         self._waiting: deque[_Entry[T, R]] = deque()
         self._under_way: list[list[_Entry[T, R]]] = []
         self._idle_writers = trio.lowlevel.ParkingLot()
@@ -144,6 +152,8 @@ class Batcher(Generic[T, R]):
             self._under_way.append(batch)
             await self._write_some(batch)
             self._under_way.remove(batch)
+            if self._gather and 0 < len(self._waiting) < _ENOUGH:
+                await trio.sleep(self._gather)
 
     def _next(self) -> list[_Entry[T, R]]:
         batch: list[_Entry[T, R]] = []

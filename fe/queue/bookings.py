@@ -23,8 +23,11 @@ from fe.queue.stage import Job, W, WorkKind
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 
-#: So many batches of one writer are under way at once.
+#: So many batches of one writer are under way at once: different outcomes are side by side as it is.
 SIDE_BY_SIDE = 1
+
+#: How long a small batch waits for more under load: a batch of one costs what five of twenty do.
+GATHER_SECONDS = 0.002
 
 #: Told what was written, or LeaseLost, or what kept it from being written.
 Answered = Callable[[Outcome | Exception], None]
@@ -56,7 +59,8 @@ class Bookings(Generic[W]):
         #: The stages that run in this process, by their names.
         self.takers: dict[str, Taker] = {}
         by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome | None]] = {
-            writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE) for writer in kind.writers.values()
+            writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE, gather=GATHER_SECONDS)
+            for writer in kind.writers.values()
         }
         self._of = {outcome: by_writer[writer] for outcome, writer in kind.writers.items()}
         self._batchers = list(by_writer.values())

@@ -121,12 +121,18 @@ class Executor(Generic[W]):
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
                 await self._pause(due=False, room=True)  # what was tried is not written yet: claim no more for a while
                 continue
+            was_in_trouble = self._trouble.has_begun
             found = await self._claim()
             if found.works:
                 failpoints.reached("claimed")
                 for work in found.works:
                     in_flight.begin(work)
-                self._try_soon(found.works)
+                if self._trouble.has_begun and not was_in_trouble:
+                    # It began while these were claimed: they would be tried all at once.
+                    for work in found.works:
+                        self._hand_in(work, self._no_answer(work, "the stage is in trouble", counts=False))
+                else:
+                    self._try_soon(found.works)
             self._is_behind = found.full
             if found.capacity_left:
                 continue

@@ -8,6 +8,7 @@ transaction, how often a table was read from end to end and how many of its rows
 import os
 import uuid
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -211,6 +212,40 @@ async def test_a_document_that_was_signed_is_claimed_with_its_input_by_key(stage
 
     assert scanned == 0
     assert fetched <= 5 * 8
+
+
+async def test_taking_many_submissions_in_reads_no_history(grown: str) -> None:
+    one = NewSubmission(
+        tenant_id=TenantId(1),
+        submission_id=SubmissionId(new_id(NOW)),
+        environment=Environment.ECF,
+        api_key_id=ApiKeyId("fak_000000000000"),
+        client_request_id=None,
+        body_digest=b"\0" * 32,
+        format="xml",
+        root=Root.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
+        e_ncf="E310009999998",
+        issuer_rnc="131880738",
+        buyer_rnc=None,
+        as_user=None,
+        as_user_id=None,
+        original=b"<ECF/>",
+    )
+    many = [
+        replace(
+            one,
+            tenant_id=TenantId(1 + n % TENANTS),
+            submission_id=SubmissionId(new_id(NOW)),
+            client_request_id=ClientRequestId(f"many-{n}"),
+        )
+        for n in range(50)
+    ]
+    async with open_database(grown, role=FRONT) as db:
+        scanned, fetched = await rows_read(db, lambda conn: submissions.accept_many(conn, [(new, NOW) for new in many]))
+
+    assert scanned == 0
+    assert fetched <= 5 * 50
 
 
 async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:

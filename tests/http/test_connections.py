@@ -171,7 +171,7 @@ async def test_a_body_too_large_gets_413_and_the_client_can_read_it(front: Runni
     got = await front.raw(data)
 
     assert got.startswith(b"HTTP/1.1 413"), got[:200]
-    assert body_of(got) == {"message": "the body must not be larger than 1048576 bytes", "statusCode": 413}
+    assert body_of(got) == {"message": "the body must not be larger than 4096 bytes", "statusCode": 413}
 
 
 async def test_a_half_close_in_the_middle_harms_nobody(front: Running) -> None:

@@ -250,6 +250,9 @@ def open_stack(
             "FE_JWT_KEYS": f"bench:{secrets.token_hex(32)}",
             "FE_API_KEY_PEPPER": secrets.token_hex(32),
             "FE_KEK": f"bench:{secrets.token_hex(32)}",
+            # An authority on this machine, and one login for all: only in development.
+            "FE_DEVELOPMENT": "1",
+            "FE_DATABASE_SHARED_LOGIN": "1",
             "FE_AUTHORITY_ECF_URL": where["ecf"],
             "FE_AUTHORITY_FC_URL": where["fc"],
             "FE_AUTHORITY_STATUS_URL": where["status"],
@@ -261,7 +264,7 @@ def open_stack(
             cwd=folder,
             env={**stack.environment, "PYTHONPATH": str(tree)},
             check=True,
-            capture_output=True,
+            stdout=subprocess.DEVNULL,
         )
         stack.provision()
         yield stack

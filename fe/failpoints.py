@@ -16,6 +16,7 @@ POINTS = (
     "intended",  # the intent is committed, no byte sent
     "answered",  # the authority has answered, nothing booked
     "booked",  # the outcome is committed, nobody told
+    "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 
 _SIGNALS = {"": signal.SIGKILL, "stop": signal.SIGSTOP}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import trio
 
+from fe.identifiers import TenantId
 from fe.store import tenants
 from fe.store.postgres.db import Conn, DriverName, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -34,7 +35,7 @@ async def four_round_trips(conn: Conn) -> None:
     await conn.execute("INSERT INTO bench_rows (body) VALUES ('due')")
 
 
-async def one_query(conn: Conn, tenant_id: int) -> None:
+async def one_query(conn: Conn, tenant_id: TenantId) -> None:
     cursor = await conn.execute("SELECT name, issuer FROM tenants WHERE tenant_id = %s", (tenant_id,))
     assert await cursor.fetchone() is not None
 

@@ -39,6 +39,7 @@ from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.http.tokens import Tokens
+from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.store import history, keys, tenants
 from fe.store.postgres.db import Conn, open_database
@@ -119,7 +120,7 @@ class Bench:
     """One run: where the database is, and whom to ask as."""
 
     dsn: str
-    tenant_id: int
+    tenant_id: TenantId
     token: str
     peers: Path | None
 
@@ -198,7 +199,7 @@ def measure(bench: Bench, name: str, command: list[str], connections: int, secon
     return result
 
 
-async def prepare(dsn: str, old: int) -> tuple[int, str]:
+async def prepare(dsn: str, old: int) -> tuple[TenantId, str]:
     """Make a tenant, a key and a token; fill the history."""
     async with open_database(dsn) as db:
         tenant = await db.run(tenants.create, "Banco de pruebas SRL", {"RNCEmisor": "131880681"})
@@ -225,7 +226,7 @@ _FILL = """
 """
 
 
-async def fill(conn: Conn, tenant_id: int, key_id: str, start: int, end: int) -> None:
+async def fill(conn: Conn, tenant_id: TenantId, key_id: str, start: int, end: int) -> None:
     """Put old submissions into the history, spread over the last twenty months."""
     if start == 0:
         await conn.execute("SELECT ensure_month(now() - make_interval(months => n)) FROM generate_series(1, 21) AS n")

@@ -29,13 +29,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
 
 import trio
 
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
@@ -56,7 +56,7 @@ SLOTS_ALONE = 64
 _FEWER = {"ours, alone": 20, "procrastinate": 50}
 LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
-TENANT = 1
+TENANT = TenantId(1)
 
 _PRELOAD = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
@@ -121,7 +121,7 @@ def tools_for(db: Database, wakeups: Wakeups) -> Tools:
 
 
 def noop_stage(
-    done: trio.Event, jobs: int, at: dict[UUID, float], kind: WorkKind[Work] = NO_OP, slots: int = SLOTS
+    done: trio.Event, jobs: int, at: dict[SubmissionId, float], kind: WorkKind[Work] = NO_OP, slots: int = SLOTS
 ) -> StageConfig[Work]:
     count = 0
 
@@ -141,7 +141,7 @@ async def throughput(dsn: str, jobs: int, kind: WorkKind[Work], slots: int) -> f
     async with open_database(dsn) as db:
         await db.run(make_tenant)
         await db.run(preload, jobs)
-        done, stopping, at = trio.Event(), trio.Event(), dict[UUID, float]()
+        done, stopping, at = trio.Event(), trio.Event(), dict[SubmissionId, float]()
         stage, tools = noop_stage(done, jobs, at, kind, slots), tools_for(db, Wakeups(db))
         started = time.perf_counter()
         async with trio.open_nursery() as nursery:
@@ -168,14 +168,14 @@ async def latency(dsn: str, jobs: int) -> list[float]:
         trio.open_nursery() as nursery,
     ):
         await db.run(make_tenant)
-        done, stopping, at, put = trio.Event(), trio.Event(), dict[UUID, float](), dict[UUID, float]()
+        done, stopping, at, put = trio.Event(), trio.Event(), dict[SubmissionId, float](), dict[SubmissionId, float]()
         near, far = Wakeups(db), Wakeups(other)
         nursery.start_soon(near.run)
         nursery.start_soon(far.run)
         nursery.start_soon(run_stage, noop_stage(done, jobs, at), tools_for(db, near), stopping)
         await trio.sleep(1)
         for _ in range(jobs):
-            subject = new_id(datetime.now(UTC))
+            subject = SubmissionId(new_id(datetime.now(UTC)))
             put[subject] = time.perf_counter()
             await other.run(_put_one, subject)
             far.notify(Stage.SIGN)
@@ -186,7 +186,7 @@ async def latency(dsn: str, jobs: int) -> list[float]:
     return [at[subject] - put[subject] for subject in put]
 
 
-async def _put_one(conn: Conn, subject: UUID) -> None:
+async def _put_one(conn: Conn, subject: SubmissionId) -> None:
     await conn.execute(_ONE, (TENANT, subject))
 
 

@@ -21,8 +21,9 @@ from uuid import UUID, uuid4
 
 import trio
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
+from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
@@ -32,7 +33,7 @@ from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
-TENANT = 1
+TENANT = TenantId(1)
 LEASE = timedelta(seconds=60)
 TICK = 0.1
 XML = b"<ECF>" + b"x" * 5_700 + b"</ECF>"
@@ -47,14 +48,14 @@ _HEALTH = """
 def new_submission(now: datetime) -> NewSubmission:
     return NewSubmission(
         tenant_id=TENANT,
-        submission_id=new_id(now),
-        environment="ecf",
-        api_key_id="fak_000000000000",
-        client_request_id=uuid4().hex,
+        submission_id=SubmissionId(new_id(now)),
+        environment=Environment.ECF,
+        api_key_id=ApiKeyId("fak_000000000000"),
+        client_request_id=ClientRequestId(uuid4().hex),
         body_digest=b"\0" * 32,
         format="structured",
-        root="ECF",
-        ecf_type="31",
+        root=Root.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
         e_ncf=f"E31{UUID(int=uuid4().int).int % 10**10:010d}",
         issuer_rnc="131880738",
         buyer_rnc="131880681",
@@ -84,7 +85,7 @@ class Documents:
             partial(submissions.intend_to_send, work=w, at=now, lease=LEASE, digest=b"\0" * 32) for w in sent
         )
         await self._all(
-            partial(outbox.received, work=w, at=now, track_id=str(w.subject), after=timedelta(0), reply={})
+            partial(outbox.received, work=w, at=now, track_id=TrackId(str(w.subject)), after=timedelta(0), reply={})
             for w in sent
         )
         judged = await self._claim(Stage.TRACK, OutboxLane(Environment.ECF, "ecf"))
@@ -94,7 +95,7 @@ class Documents:
                 work=w,
                 at=now,
                 status=Status.ACCEPTED,
-                track_id=str(w.subject),
+                track_id=TrackId(str(w.subject)),
                 response={"trackStatus": {"estado": "Aceptado"}},
                 fate=NumberFate.USED,
             )
@@ -121,11 +122,11 @@ class Documents:
     @staticmethod
     def _document(now: datetime) -> SignedDocument:
         return SignedDocument(
-            certificate_id=UUID(int=1),
+            certificate_id=CertificateId(UUID(int=1)),
             signed=XML,
             sent=None,
-            host="ecf",
-            ecf_type="31",
+            host=Host.ECF,
+            ecf_type=EcfType.CREDIT_FISCAL,
             issuer_rnc="131880738",
             buyer_rnc="131880681",
             security_code="AbC1+/",

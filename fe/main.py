@@ -6,7 +6,6 @@ The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py
 import math
 import os
 from functools import partial
-from uuid import UUID
 
 import structlog
 import trio
@@ -23,6 +22,7 @@ from fe.http.app import HttpDeps, create_app
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.addresses import read_networks
 from fe.http.server.listener import serve_http
+from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
@@ -151,7 +151,7 @@ class Acknowledgers:
     def __init__(self, credentials: SigningCredentials) -> None:
         self.credentials = credentials
 
-    async def __call__(self, tenant_id: int, certificate_id: UUID) -> Signer:
+    async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
         """Give what signs with a certificate. Raises CannotAcknowledge, DatabaseUnavailable, or a VaultError."""
         try:
             return (await self.credentials.get(tenant_id, certificate_id)).signer

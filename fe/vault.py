@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from fe.identifiers import TenantId
+
 #: What the secrets of a certificate are for: whoever encrypts one and whoever decrypts it must say the same.
 P12_PURPOSE = "p12"
 PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
@@ -45,7 +47,7 @@ class Tampered(VaultError):
 class Belongs:
     """What an encrypted value belongs to."""
 
-    tenant_id: int
+    tenant_id: TenantId
     secret_id: str
     purpose: str
 

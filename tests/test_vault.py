@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fe.vault
+from fe.identifiers import TenantId
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault, VaultError
 
 OLD, NEW = {"2025": b"o" * 32}, {"2026": b"n" * 32}
-ROW = Belongs(7, "certificate-1", "p12")
+ROW = Belongs(TenantId(7), "certificate-1", "p12")
 SECRET = b"the private key"
 
 
@@ -44,11 +45,11 @@ def test_encrypting_twice_gives_two_values() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        Belongs(8, "certificate-1", "p12"),
-        Belongs(7, "certificate-2", "p12"),
-        Belongs(7, "certificate-1", "p12-passphrase"),
-        Belongs(7, "certificate-1:p12", ""),
-        Belongs(7, "", "certificate-1:p12"),
+        Belongs(TenantId(8), "certificate-1", "p12"),
+        Belongs(TenantId(7), "certificate-2", "p12"),
+        Belongs(TenantId(7), "certificate-1", "p12-passphrase"),
+        Belongs(TenantId(7), "certificate-1:p12", ""),
+        Belongs(TenantId(7), "", "certificate-1:p12"),
     ],
 )
 def test_a_value_moved_to_another_row_does_not_open(other: Belongs) -> None:
@@ -63,7 +64,7 @@ def test_a_value_moved_to_another_row_does_not_open(other: Belongs) -> None:
 
 def test_two_owners_never_look_the_same_to_the_lock() -> None:
     """Ids and purposes with the separator in them: what is authenticated must tell them apart all the same."""
-    one, other = Belongs(7, "a:b", "c"), Belongs(7, "a", "b:c")
+    one, other = Belongs(TenantId(7), "a:b", "c"), Belongs(TenantId(7), "a", "b:c")
     vault = Vault(NEW)
 
     with pytest.raises(Tampered):

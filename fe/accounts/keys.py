@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterable
 from datetime import datetime
 
+from fe.identifiers import ApiKeyId, TenantId
 from fe.store import keys
 from fe.store.postgres.db import Conn, Database
 
@@ -19,9 +20,9 @@ _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("nc
 REVOKED_CHANNEL = "fe_key_revoked"
 
 
-def new_api_key() -> tuple[str, str]:
+def new_api_key() -> tuple[ApiKeyId, str]:
     """Make the public id and the secret of a new key; the secret is shown once and kept nowhere."""
-    return f"fak_{secrets.token_hex(6)}", secrets.token_hex(32)
+    return ApiKeyId(f"fak_{secrets.token_hex(6)}"), secrets.token_hex(32)
 
 
 def hash_secret(pepper: bytes, secret: str) -> bytes:
@@ -39,7 +40,7 @@ def scopes_at_login(scopes: Iterable[str]) -> list[str]:
     return [scope for scope in SCOPES if scope in granted]
 
 
-async def revoke_key(db: Database, tenant_id: int, api_key_id: str, at: datetime) -> bool:
+async def revoke_key(db: Database, tenant_id: TenantId, api_key_id: ApiKeyId, at: datetime) -> bool:
     """Revoke a key for good and tell every process; False when the tenant has no such active key.
 
     The notification only makes it immediate: a process that misses it stops the key by itself within 30 s.
@@ -50,5 +51,5 @@ async def revoke_key(db: Database, tenant_id: int, api_key_id: str, at: datetime
     return revoked
 
 
-async def _tell(conn: Conn, api_key_id: str) -> None:
+async def _tell(conn: Conn, api_key_id: ApiKeyId) -> None:
     await conn.execute("SELECT pg_notify(%s, %s)", (REVOKED_CHANNEL, api_key_id))

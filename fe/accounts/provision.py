@@ -18,6 +18,7 @@ from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
+from fe.identifiers import CertificateId, UserId
 from fe.store import certificates, keys, tenants
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.keys import ApiKey
@@ -86,7 +87,7 @@ async def create_user(
         raise ProvisioningRefused(f"{email!r} is not an e-mail address")
     if issuer_override is not None:
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
-    user = await tenants.create_user(conn, tenant.tenant_id, new_id(now), email, issuer_override)
+    user = await tenants.create_user(conn, tenant.tenant_id, UserId(new_id(now)), email, issuer_override)
     if user is None:
         raise NameTaken(f"tenant {tenant.name!r} has a user {email!r} already")
     return user
@@ -156,7 +157,7 @@ async def add_certificate(
         raise ProvisioningRefused(
             f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one"
         )
-    certificate_id = new_id(now)
+    certificate_id = CertificateId(new_id(now))
     record = CertificateRecord(
         tenant_id=tenant.tenant_id,
         certificate_id=certificate_id,

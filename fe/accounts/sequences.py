@@ -7,6 +7,7 @@ from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.dates import end_of_day, local
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem, Severity
+from fe.identifiers import SequenceId, TenantId
 from fe.store import sequences
 from fe.store.postgres.db import Conn
 from fe.store.sequences import Change, Sequence, Unchanged
@@ -59,7 +60,7 @@ def end_of(last_day: date | None) -> datetime | None:
 
 async def put(
     conn: Conn,
-    tenant_id: int,
+    tenant_id: TenantId,
     environment: Environment,
     prefix: str,
     *,
@@ -80,7 +81,7 @@ async def put(
         tenant_id,
         environment,
         prefix,
-        new_id=new_id(now),
+        new_id=SequenceId(new_id(now)),
         minimum=minimum,
         maximum=maximum,
         expire_at=end_of(last_day),
@@ -90,7 +91,7 @@ async def put(
 
 
 async def change(
-    conn: Conn, tenant_id: int, environment: Environment, prefix: str, changes: Change, *, now: datetime
+    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, now: datetime
 ) -> Sequence:
     """Change of a sequence only what `changes` names. Raises BadSequence, NoSequence or NumberSent.
 

@@ -2,12 +2,12 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from uuid import UUID
 
 import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.signature import Signer
+from fe.identifiers import CertificateId, TenantId
 from fe.queue.outcome import TryLater
 from fe.store import certificates
 from fe.store.certificates import EncryptedCertificate
@@ -49,9 +49,9 @@ class SigningCredentials:
         self._db = db
         self._vault = vault
         self.threads = threads
-        self._slots: OrderedDict[tuple[int, UUID], _Slot] = OrderedDict()
+        self._slots: OrderedDict[tuple[TenantId, CertificateId], _Slot] = OrderedDict()
 
-    async def get(self, tenant_id: int, certificate_id: UUID) -> Opened:
+    async def get(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         """Return the certificate, ready. Raises CannotOpen, DatabaseUnavailable, or a VaultError.
 
         If the task that is opening it is cancelled, the next one that waits opens it.
@@ -79,7 +79,7 @@ class SigningCredentials:
             if now >= slot.until and not slot.lock.locked():
                 del self._slots[key]
 
-    async def _open(self, tenant_id: int, certificate_id: UUID) -> Opened:
+    async def _open(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         encrypted = await self._db.run_for(tenant_id, certificates.encrypted, certificate_id)
         if encrypted is None:
             raise CannotOpen("no certificate available: it was removed")

@@ -8,6 +8,7 @@ from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
 from fe.authority.estado import Estado
+from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt
 from fe.store.submissions import SignedDocument
@@ -24,7 +25,7 @@ class Signed(Advance):
     """The document exists, and is to be sent."""
 
     document: SignedDocument
-    to: str = Stage.SEND
+    to: Stage = Stage.SEND
     name: str = "signed"
 
 
@@ -32,9 +33,9 @@ class Signed(Advance):
 class Received(Advance):
     """The authority has it under this trackId, and will validate it."""
 
-    track_id: str
+    track_id: TrackId
     reply: dict[str, Any]
-    to: str = Stage.TRACK
+    to: Stage = Stage.TRACK
     after: timedelta = FIRST_LOOK
     name: str = "received"
 
@@ -43,8 +44,8 @@ class Received(Advance):
 class Adopted(Advance):
     """A trackId was found by asking: the document had arrived."""
 
-    track_id: str
-    to: str = Stage.TRACK
+    track_id: TrackId
+    to: Stage = Stage.TRACK
     name: str = "adopted"
 
 
@@ -53,7 +54,7 @@ class Processing(Advance):
     """The authority is still at it: ask again."""
 
     response: dict[str, Any]
-    to: str = Stage.TRACK
+    to: Stage = Stage.TRACK
     name: str = "En Proceso"
 
 
@@ -62,7 +63,7 @@ class NotKnownThere(Advance):
     """The authority was asked and does not know it: the same bytes may go out again."""
 
     reason: str
-    to: str = Stage.SEND
+    to: Stage = Stage.SEND
     name: str = "not known there"
 
 
@@ -71,7 +72,7 @@ class Decided(End):
     """The authority's last word."""
 
     status: Status
-    track_id: str | None
+    track_id: TrackId | None
     response: dict[str, Any]
     fate: NumberFate
     #: The two digits of the type of its e-NCF, where they are known.
@@ -116,7 +117,7 @@ def fate_of(verdict: Verdict) -> NumberFate:
     return NumberFate.UNKNOWN if verdict.number_used is None else NumberFate.REUSABLE
 
 
-def final(verdict: Verdict, *, track_id: str | None = None) -> Decided:
+def final(verdict: Verdict, *, track_id: TrackId | None = None) -> Decided:
     """The authority's last word."""
     return Decided(
         status=_STATUS[verdict.estado],

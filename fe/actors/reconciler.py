@@ -47,7 +47,7 @@ class Reconciler:
         try:
             if facts.is_summary:
                 outcome = await self._summary(work, facts, opened)
-            elif Root(facts.root) is Root.ECF:
+            elif facts.root is Root.ECF:
                 outcome = await self._document(work, facts, opened)
             else:
                 # Approvals and voidings cannot be asked for, and saying the same twice changes nothing
@@ -64,7 +64,7 @@ class Reconciler:
         be asked, has not judged another send of this number yet, or does not show yet what holds it.
         """
         facts = await self.db.run(submissions.reconcile_facts, work)
-        if not facts.is_summary and Root(facts.root) is not Root.ECF:
+        if not facts.is_summary and facts.root is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:
             known = await self._known(work, facts, opened)

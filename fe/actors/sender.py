@@ -23,7 +23,7 @@ from fe.store.submissions import OutgoingDocument, SendInDoubt
 
 def file_name(document: OutgoingDocument) -> str:
     """Name the file by authority.md#file-names; an ANECF, for which no rule is documented, by its issuer alone."""
-    match Root(document.root):
+    match document.root:
         case Root.ACECF:
             return f"{document.buyer_rnc}{document.e_ncf}.xml"
         case Root.ANECF:
@@ -87,7 +87,7 @@ class Sender:
         return await self._answered(work, opened, answer)
 
     def _service(self, document: OutgoingDocument) -> Service:
-        root = Root(document.root)
+        root = document.root
         if document.is_summary:
             return Service.SUMMARY_RECEPTION
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]

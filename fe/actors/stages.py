@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
@@ -15,6 +14,7 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
+from fe.identifiers import SubmissionId
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
@@ -55,7 +55,7 @@ def stages(
     authority: Authority,
     credentials: SigningCredentials,
     pulse: Pulse,
-    ended: Callable[[UUID], None] = lambda _: None,
+    ended: Callable[[SubmissionId], None] = lambda _: None,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in.
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from fe.actors.outcomes import Adopted, Decided, Failed, NotKnownThere, Processing, Received, Signed
 from fe.clock import Clock
 from fe.ecf.ids import moment_of
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
@@ -89,7 +89,9 @@ async def _is_open(conn: Conn, work: Work) -> bool:
     return await outbox.has_open_sends(conn, work)
 
 
-def submission_kind(metrics: Metrics, clock: Clock, ended: Callable[[UUID], None] = lambda _: None) -> WorkKind[Work]:
+def submission_kind(
+    metrics: Metrics, clock: Clock, ended: Callable[[SubmissionId], None] = lambda _: None
+) -> WorkKind[Work]:
     """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
 
     def written(work: Work, outcome: Outcome) -> None:

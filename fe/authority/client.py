@@ -28,6 +28,7 @@ from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.identifiers import TrackId
 
 __all__ = [
     "Authority",
@@ -128,7 +129,7 @@ class Authority:
         return await self._in_session(outgoing.environment, credential, send)
 
     async def result(
-        self, environment: Environment, track_id: str, credential: Signing, *, e_ncf: str | None = None
+        self, environment: Environment, track_id: TrackId, credential: Signing, *, e_ncf: str | None = None
     ) -> Verdict:
         """Ask for the verdict by trackId (row 5); "No encontrado" and "En Proceso" are verdicts here.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fe.authority.bodies import Body, BodyForm, Message, alone, flag, fold, member, messages, number, text
 from fe.authority.estado import ESTADO_BY_CODE, Estado
+from fe.identifiers import TrackId
 
 _ROOTS = frozenset(
     {
@@ -51,7 +52,7 @@ class AnotherDocument(Unreadable):
 class Receipt:
     """The authority has the document and will judge it: ask for the verdict by `track_id`."""
 
-    track_id: str
+    track_id: TrackId
     raw: dict[str, Any]
 
 
@@ -66,7 +67,7 @@ class Verdict:
 
     estado: Estado
     messages: tuple[Message, ...]
-    track_id: str | None
+    track_id: TrackId | None
     e_ncf: str | None
     number_used: bool | None
     received_at: str | None
@@ -87,7 +88,7 @@ class Verdict:
 class Tracking:
     """One of the submissions the authority has seen of an e-NCF; `estado` is None if its word is none of the five."""
 
-    track_id: str
+    track_id: TrackId
     estado: Estado | None
     received_at: str | None
 
@@ -165,11 +166,11 @@ def read_receipt(body: Body) -> Receipt | None:
     return Receipt(track_id, body.raw) if track_id else None
 
 
-def _track_id(value: Any) -> str | None:
+def _track_id(value: Any) -> TrackId | None:
     track_id = text(member(value, "trackid"))
     if track_id is None or not _TRACK_ID.fullmatch(track_id) or not track_id.strip("0-"):
         return None  # all zeros is how .NET writes the UUID that was never set
-    return track_id
+    return TrackId(track_id)
 
 
 def read_verdict(body: Body) -> Verdict:
@@ -178,7 +179,7 @@ def read_verdict(body: Body) -> Verdict:
     return _verdict(body, body.value, _estado(body.value, body))
 
 
-def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: str | None = None) -> Verdict:
+def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: TrackId | None = None) -> Verdict:
     """Read the verdict of one document; an answer that names another is unreadable. None is not compared."""
     verdict = read_verdict(body)
     for asked, answered in ((e_ncf, verdict.e_ncf), (track_id, verdict.track_id)):

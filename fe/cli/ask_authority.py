@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
 
 import trio
 
@@ -15,7 +14,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
-from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.operations.replay import can_be_asked
 from fe.queue.outcome import TryLater
@@ -38,7 +37,7 @@ class AuthorityAnswer:
 
 async def ask_about(
     db: Database, chosen: Sequence[DeadLetter], settings: Settings, *, clock: Clock
-) -> dict[UUID, AuthorityAnswer]:
+) -> dict[SubmissionId, AuthorityAnswer]:
     """Ask the authority about each dead letter whether it knows the document. Nothing is written, here or there.
 
     Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
@@ -52,7 +51,7 @@ async def ask_about(
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
     reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
-    answers: dict[UUID, AuthorityAnswer] = {}
+    answers: dict[SubmissionId, AuthorityAnswer] = {}
     at_once = trio.CapacityLimiter(_AT_ONCE)
 
     async def ask(dead_letter: DeadLetter) -> None:
@@ -74,7 +73,7 @@ async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> AuthorityAnsw
         return AuthorityAnswer(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,
-        lane=OutboxLane(Environment(dead_letter.environment), dead_letter.host),
+        lane=OutboxLane(dead_letter.environment, dead_letter.host),
         tenant_id=dead_letter.tenant_id,
         subject=dead_letter.subject,
         attempt=1,

@@ -4,13 +4,14 @@ import getpass
 import os
 from collections.abc import Callable
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any, TypeVar
-from uuid import UUID
 
 import click
 
 from fe.accounts import provision
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
@@ -19,7 +20,15 @@ from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-environment_choice = click.Choice([environment.value for environment in Environment])
+
+def member_option(name: str, kind: type[StrEnum], words: str) -> Callable[[F], F]:
+    """Add an option that names a member of `kind`, or is left out."""
+    return click.option(
+        name,
+        type=click.Choice([member.value for member in kind]),
+        callback=lambda _ctx, _param, value: None if value is None else kind(value),
+        help=words,
+    )
 
 
 def filters(command: F) -> F:
@@ -27,8 +36,8 @@ def filters(command: F) -> F:
     for option in reversed(
         (
             click.option("--tenant", "tenant_name", metavar="NAME", help="Only of this tenant."),
-            click.option("--environment", type=environment_choice, help="Only of this environment."),
-            click.option("--stage", type=click.Choice([stage.value for stage in Stage]), help="Only of this stage."),
+            member_option("--environment", Environment, "Only of this environment."),
+            member_option("--stage", Stage, "Only of this stage."),
             click.option("--error", metavar="TEXT", help="Only with this in the error's text."),
             click.option("--older-than", type=float, metavar="MINUTES", help="Only those that died so long ago."),
             click.option("--encf", "e_ncf", metavar="NUMBER", help="Only of this e-NCF."),
@@ -82,12 +91,12 @@ async def chosen(
     db: Database,
     *,
     tenant_name: str | None,
-    environment: str | None,
-    stage: str | None,
+    environment: Environment | None,
+    stage: Stage | None,
     error: str | None,
     older_than: float | None,
     e_ncf: str | None,
-    ids: tuple[UUID, ...],
+    ids: tuple[SubmissionId, ...],
 ) -> DeadLetterFilter:
     """Tell what the options of `filters` choose."""
     tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None

@@ -14,6 +14,7 @@ from fe.cli.failures import Failure
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.identifiers import SubmissionId
 from fe.operations import evidence as proofs
 from fe.store import evidence as stored
 from fe.store.evidence import Evidence
@@ -31,7 +32,7 @@ def evidence() -> None:
 
 @evidence.command()
 @click.argument("tax_log_id", type=click.UUID)
-def export(tax_log_id: UUID) -> None:
+def export(tax_log_id: SubmissionId) -> None:
     """Write the history of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
     found = with_database(settings_with_database(), lambda db: _stored(db, tax_log_id))
     click.echo(json.dumps(proofs.export(found), ensure_ascii=False))
@@ -45,7 +46,7 @@ def export(tax_log_id: UUID) -> None:
 @click.option("--since", type=_DAY, help="With --tenant: accepted on this day (UTC) or later.")
 @click.option("--until", type=_DAY, help="With --tenant: accepted on this day (UTC) or before.")
 def verify(
-    tax_log_id: UUID | None,
+    tax_log_id: SubmissionId | None,
     path: Path | None,
     expect: str | None,
     tenant_name: str | None,
@@ -79,7 +80,7 @@ def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None
 
     async def work(db: Database) -> tuple[int, list[str]]:
         tenant = await db.run(provision.find_tenant, tenant_name)
-        checked, wrong, after = 0, list[str](), UUID(int=0)
+        checked, wrong, after = 0, list[str](), SubmissionId(UUID(int=0))
         while page := await db.run(stored.submissions_of, tenant.tenant_id, first, last, after):
             for submission_id in page:
                 one = await _stored(db, submission_id)
@@ -101,7 +102,7 @@ def _fail_on(faults: Iterator[str]) -> None:
         sys.exit(1)
 
 
-async def _stored(db: Database, tax_log_id: UUID) -> Evidence:
+async def _stored(db: Database, tax_log_id: SubmissionId) -> Evidence:
     found = await db.transact(stored.read, tax_log_id)
     if found is None:
         raise Failure(f"there is no submission {tax_log_id}")

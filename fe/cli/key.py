@@ -22,6 +22,7 @@ from fe.cli.session import (
 from fe.clock import system_clock
 from fe.config import require
 from fe.ecf.catalogue import Environment
+from fe.identifiers import ApiKeyId
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
@@ -89,7 +90,7 @@ def list_(tenant_name: str, as_json: bool) -> None:
 @key.command()
 @click.argument("api_key_id")
 @tenant_option
-def revoke(api_key_id: str, tenant_name: str) -> None:
+def revoke(api_key_id: ApiKeyId, tenant_name: str) -> None:
     """Revoke a key for good. Its tokens stop working at once, at the latest after 30 seconds."""
 
     async def work(db: Database) -> bool:
@@ -103,7 +104,7 @@ def revoke(api_key_id: str, tenant_name: str) -> None:
 
 @key.command()
 @click.argument("api_key_id")
-def unlock(api_key_id: str) -> None:
+def unlock(api_key_id: ApiKeyId) -> None:
     """End the lockout of a key that failed to log in too often. An address's own lockout is not touched."""
 
     async def work(db: Database) -> bool:

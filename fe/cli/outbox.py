@@ -3,18 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 import click
 
 from fe.accounts import provision
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
-from fe.cli.dead_letter_options import audited, chosen, environment_choice, filters, find, given, words
+from fe.cli.dead_letter_options import audited, chosen, filters, find, given, member_option, words
 from fe.cli.failures import Failure
 from fe.cli.replay import replay
 from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, SubmissionId
 from fe.operations.replay import act_on_each
 from fe.operations.why import Diagnosis, Limits, explain
 from fe.queue.pulse import SILENCE
@@ -138,7 +139,7 @@ async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt
 @outbox.command("show")
 @click.argument("tax_log_id", type=click.UUID)
 @json_option
-def show_(tax_log_id: UUID, as_json: bool) -> None:
+def show_(tax_log_id: SubmissionId, as_json: bool) -> None:
     """List what happened to one submission."""
 
     async def work(db: Database) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ def show_(tax_log_id: UUID, as_json: bool) -> None:
 @outbox.command()
 @click.argument("tax_log_id", type=click.UUID)
 @json_option
-def why(tax_log_id: UUID, as_json: bool) -> None:
+def why(tax_log_id: SubmissionId, as_json: bool) -> None:
     """Say what a submission waits for, and until when."""
 
     async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
@@ -182,7 +183,7 @@ def why(tax_log_id: UUID, as_json: bool) -> None:
     show(record, as_json=True)
 
 
-async def _submission(db: Database, tax_log_id: UUID) -> WaitingSubmission:
+async def _submission(db: Database, tax_log_id: SubmissionId) -> WaitingSubmission:
     found = await db.run(diagnosis.why, tax_log_id)
     if found is None:
         raise Failure(f"there is no submission {tax_log_id}")
@@ -219,9 +220,9 @@ def discard(
 
 @outbox.command()
 @click.option("--tenant", "tenant_name", metavar="NAME", help="Only this tenant; without it, all.")
-@click.option("--environment", type=environment_choice, help="Only this environment; without it, all.")
+@member_option("--environment", Environment, "Only this environment; without it, all.")
 @audited
-def pause(tenant_name: str | None, environment: str | None, by_whom: str, reason: str | None) -> None:
+def pause(tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None) -> None:
     """Begin no more work on a tenant's rows, or on any. What is in flight is finished; clients are answered as ever."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is paused already")
@@ -230,9 +231,9 @@ def pause(tenant_name: str | None, environment: str | None, by_whom: str, reason
 
 @outbox.command()
 @click.option("--tenant", "tenant_name", metavar="NAME", help="As it was paused.")
-@click.option("--environment", type=environment_choice, help="As it was paused.")
+@member_option("--environment", Environment, "As it was paused.")
 @audited
-def resume(tenant_name: str | None, environment: str | None, by_whom: str, reason: str | None) -> None:
+def resume(tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None) -> None:
     """Undo a pause."""
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is not paused (`fe outbox status` shows what is)")
@@ -240,13 +241,16 @@ def resume(tenant_name: str | None, environment: str | None, by_whom: str, reaso
 
 
 def _pause_or_resume(
-    act: Callable[..., Any], tenant_name: str | None, environment: str | None, by_whom: str, reason: str
+    act: Callable[..., Any], tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str
 ) -> bool:
     async def task(conn: Conn) -> bool:
         now = system_clock()
         tenant = await provision.find_tenant(conn, tenant_name) if tenant_name else None
         done: bool = await act(
-            conn, OperatorAction(new_id(now), now, by_whom, reason), tenant.tenant_id if tenant else None, environment
+            conn,
+            OperatorAction(ActionId(new_id(now)), now, by_whom, reason),
+            tenant.tenant_id if tenant else None,
+            environment,
         )
         return done
 

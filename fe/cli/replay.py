@@ -11,6 +11,7 @@ from fe.cli.session import json_option, moment, settings_with_database, show, sh
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, ReplayPlanId
 from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run
 from fe.store.postgres.db import Conn, Database
@@ -52,7 +53,7 @@ from fe.store.queue.replay_plans import Progress, ReplayPlan
 def replay(
     dry_run: bool,
     ask: bool,
-    plan_id: str | None,
+    plan_id: ReplayPlanId | None,
     canary: int,
     per_second: float,
     stop_on_failure: bool,
@@ -78,8 +79,8 @@ def replay(
     if ask:
         raise click.UsageError("--ask goes with --dry-run: a replay asks by itself where it has to")
 
-    async def work(db: Database) -> tuple[str, Run]:
-        name = plan_id or f"replay-{new_id(system_clock()).hex[:12]}"
+    async def work(db: Database) -> tuple[ReplayPlanId, Run]:
+        name = plan_id or ReplayPlanId(f"replay-{new_id(system_clock()).hex[:12]}")
         plan = await db.run(replay_plans.find, name)
         if plan is None:
             if go_on:
@@ -126,7 +127,7 @@ def replay(
 
 
 async def _write_down(
-    db: Database, found: list[DeadLetter], name: str, by_whom: str, reason: str, **pace: Any
+    db: Database, found: list[DeadLetter], name: ReplayPlanId, by_whom: str, reason: str, **pace: Any
 ) -> ReplayPlan:
     if not found:
         raise Failure("there are no such dead letters")
@@ -135,7 +136,7 @@ async def _write_down(
 
     async def write(conn: Conn) -> None:
         # When two do this at once, the second finds the first one's plan, and both run that.
-        await replay_plans.make(conn, OperatorAction(new_id(now), now, by_whom, reason), name, rows, **pace)
+        await replay_plans.make(conn, OperatorAction(ActionId(new_id(now)), now, by_whom, reason), name, rows, **pace)
 
     await db.transact(write)
     plan = await db.run(replay_plans.find, name)

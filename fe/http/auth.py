@@ -11,6 +11,7 @@ from fe.clock import Clock
 from fe.http.calls import Caller
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
 from fe.http.tokens import BadToken, Tokens
+from fe.identifiers import ApiKeyId
 from fe.store import keys
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Database
@@ -41,12 +42,12 @@ class KeyStates:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: dict[str, tuple[ApiKey, float]] = {}
-        self._asking: dict[str, trio.Event] = {}
+        self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
+        self._asking: dict[ApiKeyId, trio.Event] = {}
         #: When the last lookup of a key failed.
-        self._failed_at: dict[str, float] = {}
+        self._failed_at: dict[ApiKeyId, float] = {}
 
-    async def find(self, api_key_id: str) -> ApiKey | None:
+    async def find(self, api_key_id: ApiKeyId) -> ApiKey | None:
         """Find a key as it was at most 29 s ago; None when there is no such key.
 
         Raises DatabaseUnavailable when that is not known: closed rather than open.
@@ -60,7 +61,7 @@ class KeyStates:
                 return await self._ask(api_key_id)
             await other.wait()
 
-    async def _ask(self, api_key_id: str) -> ApiKey | None:
+    async def _ask(self, api_key_id: ApiKeyId) -> ApiKey | None:
         if trio.current_time() - self._failed_at.get(api_key_id, -inf) < RETRY_SECONDS:
             return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
@@ -79,30 +80,30 @@ class KeyStates:
             del self._asking[api_key_id]
             done.set()
 
-    def _believed(self, api_key_id: str, unanswered: DatabaseUnavailable) -> ApiKey:
+    def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
         """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
         known = self._known.get(api_key_id)
         if known is None or trio.current_time() - known[1] >= BELIEVED_FOR:
             raise unanswered
         return known[0]
 
-    def _learn(self, api_key_id: str, found: ApiKey | None, asked_at: float) -> None:
+    def _learn(self, api_key_id: ApiKeyId, found: ApiKey | None, asked_at: float) -> None:
         self._failed_at.pop(api_key_id, None)
         if found is None:
             self._known.pop(api_key_id, None)
         else:
             _keep(self._known, api_key_id, (found, asked_at))
 
-    def forget(self, api_key_id: str) -> None:
+    def forget(self, api_key_id: ApiKeyId) -> None:
         """Ask again at the next use."""
         self._known.pop(api_key_id, None)
 
     async def listen(self) -> None:
         """Hear of revocations until cancelled."""
-        await self._db.listen(REVOKED_CHANNEL, self.forget)
+        await self._db.listen(REVOKED_CHANNEL, lambda key: self.forget(ApiKeyId(key)))
 
 
-def _keep(kept: dict[str, T], api_key_id: str, value: T) -> None:
+def _keep(kept: dict[ApiKeyId, T], api_key_id: ApiKeyId, value: T) -> None:
     """Note something about a key; the oldest is forgotten when there are very many."""
     if len(kept) >= _MAX_KEYS:
         kept.pop(next(iter(kept)))

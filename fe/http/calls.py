@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from fe.ecf.catalogue import Environment
 from fe.http.errors import ApiError
+from fe.identifiers import ApiKeyId, TenantId
 
 MAX_QUERY_FIELDS = 32
 
@@ -15,8 +16,8 @@ MAX_QUERY_FIELDS = 32
 class Caller:
     """Who is calling: a key that is active, and what its token permits."""
 
-    api_key_id: str
-    tenant_id: int
+    api_key_id: ApiKeyId
+    tenant_id: TenantId
     environment: Environment
     scopes: frozenset[str]
 

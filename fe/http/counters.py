@@ -8,6 +8,7 @@ import trio
 
 from fe.clock import Clock
 from fe.http.calls import Caller
+from fe.identifiers import ApiKeyId, TenantId
 from fe.store import usage
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -25,12 +26,12 @@ class Counters:
         self._db = db
         self._clock = clock
         self._counts: dict[CountKey, RequestCount] = {}
-        self._uses: dict[tuple[int, str], datetime] = {}
+        self._uses: dict[tuple[TenantId, ApiKeyId], datetime] = {}
 
     def count(self, caller: Caller, status: int, bytes_in: int, bytes_out: int) -> None:
         """Count one request that a caller made."""
         now = self._clock()
-        key = (caller.tenant_id, caller.environment.value, now.date())
+        key = (caller.tenant_id, caller.environment, now.date())
         count = self._counts.get(key)
         if count is None:
             count = self._counts[key] = RequestCount()
@@ -67,6 +68,8 @@ class Counters:
             self._uses = uses | self._uses
 
 
-async def _write(conn: Conn, *, counts: dict[CountKey, RequestCount], uses: dict[tuple[int, str], datetime]) -> None:
+async def _write(
+    conn: Conn, *, counts: dict[CountKey, RequestCount], uses: dict[tuple[TenantId, ApiKeyId], datetime]
+) -> None:
     await usage.add_requests(conn, counts)
     await usage.keys_used(conn, [(tenant_id, key, at) for (tenant_id, key), at in uses.items()])

@@ -8,6 +8,7 @@ import trio
 from fe.http.auth import KeyStates
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN
+from fe.identifiers import ApiKeyId
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -19,7 +20,7 @@ _PATIENCE = 3.0
 KEPT_FOR = 2.0
 
 #: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
-_NOBODYS_KEY = "readiness"
+_NOBODYS_KEY = ApiKeyId("readiness")
 
 
 class Health:

@@ -90,7 +90,7 @@ class Invoices:
             return ApiReply(200, _NOT_FOUND)
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
-        again = _POLLING.get(Status(record.status))
+        again = _POLLING.get(record.status)
         return ApiReply(200, serialize_record(record), (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:

@@ -17,6 +17,7 @@ from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
 from fe.http.server.addresses import Network, client_address
 from fe.http.tokens import LIFETIME, Tokens
+from fe.identifiers import ApiKeyId
 from fe.monitoring.metrics import Metrics
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
@@ -32,7 +33,7 @@ _log = structlog.get_logger(__name__)
 class LoginRequest(RequestModel):
     """An API key and its secret."""
 
-    apiKeyId: Annotated[str, Field(description="public; begins with fak_", json_schema_extra={"pattern": "^fak_"})]
+    apiKeyId: Annotated[ApiKeyId, Field(description="public; begins with fak_", json_schema_extra={"pattern": "^fak_"})]
     apiSecret: str
 
     @classmethod
@@ -42,7 +43,7 @@ class LoginRequest(RequestModel):
 
     @field_validator("apiKeyId")
     @classmethod
-    def _begins_with_fak(cls, value: str) -> str:
+    def _begins_with_fak(cls, value: ApiKeyId) -> ApiKeyId:
         if not value.startswith("fak_"):
             raise ValueError("must start with fak_")
         return value
@@ -122,7 +123,7 @@ class Login:
 
 
 async def _attempt_and_find(
-    conn: Conn, address: bytes, key_bucket: bytes, api_key_id: str
+    conn: Conn, address: bytes, key_bucket: bytes, api_key_id: ApiKeyId
 ) -> tuple[Lockout | None, ApiKey | None]:
     """Count the attempt, then look the key up: one round trip for both."""
     lockout = await throttle.attempt(conn, address, key_bucket)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import trio
 
 from fe.http.server.admission import Admission
+from fe.identifiers import TenantId
 from fe.lifecycle import FINAL
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -27,7 +28,7 @@ class LongPolls:
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 
-    async def for_the_end(self, tenant_id: int, record: Record, seconds: float) -> Record:
+    async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down."""
         if record.status in FINAL or self._ending or len(self._scopes) >= MAX_WAITING:
             return record

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.errors import ApiError
+from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Place, Status
 from fe.store.history import HistoryFilter
 
@@ -32,11 +33,11 @@ STATES = (*Status, Place.DEAD_LETTER)
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
-def read_track_or_id(text: str) -> UUID | str | None:
+def read_track_or_id(text: str) -> SubmissionId | TrackId | None:
     """Read a taxLogId or trackId; None for what can be neither, which matches nothing."""
     if not _TRACK_OR_ID.fullmatch(text):
         return None
-    return UUID(text) if _UUID.fullmatch(text) else text
+    return SubmissionId(UUID(text)) if _UUID.fullmatch(text) else TrackId(text)
 
 
 def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: int, maximum: int) -> int:
@@ -86,7 +87,7 @@ class HistoryQuery:
     page: int
     limit: int
     chosen: HistoryFilter
-    cursor: UUID | None
+    cursor: SubmissionId | None
 
 
 def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
@@ -123,13 +124,13 @@ def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], words
     return text
 
 
-def _read_cursor(query: Mapping[str, str]) -> UUID | None:
+def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:
     text = query.get("cursor")
     if text is None:
         return None
     if not _UUID.fullmatch(text):
         raise ApiError(400, "cursor must be the nextCursor of an earlier answer")
-    return UUID(text)
+    return SubmissionId(UUID(text))
 
 
 def iso(moment: datetime) -> str:

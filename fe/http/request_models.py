@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.http.request_bodies import RequestModel
+from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
 
 _FORMAT = "format must be one of: xml, structured"
@@ -67,7 +68,9 @@ class NewInvoice(RequestModel):
         dict[str, Any] | None,
         Field(description="the document as JSON, in the authority's element names; required when format is structured"),
     ] = None
-    clientRequestId: Annotated[str | None, Field(min_length=1, max_length=120, description="idempotency key")] = None
+    clientRequestId: Annotated[
+        ClientRequestId | None, Field(min_length=1, max_length=120, description="idempotency key")
+    ] = None
     asUser: Annotated[
         str | None,
         Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
@@ -118,7 +121,7 @@ class NewInvoice(RequestModel):
             payload=self.payload,
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
-            as_user_id=UUID(self.asUserId) if self.asUserId is not None else None,
+            as_user_id=UserId(UUID(self.asUserId)) if self.asUserId is not None else None,
         )
 
 

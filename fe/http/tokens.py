@@ -12,6 +12,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OctKey
 
 from fe.accounts.keys import SCOPES
+from fe.identifiers import ApiKeyId
 
 LIFETIME = 3600
 _ISSUER = "fe"
@@ -36,7 +37,7 @@ class BadToken(Exception):
 class Grant:
     """What a valid token says: whose key it is, what it permits, and until when (seconds since 1970)."""
 
-    api_key_id: str
+    api_key_id: ApiKeyId
     scopes: frozenset[str]
     expires: int
 
@@ -52,7 +53,7 @@ class Tokens:
         self._keys = KeySet([OctKey.import_key(secret, {"kid": kid}) for kid, secret in keys.items()])
         self._seen: OrderedDict[str, Grant] = OrderedDict()
 
-    def issue(self, api_key_id: str, scopes: Iterable[str], now: datetime) -> str:
+    def issue(self, api_key_id: ApiKeyId, scopes: Iterable[str], now: datetime) -> str:
         """Issue a token for an hour from `now`."""
         issued = int(now.timestamp())
         claims = {

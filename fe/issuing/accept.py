@@ -17,6 +17,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem
+from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
@@ -32,7 +33,9 @@ _TAX_ID = re.compile(TAX_ID_FORM)
 _FAR = 100
 
 
-def admit(draft: Draft, tenant_id: int, environment: Environment, api_key_id: str, now: datetime) -> NewSubmission:
+def admit(
+    draft: Draft, tenant_id: TenantId, environment: Environment, api_key_id: ApiKeyId, now: datetime
+) -> NewSubmission:
     """Read the document and make the submission to store; CPU work only, safe in a thread.
 
     Raises MalformedXml or NotADocument when it cannot become a document.
@@ -43,7 +46,7 @@ def admit(draft: Draft, tenant_id: int, environment: Environment, api_key_id: st
     e_ncf = _if_like(_E_NCF, document.e_ncf)
     return NewSubmission(
         tenant_id=tenant_id,
-        submission_id=new_id(now),
+        submission_id=SubmissionId(new_id(now)),
         environment=environment,
         api_key_id=api_key_id,
         client_request_id=draft.client_request_id,

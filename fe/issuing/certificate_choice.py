@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
+from fe.identifiers import UserId
 from fe.store.submissions import Candidate
 
 
@@ -12,7 +12,7 @@ class NoCertificate(Exception):
 
 
 def choose_certificate(
-    candidates: Sequence[Candidate], *, as_user: str | None, as_user_id: UUID | None, now: datetime
+    candidates: Sequence[Candidate], *, as_user: str | None, as_user_id: UserId | None, now: datetime
 ) -> Candidate:
     """Choose among a tenant's certificates in use.
 
@@ -27,7 +27,7 @@ def choose_certificate(
     return chosen
 
 
-def _by_rule(candidates: Sequence[Candidate], as_user: str | None, as_user_id: UUID | None) -> Candidate:
+def _by_rule(candidates: Sequence[Candidate], as_user: str | None, as_user_id: UserId | None) -> Candidate:
     if not candidates:
         raise NoCertificate("no certificate available: upload the .p12 file and its passphrase in the portal")
     if as_user_id is not None:

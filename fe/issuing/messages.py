@@ -3,13 +3,12 @@
 What the document alone shows is said by `fe.ecf.rules`.
 """
 
-from uuid import UUID
-
 from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Severity, show
+from fe.identifiers import SubmissionId
 
 
-def number_taken(document: Document, holder: UUID) -> Problem:
+def number_taken(document: Document, holder: SubmissionId) -> Problem:
     """The number is accepted, or on its way, under another submission of this tenant in this environment."""
     return Problem(
         code="number-taken",

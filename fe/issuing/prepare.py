@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from lxml import etree
 
@@ -21,6 +20,7 @@ from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Rates
+from fe.identifiers import ClientRequestId, SubmissionId, UserId
 from fe.issuing.messages import number_taken
 from fe.store.numbers import Holder
 
@@ -32,9 +32,9 @@ class Draft:
     format: Literal["xml", "structured"]
     xml: str | None = None
     payload: Mapping[str, Any] | None = None
-    client_request_id: str | None = None
+    client_request_id: ClientRequestId | None = None
     as_user: str | None = None
-    as_user_id: UUID | None = None
+    as_user_id: UserId | None = None
 
     def read(self) -> Document:
         """Read the document; raises as the function of that name does."""
@@ -56,7 +56,7 @@ class Prepared:
     element: etree._Element | None
     problems: tuple[Problem, ...]
     #: The other submission that has its number.
-    holder: UUID | None = None
+    holder: SubmissionId | None = None
 
     @property
     def fatal(self) -> tuple[Problem, ...]:
@@ -111,7 +111,7 @@ def _with_number(document: Document, e_ncf: str) -> Document:
     return replace(document, content={**document.content, "Encabezado": head})
 
 
-def _holder(document: Document, holders: Sequence[Holder]) -> UUID | None:
+def _holder(document: Document, holders: Sequence[Holder]) -> SubmissionId | None:
     """The earliest other submission with this number. A number belongs to an issuer, and a tenant may have several.
 
     Of a submission that is not signed yet the issuer may not be known: then it counts as the same.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from uuid import UUID
 
 from lxml import etree
 
@@ -16,6 +15,7 @@ from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import SignedXml, Signer
 from fe.ecf.summary import summarise, takes_summary
 from fe.ecf.taxes import RATES, Rates
+from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
 
@@ -50,7 +50,7 @@ class CannotIssue(Exception):
 class NumberTaken(Exception):
     """Its number is accepted, or on its way, under another submission: this one is not sent. Permanent."""
 
-    def __init__(self, holder: UUID) -> None:
+    def __init__(self, holder: SubmissionId) -> None:
         super().__init__(f"the number is that of another submission already, taxLogId {holder}: nothing was sent")
         self.holder = holder
 

@@ -13,6 +13,7 @@ from fe.ecf.dates import last_day, local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.taxes import RATES, Rates
+from fe.identifiers import TenantId
 from fe.issuing.messages import foreign_issuer, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.store import tenant_context
@@ -31,7 +32,7 @@ async def validate(
     db: Database,
     threads: trio.CapacityLimiter,
     draft: Draft,
-    tenant_id: int,
+    tenant_id: TenantId,
     environment: Environment,
     now: datetime,
     rates: Rates,

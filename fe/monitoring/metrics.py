@@ -16,7 +16,8 @@ from prometheus_client import (
 )
 
 from fe import __version__
-from fe.lifecycle import Stage
+from fe.ecf.catalogue import Environment
+from fe.lifecycle import Stage, Status
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
@@ -204,7 +205,7 @@ class Metrics:
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
 
-    def observe_end(self, environment: str, status: str, ecf_type: str, seconds: float | None) -> None:
+    def observe_end(self, environment: Environment, status: Status, ecf_type: str, seconds: float | None) -> None:
         """Take note of a submission's end; `seconds` from its acceptance when it was the authority that ended it."""
         self.verdicts.labels(environment, status, ecf_type).inc()
         if seconds is not None:

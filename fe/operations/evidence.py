@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import EventKind, Life, Status, Unlawful
 from fe.store.evidence import Bytes, ChainLink, Evidence
 
@@ -30,7 +31,13 @@ class NotAnExport(ValueError):
 
 
 def link_hash(
-    previous: bytes, tenant_id: int, submission_id: UUID, seq: int, at: datetime, kind: str, detail_text: str
+    previous: bytes,
+    tenant_id: TenantId,
+    submission_id: SubmissionId,
+    seq: int,
+    at: datetime,
+    kind: str,
+    detail_text: str,
 ) -> bytes:
     """Compute what sql/0005_steps.sql `event_hash` computes."""
     text = "\n".join((str(tenant_id), str(submission_id), str(seq), _moment(at), kind, detail_text))

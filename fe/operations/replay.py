@@ -6,13 +6,13 @@ The command line uses these functions; whatever else operators get will use the 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Root
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import replay_plans
@@ -66,7 +66,7 @@ def _was_sent(dead_letter: DeadLetter) -> str:
 
 
 def _would(dead_letter: DeadLetter) -> str:
-    match Stage(dead_letter.stage):
+    match dead_letter.stage:
         case Stage.SIGN:
             return "sign it, and send it for the first time"
         case Stage.TRACK:
@@ -153,7 +153,7 @@ async def run_plan(
             await trio.sleep(LOOK_SECONDS)
             continue
         now = clock()
-        action = OperatorAction(new_id(now), now, by_whom, plan.reason)
+        action = OperatorAction(ActionId(new_id(now)), now, by_whom, plan.reason)
         step = await db.transact(replay_plans.release_next, action, plan.plan_id)
         match step.what:
             case "early":
@@ -244,16 +244,16 @@ def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
 async def act_on_each(
     db: Database,
     found: Sequence[DeadLetter],
-    act: Callable[[Conn, OperatorAction, int, UUID], Awaitable[str | None]],
+    act: Callable[[Conn, OperatorAction, TenantId, SubmissionId], Awaitable[str | None]],
     by_whom: str,
     reason: str,
     *,
     clock: Clock,
-) -> dict[UUID, str | None]:
+) -> dict[SubmissionId, str | None]:
     """Do one thing to every dead letter, each in its own transaction; None for those that are none any more."""
-    done: dict[UUID, str | None] = {}
+    done: dict[SubmissionId, str | None] = {}
     for dead_letter in found:
         now = clock()
-        action = OperatorAction(new_id(now), now, by_whom, reason)
+        action = OperatorAction(ActionId(new_id(now)), now, by_whom, reason)
         done[dead_letter.subject] = await db.transact(act, action, dead_letter.tenant_id, dead_letter.subject)
     return done

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from fe.identifiers import CertificateId, TenantId
 from fe.store import certificates
 from fe.store.certificates import EncryptedCertificate
 from fe.store.postgres.db import Database
@@ -24,7 +25,7 @@ class Rewrapping:
     #: By key-encryption key, those whose key is not configured here. Left as they are.
     lacking: Counter[str] = field(default_factory=Counter)
     #: Those that their key does not open. Left as they are.
-    broken: list[UUID] = field(default_factory=list)
+    broken: list[CertificateId] = field(default_factory=list)
 
 
 async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = False) -> Rewrapping:
@@ -39,7 +40,7 @@ async def rewrap(db: Database, vault: Vault, *, batch: int, dry_run: bool = Fals
             "the login may not replace what is encrypted: let the owner grant it for as long as this takes"
         )
     found = Rewrapping()
-    last = (0, UUID(int=0))
+    last = (TenantId(0), CertificateId(UUID(int=0)))
     while rows := await db.run(certificates.encrypted_after, *last, batch):
         for before in rows:
             found.certificates += 1

@@ -54,17 +54,16 @@ def explain(waiting: WaitingSubmission, limits: Limits) -> Diagnosis:
         ended = f"It waits for nothing. It ended as {waiting.status} at {_clock(waiting.updated_at)}{why}."
         return Diagnosis(WaitsFor.NOTHING, waiting.updated_at, None, (ended,))
     assert waiting.entered_at is not None
-    stage = Stage(waiting.stage)
     waits_for, until, sentence = _next(waiting, limits)
     return Diagnosis(
         waits_for,
         waiting.entered_at,
         until,
         (
-            f"It waits for its {_STEP[stage]}, since {_clock(waiting.entered_at)}.",
+            f"It waits for its {_STEP[waiting.stage]}, since {_clock(waiting.entered_at)}.",
             sentence,
             *_besides(waiting, waits_for),
-            _end(waiting, stage, limits),
+            _end(waiting, waiting.stage, limits),
         ),
     )
 
@@ -79,7 +78,7 @@ _STEP = {
 
 def _dead(waiting: WaitingSubmission) -> Iterator[str]:
     assert waiting.dead_stage is not None
-    yield f"It gave up waiting for its {_STEP[Stage(waiting.dead_stage)]} at {_clock(waiting.dead_since)}."
+    yield f"It gave up waiting for its {_STEP[waiting.dead_stage]} at {_clock(waiting.dead_since)}."
     yield f"The last error: {waiting.dead_error}."
     yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
 

@@ -9,6 +9,7 @@ from typing import Generic
 
 import trio
 
+from fe.identifiers import TenantId
 from fe.queue.stage import Job, Lane, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
 
@@ -27,7 +28,7 @@ class InFlight:
         self.free = slots
         self.of_lane: Counter[Lane] = Counter()
         #: By group too: a tenant's own tests never hold up its production.
-        self.of_tenant: Counter[tuple[int, str]] = Counter()
+        self.of_tenant: Counter[tuple[TenantId, str]] = Counter()
         self.freed = trio.Event()
         self._since: dict[int, float] = {}
 
@@ -76,7 +77,7 @@ async def find_and_claim(
     conn: Conn,
     stage: StageConfig[W],
     tools: Tools,
-    cursors: dict[Lane, int],
+    cursors: dict[Lane, TenantId],
     in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,

@@ -16,6 +16,7 @@ import trio
 from prometheus_client import Counter
 
 from fe import failpoints
+from fe.identifiers import TenantId
 from fe.queue.batcher import Batcher
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
@@ -56,7 +57,7 @@ class Executor(Generic[W]):
         self._stage = stage
         self._tools = tools
         self._in_flight = InFlight(stage.slots)
-        self._cursors: dict[Lane, int] = dict.fromkeys(stage.lanes, 0)
+        self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf
         self._trouble = Trouble(

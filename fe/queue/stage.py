@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from fe.clock import Clock
+from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import BatchWriter, InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
@@ -40,7 +41,7 @@ class Job(Protocol):
         """The lane it was claimed from."""
 
     @property
-    def tenant_id(self) -> int:
+    def tenant_id(self) -> TenantId:
         """Whose it is."""
 
     @property
@@ -72,7 +73,7 @@ class TenantShare(Protocol):
     """A tenant with work due, and how many rows it may be served for each row of a tenant of weight 1."""
 
     @property
-    def tenant_id(self) -> int:
+    def tenant_id(self) -> TenantId:
         """The tenant."""
 
     @property
@@ -94,7 +95,7 @@ class Source(Protocol[W_co]):
         self,
         conn: Conn,
         stage: str,
-        lanes: Sequence[tuple[Any, int]],
+        lanes: Sequence[tuple[Any, TenantId]],
         limit: int,
         *,
         floors: Mapping[Any, datetime],
@@ -106,7 +107,7 @@ class Source(Protocol[W_co]):
         conn: Conn,
         stage: str,
         lane: Any,
-        scope: Sequence[int],
+        scope: Sequence[TenantId],
         shares: Sequence[int],
         *,
         lease: timedelta,

@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from typing import Protocol, TypeVar
-from uuid import UUID
 
 import structlog
 import trio
@@ -19,6 +18,7 @@ import trio
 from fe import failpoints
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
+from fe.identifiers import CertificateId, TenantId
 from fe.lifecycle import Status
 from fe.receiving.acknowledge import acknowledgement
 from fe.receiving.judge import ApprovalRefused, Judged, Reason, Trust, judge, judge_approval
@@ -40,7 +40,7 @@ class CannotAcknowledge(Exception):
 class Signers(Protocol):
     """Gives what signs with a tenant's certificate; raises CannotAcknowledge when it cannot be opened."""
 
-    async def __call__(self, tenant_id: int, certificate_id: UUID) -> Signer:
+    async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
         """Open the certificate, or take it from a cache."""
 
 
@@ -150,7 +150,7 @@ class Reception:
             receiver.tenant_id, received.is_received, receiver.environment, heading.issuer_rnc, heading.e_ncf
         )
 
-    async def _signer(self, tenant_id: int, now: datetime) -> Signer:
+    async def _signer(self, tenant_id: TenantId, now: datetime) -> Signer:
         """What signs for the tenant: the company's certificate, else the only user's."""
         known = await self.db.run_for(tenant_id, certificates.in_use)
         usable = [one for one in known if one.not_before <= now < one.not_after]

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from psycopg.rows import class_row
 
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 
 
@@ -36,7 +37,7 @@ _SNAPSHOT = """
 """
 
 
-async def snapshot(conn: Conn, tenant_id: int, since: datetime, until: datetime) -> Snapshot:
+async def snapshot(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime) -> Snapshot:
     """Count a tenant's billable emissions with a verdict from `since` to before `until`, beside its account."""
     cursor = conn.cursor(row_factory=class_row(Snapshot))
     await cursor.execute(_SNAPSHOT, {"tenant": tenant_id, "from": since, "until": until})
@@ -56,7 +57,7 @@ _OPEN = """
 
 async def enable(
     conn: Conn,
-    tenant_id: int,
+    tenant_id: TenantId,
     *,
     subscription_id: str,
     unit_price: Decimal,

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.identifiers import CertificateId, TenantId, UserId
 from fe.store.postgres.db import Conn
 
 
@@ -13,8 +13,8 @@ from fe.store.postgres.db import Conn
 class EncryptedCertificate:
     """A .p12 and its passphrase, both encrypted by the vault. `passphrase` is None when none was configured."""
 
-    tenant_id: int
-    certificate_id: UUID
+    tenant_id: TenantId
+    certificate_id: CertificateId
     p12: bytes
     passphrase: bytes | None
 
@@ -23,9 +23,9 @@ class EncryptedCertificate:
 class CertificateRecord:
     """What is known of a certificate without opening it."""
 
-    tenant_id: int
-    certificate_id: UUID
-    user_id: UUID | None
+    tenant_id: TenantId
+    certificate_id: CertificateId
+    user_id: UserId | None
     holder: str
     holder_id: str | None
     serial_number: str
@@ -76,7 +76,7 @@ _ENCRYPTED = """
 """
 
 
-async def encrypted(conn: Conn, tenant_id: int, certificate_id: UUID) -> EncryptedCertificate | None:
+async def encrypted(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId) -> EncryptedCertificate | None:
     """Fetch the encrypted bytes of one certificate."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED, {"tenant": tenant_id, "certificate": certificate_id})
@@ -108,7 +108,9 @@ _ENCRYPTED_AFTER = """
 """
 
 
-async def encrypted_after(conn: Conn, tenant_id: int, certificate_id: UUID, limit: int) -> list[EncryptedCertificate]:
+async def encrypted_after(
+    conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, limit: int
+) -> list[EncryptedCertificate]:
     """Fetch the encrypted bytes of the next certificates of all tenants, retired ones too, in order of their ids."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
@@ -146,7 +148,7 @@ _IN_USE = """
 """
 
 
-async def in_use(conn: Conn, tenant_id: int) -> list[CertificateRecord]:
+async def in_use(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
     """List a tenant's certificates in use, the company's first."""
     cursor = conn.cursor(row_factory=class_row(CertificateRecord))
     await cursor.execute(_IN_USE, {"tenant": tenant_id})

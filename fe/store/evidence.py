@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 
@@ -33,8 +33,8 @@ class Bytes:
 class Evidence:
     """All there is to prove: what the submission is said to be, what happened to it, and its documents."""
 
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     status: Status
     e_ncf: str | None
     links: tuple[ChainLink, ...]
@@ -62,7 +62,7 @@ _DOCUMENTS = """
 """
 
 
-async def read(conn: Conn, submission_id: UUID) -> Evidence | None:
+async def read(conn: Conn, submission_id: SubmissionId) -> Evidence | None:
     """Read a submission's evidence, whoever's it is; None when there is no such submission.
 
     Run it in a transaction of its own: all it reads is of one moment, though work may go on.
@@ -98,8 +98,8 @@ _OF_TENANT = """
 
 
 async def submissions_of(
-    conn: Conn, tenant_id: int, since: datetime, until: datetime, after: UUID, limit: int = 500
-) -> list[UUID]:
+    conn: Conn, tenant_id: TenantId, since: datetime, until: datetime, after: SubmissionId, limit: int = 500
+) -> list[SubmissionId]:
     """Name a tenant's submissions of a period (`until` excluded), oldest first, a page at a time."""
     cursor = await conn.execute(
         _OF_TENANT, {"tenant": tenant_id, "since": since, "until": until, "after": after, "limit": limit}

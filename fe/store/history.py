@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.rows import class_row
-
 from fe.ecf.ids import milliseconds
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.submissions import Record
 
 _FIRST = UUID(int=0)
@@ -58,7 +58,7 @@ class HistoryFilter:
                 chosen.append(_IS_DEAD_LETTER if name == "state" and self.state is Place.DEAD_LETTER else condition)
         return " AND ".join(chosen)
 
-    def values(self, tenant_id: int) -> dict[str, Any]:
+    def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the condition's parameters stand for."""
         return {
             "tenant": tenant_id,
@@ -76,7 +76,7 @@ def _milliseconds(moment: datetime) -> int:
     return max(milliseconds(moment), 0)
 
 
-async def count(conn: Conn, tenant_id: int, chosen: HistoryFilter) -> int:
+async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
     """Count a tenant's submissions."""
     cursor = await conn.execute(
         f"SELECT count(*) FROM submissions AS s WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
@@ -93,9 +93,9 @@ class Totals:
     """
 
     def __init__(self) -> None:
-        self._months: OrderedDict[tuple[int, datetime], int] = OrderedDict()
+        self._months: OrderedDict[tuple[TenantId, datetime], int] = OrderedDict()
 
-    async def count(self, conn: Conn, tenant_id: int, chosen: HistoryFilter, now: datetime) -> int:
+    async def count(self, conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, now: datetime) -> int:
         """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
         if chosen != HistoryFilter(since=chosen.since, until=chosen.until):
             return await count(conn, tenant_id, chosen)
@@ -139,7 +139,7 @@ _OLDEST = """
 """
 
 
-async def _oldest_month(conn: Conn, tenant_id: int) -> datetime | None:
+async def _oldest_month(conn: Conn, tenant_id: TenantId) -> datetime | None:
     cursor = await conn.execute(_OLDEST, {"tenant": tenant_id})
     row = await cursor.fetchone()
     return None if row is None else row[0].astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -154,7 +154,7 @@ _COUNT_MONTHS = """
 """
 
 
-async def _count_months(conn: Conn, tenant_id: int, months: Sequence[datetime]) -> list[int]:
+async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime]) -> list[int]:
     if not months:
         return []
     floors = [UUID(int=_milliseconds(month) << _RANDOM_BITS) for month in (*months, *map(_next, months))]
@@ -164,7 +164,7 @@ async def _count_months(conn: Conn, tenant_id: int, months: Sequence[datetime]) 
 
 
 async def page(
-    conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, offset: int, totals: Totals, now: datetime
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, totals: Totals, now: datetime
 ) -> tuple[list[Record], int]:
     """List one page, and count them all. A page past the end is empty, and costs no more than the count."""
     total = await totals.count(conn, tenant_id, chosen, now)
@@ -173,15 +173,17 @@ async def page(
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=_LAST), total
 
 
-async def after(conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, cursor: UUID) -> list[Record]:
+async def after(
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, cursor: SubmissionId
+) -> list[Record]:
     """List what is older than the submission `cursor`: as fast at any depth."""
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=cursor)
 
 
 async def _listed(
-    conn: Conn, tenant_id: int, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
 ) -> list[Record]:
-    cursor = conn.cursor(row_factory=class_row(Record))
+    cursor = conn.cursor(row_factory=record_row(Record))
     await cursor.execute(
         f"""SELECT {_COLUMNS}
               FROM submissions AS s

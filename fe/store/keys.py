@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from psycopg.rows import class_row
-
 from fe.ecf.catalogue import Environment
+from fe.identifiers import ApiKeyId, TenantId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
     """The record of a key. The secret itself is nowhere; `secret_hash` is a keyed SHA-256 of it."""
 
-    api_key_id: str
-    tenant_id: int
+    api_key_id: ApiKeyId
+    tenant_id: TenantId
     environment: Environment
     secret_hash: bytes
     scopes: list[str]
@@ -23,9 +23,6 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "environment", Environment(self.environment))
 
     def active(self, now: datetime) -> bool:
         """Tell whether the key may be used at `now`: neither revoked nor expired."""
@@ -43,8 +40,8 @@ _CREATE = f"""
 
 async def create(
     conn: Conn,
-    api_key_id: str,
-    tenant_id: int,
+    api_key_id: ApiKeyId,
+    tenant_id: TenantId,
     environment: Environment,
     secret_hash: bytes,
     scopes: Sequence[str],
@@ -52,7 +49,7 @@ async def create(
     expires_at: datetime | None = None,
 ) -> ApiKey:
     """Store a new key."""
-    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    cursor = conn.cursor(row_factory=record_row(ApiKey))
     await cursor.execute(
         _CREATE,
         {
@@ -86,12 +83,12 @@ _FIND = """
 """
 
 
-async def find(conn: Conn, api_key_id: str, scopes: Sequence[str] = ()) -> ApiKey | None:
+async def find(conn: Conn, api_key_id: ApiKeyId, scopes: Sequence[str] = ()) -> ApiKey | None:
     """Find a key by its public id; the only look-up that does not know the tenant yet.
 
     It takes as long when there is none. `scopes` are those of a usual key, to make that so.
     """
-    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    cursor = conn.cursor(row_factory=record_row(ApiKey))
     await cursor.execute(_FIND, {"key": api_key_id, "environment": Environment.ECF.value, "scopes": list(scopes)})
     key = await cursor.fetchone()
     return key if key is not None and key.api_key_id else None
@@ -100,9 +97,9 @@ async def find(conn: Conn, api_key_id: str, scopes: Sequence[str] = ()) -> ApiKe
 _OF_TENANT = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant_id = %(tenant)s ORDER BY created_at"
 
 
-async def of_tenant(conn: Conn, tenant_id: int) -> list[ApiKey]:
+async def of_tenant(conn: Conn, tenant_id: TenantId) -> list[ApiKey]:
     """List a tenant's keys, oldest first."""
-    cursor = conn.cursor(row_factory=class_row(ApiKey))
+    cursor = conn.cursor(row_factory=record_row(ApiKey))
     await cursor.execute(_OF_TENANT, {"tenant": tenant_id})
     return await cursor.fetchall()
 
@@ -113,7 +110,7 @@ _REVOKE = """
 """
 
 
-async def revoke(conn: Conn, tenant_id: int, api_key_id: str, at: datetime) -> bool:
+async def revoke(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, at: datetime) -> bool:
     """Revoke a key for good; False when the tenant has no such active key."""
     cursor = await conn.execute(_REVOKE, {"tenant": tenant_id, "key": api_key_id, "at": at})
     return cursor.rowcount == 1

@@ -11,7 +11,9 @@ from uuid import UUID
 from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds, moment_of
+from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.queue.outbox import Work
 
@@ -20,7 +22,7 @@ from fe.store.queue.outbox import Work
 class Holder:
     """A submission that has a number. `issuer_rnc` is None while it is not signed and has not said whose it is."""
 
-    submission_id: UUID
+    submission_id: SubmissionId
     issuer_rnc: str | None
 
 
@@ -78,7 +80,9 @@ async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
     return tuple(await cursor.fetchall())
 
 
-async def holders(conn: Conn, tenant_id: int, environment: str, e_ncf: str, now: datetime) -> tuple[Holder, ...]:
+async def holders(
+    conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str, now: datetime
+) -> tuple[Holder, ...]:
     """List the submissions that a number of this tenant belongs to in an environment, whoever issued them."""
     values = {
         "tenant": tenant_id,

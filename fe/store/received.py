@@ -7,9 +7,12 @@ from decimal import Decimal
 from uuid import UUID
 
 from psycopg.errors import UndefinedTable
-from psycopg.rows import class_row
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 _FIRST = UUID(int=(1 << 128) - 1)
 
@@ -18,8 +21,8 @@ _FIRST = UUID(int=(1 << 128) - 1)
 class Receiver:
     """A tenant that receives in an environment under a tax id; `demands_token`: only from who has a token."""
 
-    tenant_id: int
-    environment: str
+    tenant_id: TenantId
+    environment: Environment
     rnc: str
     demands_token: bool
 
@@ -31,9 +34,9 @@ _RECEIVER = """
 """
 
 
-async def receiver(conn: Conn, environment: str, rnc: str) -> Receiver | None:
+async def receiver(conn: Conn, environment: Environment, rnc: str) -> Receiver | None:
     """Find who receives under a tax id."""
-    cursor = conn.cursor(row_factory=class_row(Receiver))
+    cursor = conn.cursor(row_factory=record_row(Receiver))
     await cursor.execute(_RECEIVER, {"environment": environment, "rnc": rnc})
     return await cursor.fetchone()
 
@@ -46,9 +49,9 @@ _RECEIVERS_OF = """
 """
 
 
-async def receivers_of(conn: Conn, tenant_id: int) -> list[Receiver]:
+async def receivers_of(conn: Conn, tenant_id: TenantId) -> list[Receiver]:
     """List where a tenant receives."""
-    cursor = conn.cursor(row_factory=class_row(Receiver))
+    cursor = conn.cursor(row_factory=record_row(Receiver))
     await cursor.execute(_RECEIVERS_OF, {"tenant": tenant_id})
     return await cursor.fetchall()
 
@@ -81,7 +84,7 @@ _CLOSE = """
 """
 
 
-async def close_reception(conn: Conn, tenant_id: int, environment: str, rnc: str) -> bool:
+async def close_reception(conn: Conn, tenant_id: TenantId, environment: Environment, rnc: str) -> bool:
     """Stop receiving; what was received stays. False when there was nothing to stop."""
     cursor = await conn.execute(_CLOSE, {"environment": environment, "rnc": rnc, "tenant": tenant_id})
     return cursor.rowcount == 1
@@ -94,7 +97,7 @@ _SPEND_SEED = """
 """
 
 
-async def spend_seed(conn: Conn, tenant_id: int, seed: bytes, expires_at: datetime) -> bool:
+async def spend_seed(conn: Conn, tenant_id: TenantId, seed: bytes, expires_at: datetime) -> bool:
     """Spend a seed; False when it was spent before."""
     cursor = await conn.execute(_SPEND_SEED, {"tenant": tenant_id, "seed": seed, "expires_at": expires_at})
     return cursor.rowcount == 1
@@ -130,7 +133,7 @@ class Said:
     `facts` are there exactly when `reason` is 0: received.
     """
 
-    environment: str
+    environment: Environment
     digest: bytes
     reason: int
     issuer_rnc: str
@@ -152,7 +155,7 @@ _KEEP = """
 """
 
 
-async def keep(conn: Conn, tenant_id: int, said: Said) -> bytes | None:
+async def keep(conn: Conn, tenant_id: TenantId, said: Said) -> bytes | None:
     """Keep it, and give the acknowledgement that counts: this one, or the first about the same bytes.
 
     None when the number is another document's already; then nothing was kept.
@@ -193,7 +196,9 @@ _SAID_ABOUT = """
 """
 
 
-async def said_about(conn: Conn, tenant_id: int, environment: str, digest: bytes, reason: int) -> bytes | None:
+async def said_about(
+    conn: Conn, tenant_id: TenantId, environment: Environment, digest: bytes, reason: int
+) -> bytes | None:
     """Find what was said before about these very bytes, with this reason (0: received)."""
     values = {"tenant": tenant_id, "environment": environment, "digest": digest, "reason": reason}
     cursor = await conn.execute(_SAID_ABOUT, values)
@@ -210,7 +215,7 @@ _IS_RECEIVED = """
 """
 
 
-async def is_received(conn: Conn, tenant_id: int, environment: str, issuer_rnc: str, e_ncf: str) -> bool:
+async def is_received(conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str) -> bool:
     """Tell whether a document of this number was received. Only `keep` decides between two that come at once."""
     values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
     cursor = await conn.execute(_IS_RECEIVED, values)
@@ -222,7 +227,7 @@ class ReceivedRecord:
     """A received document as the tenant sees it."""
 
     received_id: UUID
-    environment: str
+    environment: Environment
     issuer_rnc: str
     issuer_name: str
     e_ncf: str
@@ -247,10 +252,10 @@ _PAGE = f"""
 
 
 async def page(
-    conn: Conn, tenant_id: int, *, cursor: UUID | None, limit: int, e_ncf: str | None, issuer_rnc: str | None
+    conn: Conn, tenant_id: TenantId, *, cursor: UUID | None, limit: int, e_ncf: str | None, issuer_rnc: str | None
 ) -> list[ReceivedRecord]:
     """List what was received, newest first, from below `cursor` on; nothing on the schema of the release before."""
-    found = conn.cursor(row_factory=class_row(ReceivedRecord))
+    found = conn.cursor(row_factory=record_row(ReceivedRecord))
     values = {"tenant": tenant_id, "below": cursor or _FIRST, "limit": limit, "e_ncf": e_ncf, "rnc": issuer_rnc}
     try:
         await found.execute(_PAGE, values)
@@ -262,9 +267,9 @@ async def page(
 _ONE = f"SELECT {_COLUMNS} FROM received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
 
 
-async def one(conn: Conn, tenant_id: int, received_id: UUID) -> ReceivedRecord | None:
+async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:
     """Find one received document."""
-    found = conn.cursor(row_factory=class_row(ReceivedRecord))
+    found = conn.cursor(row_factory=record_row(ReceivedRecord))
     try:
         await found.execute(_ONE, {"tenant": tenant_id, "received": received_id})
     except UndefinedTable:
@@ -281,7 +286,7 @@ _BYTES = """
 """
 
 
-async def documents(conn: Conn, tenant_id: int, received_id: UUID) -> tuple[bytes, bytes]:
+async def documents(conn: Conn, tenant_id: TenantId, received_id: UUID) -> tuple[bytes, bytes]:
     """Fetch the bytes of a document that was received, and of its acknowledgement."""
     cursor = await conn.execute(_BYTES, {"tenant": tenant_id, "received": received_id})
     row = await cursor.fetchone()
@@ -296,9 +301,9 @@ async def documents(conn: Conn, tenant_id: int, received_id: UUID) -> tuple[byte
 class Issued:
     """A receipt of the tenant's own that an approval may be about."""
 
-    submission_id: UUID
+    submission_id: SubmissionId
     buyer_rnc: str | None
-    status: str
+    status: Status
 
 
 _ISSUED = """
@@ -311,9 +316,11 @@ _ISSUED = """
 """
 
 
-async def issued(conn: Conn, tenant_id: int, environment: str, issuer_rnc: str, e_ncf: str) -> list[Issued]:
+async def issued(
+    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str
+) -> list[Issued]:
     """List the submissions of a number, newest first: one of them at most is accepted."""
-    found = conn.cursor(row_factory=class_row(Issued))
+    found = conn.cursor(row_factory=record_row(Issued))
     values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
     await found.execute(_ISSUED, values)
     return await found.fetchall()
@@ -335,8 +342,8 @@ _KEEP_APPROVAL = """
 
 async def keep_approval(
     conn: Conn,
-    tenant_id: int,
-    submission_id: UUID,
+    tenant_id: TenantId,
+    submission_id: SubmissionId,
     approval: Approval,
     *,
     signer: str | None,
@@ -368,9 +375,9 @@ _APPROVAL_OF = """
 """
 
 
-async def approval_of(conn: Conn, tenant_id: int, submission_id: UUID) -> Approval | None:
+async def approval_of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Approval | None:
     """Tell what the buyer said of a submission, if anything."""
-    found = conn.cursor(row_factory=class_row(Approval))
+    found = conn.cursor(row_factory=record_row(Approval))
     try:
         await found.execute(_APPROVAL_OF, {"tenant": tenant_id, "submission": submission_id})
     except UndefinedTable:

@@ -2,25 +2,26 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from uuid import UUID
 
 from psycopg.errors import UndefinedFunction
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import end_of_day, last_day
+from fe.identifiers import SequenceId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A range of numbers. `current_number` is the next to consume; `max_number` + 1 says used up."""
 
-    tenant_id: int
-    environment: str
+    tenant_id: TenantId
+    environment: Environment
     prefix: str
-    sequence_id: UUID
+    sequence_id: SequenceId
     min_number: int
     max_number: int
     current_number: int
@@ -62,11 +63,11 @@ _PUT = f"""
 
 async def put(
     conn: Conn,
-    tenant_id: int,
+    tenant_id: TenantId,
     environment: Environment,
     prefix: str,
     *,
-    new_id: UUID,
+    new_id: SequenceId,
     minimum: int,
     maximum: int,
     expire_at: datetime | None,
@@ -74,7 +75,7 @@ async def put(
     at: datetime,
 ) -> Sequence:
     """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md#sequences)."""
-    cursor = conn.cursor(row_factory=class_row(Sequence))
+    cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(
         _PUT,
         {
@@ -127,7 +128,7 @@ _ONE = f"""
 
 
 async def change(
-    conn: Conn, tenant_id: int, environment: Environment, prefix: str, changes: Change, *, at: datetime
+    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, at: datetime
 ) -> Sequence:
     """Change what is named, in one step, and give the sequence as it is then. Raises Unchanged."""
     values = {
@@ -149,7 +150,7 @@ async def change(
         raise DatabaseUnavailable("the schema is that of the release before: run `fe migrate`") from None
     if (answer := await outcome.fetchone()) != "changed":
         raise Unchanged(str(answer))
-    cursor = conn.cursor(row_factory=class_row(Sequence))
+    cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_ONE, values)
     sequence = await cursor.fetchone()
     if sequence is None:
@@ -164,9 +165,9 @@ _LIST = f"""
 """
 
 
-async def listed(conn: Conn, tenant_id: int, environment: Environment) -> list[Sequence]:
+async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[Sequence]:
     """List a tenant's sequences of one environment by prefix."""
-    cursor = conn.cursor(row_factory=class_row(Sequence))
+    cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_LIST, {"tenant": tenant_id, "environment": environment})
     return await cursor.fetchall()
 
@@ -177,7 +178,7 @@ _DELETE = """
 """
 
 
-async def delete(conn: Conn, tenant_id: int, environment: Environment, prefix: str) -> bool:
+async def delete(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> bool:
     """Delete the sequence of a prefix; False when there is none."""
     cursor = await conn.execute(_DELETE, {"tenant": tenant_id, "environment": environment, "prefix": prefix})
     return cursor.rowcount == 1

@@ -9,10 +9,14 @@ from uuid import UUID
 from psycopg.rows import class_row, dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
+from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
+from fe.lifecycle import NumberFate, Status
 from fe.store import numbers
 from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost, StoreError
+from fe.store.postgres.rows import record_row
 from fe.store.queue.outbox import Work, book
 
 
@@ -20,20 +24,20 @@ from fe.store.queue.outbox import Work, book
 class NewSubmission:
     """What the door knows of a submission. `draw_prefix` asks for the next number of that sequence."""
 
-    tenant_id: int
-    submission_id: UUID
-    environment: str
-    api_key_id: str
-    client_request_id: str | None
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    environment: Environment
+    api_key_id: ApiKeyId
+    client_request_id: ClientRequestId | None
     body_digest: bytes
     format: str
-    root: str
-    ecf_type: str | None
+    root: Root
+    ecf_type: EcfType | None
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
     as_user: str | None
-    as_user_id: UUID | None
+    as_user_id: UserId | None
     original: bytes
     draw_prefix: str | None = None
 
@@ -43,8 +47,8 @@ class Accepted:
     """What became of it. `outcome` is `accepted`, or `deduped`: then the rest tells of the first submission."""
 
     outcome: str
-    submission_id: UUID
-    status: str
+    submission_id: SubmissionId
+    status: Status
     e_ncf: str | None
     body_matched: bool
     #: What a number that came with the document did to its sequence, if it moved it: how many it passed over that
@@ -67,7 +71,7 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
 
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
     """
-    cursor = conn.cursor(row_factory=class_row(Accepted))
+    cursor = conn.cursor(row_factory=record_row(Accepted))
     await cursor.execute(
         _ACCEPT,
         {
@@ -99,8 +103,8 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
 class Candidate:
     """A certificate in use that could sign."""
 
-    certificate_id: UUID
-    user_id: UUID | None
+    certificate_id: CertificateId
+    user_id: UserId | None
     email: str | None
     issuer_override: dict[str, Any] | None
     not_before: datetime
@@ -112,11 +116,11 @@ class SigningInput:
     """All that making and signing a document needs, read in one go."""
 
     format: str
-    root: str
-    ecf_type: str | None
+    root: Root
+    ecf_type: EcfType | None
     e_ncf: str | None
     as_user: str | None
-    as_user_id: UUID | None
+    as_user_id: UserId | None
     original: bytes
     issuer: dict[str, Any]
     consumer_summary: str
@@ -167,12 +171,12 @@ async def signing_input(conn: Conn, work: Work) -> SigningInput:
 class SignedDocument:
     """What signing made. `sent` is what goes to the authority when that is not `signed` itself (a summary)."""
 
-    certificate_id: UUID
+    certificate_id: CertificateId
     signed: bytes
     sent: bytes | None
     #: Which of the authority's hosts takes it.
-    host: str
-    ecf_type: str | None
+    host: Host
+    ecf_type: EcfType | None
     issuer_rnc: str | None
     buyer_rnc: str | None
     security_code: str | None
@@ -238,11 +242,11 @@ async def _book_signed(conn: Conn, work: Work, document: SignedDocument, at: dat
 class OutgoingDocument:
     """A signed document and where it goes: `content` is sent to the byte."""
 
-    root: str
+    root: Root
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
-    certificate_id: UUID
+    certificate_id: CertificateId
     is_summary: bool
     content: bytes
 
@@ -262,7 +266,7 @@ _OUTGOING_DOCUMENT = """
 
 async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
     """Read what sending this submission needs."""
-    cursor = conn.cursor(row_factory=class_row(OutgoingDocument))
+    cursor = conn.cursor(row_factory=record_row(OutgoingDocument))
     await cursor.execute(_OUTGOING_DOCUMENT, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "a submission to be sent that was never signed"
@@ -306,21 +310,21 @@ async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedel
 class ReconcileFacts:
     """What asking the authority about a submission needs."""
 
-    root: str
-    ecf_type: str | None
+    root: Root
+    ecf_type: EcfType | None
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
-    certificate_id: UUID
+    certificate_id: CertificateId
     security_code: str | None
-    track_id: str | None
+    track_id: TrackId | None
     #: Its trackId was found by its number and is not from a receipt: it may be another program's.
     is_adopted: bool
     is_summary: bool
     #: How many times its bytes may have reached the authority, since an operator last set it going.
     sends: int
     #: TrackIds of this number that belong to other submissions: a number may be used again after a rejection.
-    foreign_track_ids: list[str]
+    foreign_track_ids: list[TrackId]
 
 
 _RECONCILE_FACTS = """
@@ -348,7 +352,7 @@ _RECONCILE_FACTS = """
 
 async def reconcile_facts(conn: Conn, work: Work) -> ReconcileFacts:
     """Read what asking about this submission needs."""
-    cursor = conn.cursor(row_factory=class_row(ReconcileFacts))
+    cursor = conn.cursor(row_factory=record_row(ReconcileFacts))
     await cursor.execute(_RECONCILE_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
     row = await cursor.fetchone()
     assert row is not None, "an outbox row without its submission"
@@ -359,20 +363,20 @@ async def reconcile_facts(conn: Conn, work: Work) -> ReconcileFacts:
 class Record:
     """A submission as clients see it."""
 
-    submission_id: UUID
-    track_id: str | None
-    environment: str
-    status: str
+    submission_id: SubmissionId
+    track_id: TrackId | None
+    environment: Environment
+    status: Status
     e_ncf: str | None
     qr_code_url: str | None
     security_code: str | None
     ncf_expiration: date | None
     signed_at: datetime | None
-    number_fate: str
+    number_fate: NumberFate
     response: dict[str, Any] | None
     submitted_at: datetime
     updated_at: datetime
-    client_request_id: str | None
+    client_request_id: ClientRequestId | None
     format: str
     warnings: list[dict[str, Any]] | None = None
 
@@ -405,9 +409,9 @@ _BY_TRACK_ID = f"""
 """
 
 
-async def find(conn: Conn, tenant_id: int, track_or_id: UUID | str) -> Record | None:
+async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | TrackId) -> Record | None:
     """Find a submission by its id, or else by the authority's trackId, which may look like a UUID, in capitals too."""
-    cursor = conn.cursor(row_factory=class_row(Record))
+    cursor = conn.cursor(row_factory=record_row(Record))
     if isinstance(track_or_id, UUID):
         await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})
         if record := await cursor.fetchone():
@@ -427,7 +431,7 @@ _XML = """
 """
 
 
-async def xml(conn: Conn, tenant_id: int, submission_id: UUID) -> tuple[str, bytes]:
+async def xml(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> tuple[str, bytes]:
     """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
     cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
     row = await cursor.fetchone()
@@ -454,7 +458,7 @@ _TIMELINE = """
 """
 
 
-async def timeline(conn: Conn, tenant_id: int, submission_id: UUID) -> list[Event]:
+async def timeline(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> list[Event]:
     """List a submission's events, oldest first."""
     cursor = conn.cursor(row_factory=class_row(Event))
     await cursor.execute(_TIMELINE, {"tenant": tenant_id, "submission": submission_id})

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import ClientRequestId, TenantId, UserId
 from fe.store import numbers
 from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
@@ -51,9 +52,9 @@ _SEQUENCES = """
 
 async def tenant_context(
     conn: Conn,
-    tenant_id: int,
-    environment: str,
-    user_id: UUID | None,
+    tenant_id: TenantId,
+    environment: Environment,
+    user_id: UserId | None,
     email: str | None,
     e_ncf: str | None,
     now: datetime,
@@ -88,7 +89,9 @@ _KNOWN_REQUEST = """
 """
 
 
-async def is_known_request(conn: Conn, tenant_id: int, environment: str, client_request_id: str) -> bool:
+async def is_known_request(
+    conn: Conn, tenant_id: TenantId, environment: Environment, client_request_id: ClientRequestId
+) -> bool:
     """Tell whether a clientRequestId was used before. Only the accepting transaction decides who is first."""
     values = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
     cursor = await conn.execute(_KNOWN_REQUEST, values)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from fe.identifiers import TenantId, UserId
 from fe.store.postgres.db import Conn
 
 
@@ -15,7 +15,7 @@ from fe.store.postgres.db import Conn
 class Tenant:
     """A customer account. `issuer` is its fiscal data in the authority's element names."""
 
-    tenant_id: int
+    tenant_id: TenantId
     name: str
     issuer: dict[str, Any]
     consumer_summary: str
@@ -62,8 +62,8 @@ async def everyone(conn: Conn) -> list[Tenant]:
 class User:
     """An actor of a tenant, with what its receipts change in Emisor."""
 
-    tenant_id: int
-    user_id: UUID
+    tenant_id: TenantId
+    user_id: UserId
     email: str
     issuer_override: dict[str, Any] | None
 
@@ -77,7 +77,7 @@ _CREATE_USER = """
 
 
 async def create_user(
-    conn: Conn, tenant_id: int, user_id: UUID, email: str, issuer_override: Mapping[str, Any] | None
+    conn: Conn, tenant_id: TenantId, user_id: UserId, email: str, issuer_override: Mapping[str, Any] | None
 ) -> User | None:
     """Create a user; None when the tenant has one with this address (letter case apart)."""
     cursor = conn.cursor(row_factory=class_row(User))
@@ -93,7 +93,7 @@ _USER_BY_EMAIL = """
 """
 
 
-async def user_by_email(conn: Conn, tenant_id: int, email: str) -> User | None:
+async def user_by_email(conn: Conn, tenant_id: TenantId, email: str) -> User | None:
     """Find a tenant's user by address, letter case apart."""
     cursor = conn.cursor(row_factory=class_row(User))
     await cursor.execute(_USER_BY_EMAIL, {"tenant": tenant_id, "email": email})
@@ -108,7 +108,7 @@ _USERS_OF = """
 """
 
 
-async def users_of(conn: Conn, tenant_id: int) -> list[User]:
+async def users_of(conn: Conn, tenant_id: TenantId) -> list[User]:
     """List a tenant's users by address."""
     cursor = conn.cursor(row_factory=class_row(User))
     await cursor.execute(_USERS_OF, {"tenant": tenant_id})

@@ -8,6 +8,7 @@ from typing import Literal
 
 from psycopg.rows import class_row
 
+from fe.identifiers import ApiKeyId
 from fe.store.postgres.db import Conn
 
 ADDRESS_LIMIT = 30
@@ -36,7 +37,7 @@ def bucket_of_address(address: IPv4Address | IPv6Address) -> bytes:
     return _name("address", str(address))
 
 
-def bucket_of_key(api_key_id: str) -> bytes:
+def bucket_of_key(api_key_id: ApiKeyId) -> bytes:
     """Name the bucket of a key id, whether there is such a key or not."""
     return _name("key", api_key_id)
 

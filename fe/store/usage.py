@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from psycopg.rows import class_row
-
+from fe.ecf.catalogue import Environment
+from fe.identifiers import ApiKeyId, TenantId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class UsageDay:
     """One day in one environment. Latencies are milliseconds, None when no emission was answered that day."""
 
     day: date
-    environment: str
+    environment: Environment
     succeeded: int
     failed: int
     bytes_in: int
@@ -86,9 +87,9 @@ _DAYS = """
 """
 
 
-async def days(conn: Conn, tenant_id: int, since: datetime, until: datetime) -> list[UsageDay]:
+async def days(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime) -> list[UsageDay]:
     """List a tenant's days from `since` to before `until` (both midnight UTC); a day without anything has no entry."""
-    cursor = conn.cursor(row_factory=class_row(UsageDay))
+    cursor = conn.cursor(row_factory=record_row(UsageDay))
     await cursor.execute(_DAYS, {"tenant": tenant_id, "from": since, "until": until})
     return await cursor.fetchall()
 
@@ -104,7 +105,7 @@ class RequestCount:
 
 
 #: Tenant, environment, day.
-CountKey = tuple[int, str, date]
+CountKey = tuple[TenantId, Environment, date]
 
 _ADD = """
     SELECT count_requests(
@@ -133,7 +134,7 @@ async def add_requests(conn: Conn, counts: Mapping[CountKey, RequestCount]) -> N
 _USED = "SELECT note_key_use(%(tenant)s, %(key)s, %(at)s)"
 
 
-async def keys_used(conn: Conn, uses: Sequence[tuple[int, str, datetime]]) -> None:
+async def keys_used(conn: Conn, uses: Sequence[tuple[TenantId, ApiKeyId, datetime]]) -> None:
     """Note when keys (tenant, key id) were last used."""
     rows = [{"tenant": tenant_id, "key": key, "at": at} for tenant_id, key, at in sorted(uses)]
     await conn.cursor().executemany(_USED, rows)

@@ -12,6 +12,7 @@ from uuid import UUID
 import structlog
 import trio
 
+from fe.identifiers import SubmissionId
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 
@@ -28,11 +29,11 @@ class VerdictNotices:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._waiting: dict[UUID, tuple[trio.Event, int]] = {}
-        self._to_send: dict[UUID, None] = {}
+        self._waiting: dict[SubmissionId, tuple[trio.Event, int]] = {}
+        self._to_send: dict[SubmissionId, None] = {}
         self._something_to_send = trio.Event()
 
-    def notify(self, *submission_ids: UUID) -> None:
+    def notify(self, *submission_ids: SubmissionId) -> None:
         """Say that these submissions have ended. Call it after the commit."""
         for submission_id in submission_ids:
             self._wake(submission_id)
@@ -40,7 +41,7 @@ class VerdictNotices:
         self._something_to_send.set()
 
     @contextmanager
-    def event(self, submission_id: UUID) -> Iterator[trio.Event]:
+    def event(self, submission_id: SubmissionId) -> Iterator[trio.Event]:
         """Give an event that is set at the notice. Take it *before* looking at the submission: then none is missed."""
         event, takers = self._waiting.get(submission_id, (trio.Event(), 0))
         self._waiting[submission_id] = (event, takers + 1)
@@ -59,14 +60,14 @@ class VerdictNotices:
             nursery.start_soon(self._db.listen, CHANNEL, self._heard)
             nursery.start_soon(self._send)
 
-    def _wake(self, submission_id: UUID) -> None:
+    def _wake(self, submission_id: SubmissionId) -> None:
         if waiting := self._waiting.pop(submission_id, None):
             waiting[0].set()
 
     def _heard(self, payload: str) -> None:
         for text in payload.split(","):
             try:
-                self._wake(UUID(text))
+                self._wake(SubmissionId(UUID(text)))
             except ValueError:
                 _log.warning("a notification of verdicts could not be read")
 
@@ -83,5 +84,5 @@ class VerdictNotices:
             await trio.sleep(THROTTLE)
 
 
-async def _notify(conn: Conn, submission_ids: Sequence[UUID]) -> None:
+async def _notify(conn: Conn, submission_ids: Sequence[SubmissionId]) -> None:
     await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(map(str, submission_ids))))

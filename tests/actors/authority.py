@@ -8,6 +8,7 @@ import trio
 
 from fe.authority.client import Authority, BeforeSend, Message, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.estado import Estado
+from fe.identifiers import TrackId
 from tests.factories.tenants import SECURITY_CODE
 
 
@@ -49,7 +50,7 @@ class ScriptedAuthority:
         self.sent.append(outgoing)
         return await self._give(answer)
 
-    async def result(self, environment: str, track_id: str, credential: object, *, e_ncf: str | None = None) -> Any:
+    async def result(self, environment: str, track_id: TrackId, credential: object, *, e_ncf: str | None = None) -> Any:
         self.asked.append(("result", environment, track_id, e_ncf))
         return await self._give(self.results[track_id])
 
@@ -95,14 +96,14 @@ def as_authority(scripted: ScriptedAuthority) -> Authority:
     return scripted  # type: ignore[return-value]  # it has the methods that actors use
 
 
-def receipt(track_id: str = "track-1") -> Receipt:
+def receipt(track_id: TrackId = TrackId("track-1")) -> Receipt:
     return Receipt(track_id, {"trackId": track_id, "error": None, "mensaje": None})
 
 
 def verdict(
     estado: Estado,
     *codes: str,
-    track_id: str | None = "track-1",
+    track_id: TrackId | None = TrackId("track-1"),
     used: bool | None = True,
     text: str = "",
     **raw: object,
@@ -118,7 +119,7 @@ def state_of(estado: Estado, code: str | None = SECURITY_CODE) -> Verdict:
     return verdict(estado, track_id=None, codigoSeguridad=code)
 
 
-def tracked(track_id: str, estado: Estado | None) -> Tracking:
+def tracked(track_id: TrackId, estado: Estado | None) -> Tracking:
     return Tracking(track_id, estado, None)
 
 

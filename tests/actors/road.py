@@ -3,7 +3,6 @@
 import random
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import trio
 
@@ -14,6 +13,7 @@ from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
 from fe.clock import system_clock
 from fe.ecf.catalogue import Service
+from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
@@ -32,27 +32,27 @@ class Road:
 
     db: Database
     authority: ScriptedAuthority
-    tenant: int
-    certificate: UUID
+    tenant: TenantId
+    certificate: CertificateId
     plans: dict[Stage, StageConfig[Work]]
     pulse: Pulse
 
-    async def make(self, stage: Stage, **more: Any) -> UUID:
+    async def make(self, stage: Stage, **more: Any) -> SubmissionId:
         return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
 
-    async def step(self, subject: UUID) -> str:
+    async def step(self, subject: SubmissionId) -> str:
         """One step of whatever the submission waits for; the outcome that was booked."""
         stage = Stage((await waiting(self.db, subject))["stage"])
         return await step(self.db, self.plans[stage], subject)
 
-    async def steps(self, subject: UUID, limit: int = 60) -> list[str]:
+    async def steps(self, subject: SubmissionId, limit: int = 60) -> list[str]:
         """Step by step to the end, or so many steps."""
         outcomes: list[str] = []
         while len(outcomes) < limit and await rows(self.db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=subject):
             outcomes.append(await self.step(subject))
         return outcomes
 
-    async def status(self, subject: UUID) -> tuple[str, str]:
+    async def status(self, subject: SubmissionId) -> tuple[str, str]:
         kept = await submission(self.db, subject)
         return kept["status"], kept["number_fate"]
 

@@ -7,6 +7,7 @@ import trio
 
 from fe.actors import credentials as module
 from fe.actors.credentials import CannotOpen, SigningCredentials
+from fe.identifiers import CertificateId
 from fe.store.postgres.db import Database
 from fe.vault import Belongs, Tampered, UnknownKek, Vault
 from tests.factories.companies import VAULT, company_credential, make_certificate
@@ -92,7 +93,7 @@ async def test_a_certificate_of_another_tenant_is_not_there(db: Database) -> Non
     with pytest.raises(CannotOpen, match="removed"):
         await make_credentials(db).get(other, certificate)
     with pytest.raises(CannotOpen, match="removed"):
-        await make_credentials(db).get(one, uuid4())
+        await make_credentials(db).get(one, CertificateId(uuid4()))
 
 
 async def test_a_sealed_file_that_was_moved_to_another_tenant_does_not_open(db: Database) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
+from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from tests.actors.authority import (
@@ -47,7 +48,7 @@ async def test_an_accepted_document_with_our_security_code_is_ours(
 
 
 async def test_what_is_not_known_there_is_sent_again_the_same_bytes(db: Database) -> None:
-    road = await make_road(db, submits=[receipt("t-2")], results={"t-2": ACCEPTED})
+    road = await make_road(db, submits=[receipt(TrackId("t-2"))], results={"t-2": ACCEPTED})
     subject = await road.make(Stage.RECONCILE)
 
     assert await road.steps(subject) == ["not known there", "received", "Aceptado"]
@@ -71,8 +72,8 @@ async def test_the_next_send_waits_for_its_gap(db: Database) -> None:
 
 
 async def test_a_send_in_process_over_there_is_adopted_by_its_track_id(db: Database) -> None:
-    processing = verdict(Estado.PROCESSING, track_id="t-7")
-    road = await make_road(db, tracks=[tracked("t-7", Estado.PROCESSING)], results={"t-7": processing})
+    processing = verdict(Estado.PROCESSING, track_id=TrackId("t-7"))
+    road = await make_road(db, tracks=[tracked(TrackId("t-7"), Estado.PROCESSING)], results={"t-7": processing})
     subject = await road.make(Stage.RECONCILE)
 
     assert await road.step(subject) == "adopted"
@@ -85,9 +86,12 @@ async def test_a_send_in_process_over_there_is_adopted_by_its_track_id(db: Datab
 
 
 async def test_a_send_that_was_rejected_is_rejected(db: Database) -> None:
-    rejected = verdict(Estado.REJECTED, "13", track_id="t-7", used=False, text="total")
+    rejected = verdict(Estado.REJECTED, "13", track_id=TrackId("t-7"), used=False, text="total")
     road = await make_road(
-        db, states=[state_of(Estado.REJECTED)], tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": rejected}
+        db,
+        states=[state_of(Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-7"), Estado.REJECTED)],
+        results={"t-7": rejected},
     )
     subject = await road.make(Stage.RECONCILE)
 
@@ -101,10 +105,10 @@ async def test_a_strangers_rejection_is_not_taken_for_ours(db: Database) -> None
     """Another program sent the number before and was rejected; ours never arrived."""
     road = await make_road(
         db,
-        submits=[receipt("t-2")],
+        submits=[receipt(TrackId("t-2"))],
         states=[None],
-        tracks=[tracked("t-x", Estado.REJECTED)],
-        results={"t-x": verdict(Estado.REJECTED, "13", track_id="t-x", used=False), "t-2": ACCEPTED},
+        tracks=[tracked(TrackId("t-x"), Estado.REJECTED)],
+        results={"t-x": verdict(Estado.REJECTED, "13", track_id=TrackId("t-x"), used=False), "t-2": ACCEPTED},
     )
     subject = await road.make(Stage.RECONCILE)
 
@@ -115,7 +119,7 @@ async def test_a_strangers_rejection_is_not_taken_for_ours(db: Database) -> None
 async def test_track_ids_that_say_nothing_about_our_document_do_not_stop_the_next_send(
     db: Database, no_judgement: object
 ) -> None:
-    road = await make_road(db, tracks=[tracked("t-7", Estado.REJECTED)], results={"t-7": no_judgement})
+    road = await make_road(db, tracks=[tracked(TrackId("t-7"), Estado.REJECTED)], results={"t-7": no_judgement})
     subject = await road.make(Stage.RECONCILE)
 
     assert await road.step(subject) == "not known there"
@@ -126,7 +130,7 @@ async def test_a_number_that_is_used_is_not_sent_again_before_it_shows_by_whose_
     road = await make_road(
         db,
         states=[None, None, state_of(Estado.ACCEPTED)],
-        tracks=[tracked("t-7", Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-7"), Estado.REJECTED)],
         results={"t-7": DUPLICATE},
     )
     subject = await road.make(Stage.RECONCILE)
@@ -140,8 +144,8 @@ async def test_a_number_whose_document_was_rejected_and_then_repeated_is_rejecte
     road = await make_road(
         db,
         states=[state_of(Estado.REJECTED)],
-        tracks=[tracked("t-1", Estado.REJECTED), tracked("t-2", Estado.REJECTED)],
-        results={"t-1": verdict(Estado.REJECTED, "13", track_id="t-1"), "t-2": DUPLICATE},
+        tracks=[tracked(TrackId("t-1"), Estado.REJECTED), tracked(TrackId("t-2"), Estado.REJECTED)],
+        results={"t-1": verdict(Estado.REJECTED, "13", track_id=TrackId("t-1")), "t-2": DUPLICATE},
     )
     subject = await road.make(Stage.RECONCILE)
 
@@ -154,10 +158,10 @@ async def test_of_two_rejections_the_one_that_used_the_number_up_is_believed(db:
     road = await make_road(
         db,
         states=[state_of(Estado.REJECTED)],
-        tracks=[tracked("t-x", Estado.REJECTED), tracked("t-1", Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-x"), Estado.REJECTED), tracked(TrackId("t-1"), Estado.REJECTED)],
         results={
-            "t-x": verdict(Estado.REJECTED, "7", track_id="t-x", used=False),
-            "t-1": verdict(Estado.REJECTED, "13", track_id="t-1", used=True),
+            "t-x": verdict(Estado.REJECTED, "7", track_id=TrackId("t-x"), used=False),
+            "t-1": verdict(Estado.REJECTED, "13", track_id=TrackId("t-1"), used=True),
         },
     )
     subject = await road.make(Stage.RECONCILE)
@@ -169,10 +173,10 @@ async def test_of_two_rejections_the_one_that_used_the_number_up_is_believed(db:
 async def test_of_several_sends_one_in_process_is_adopted_before_one_rejected_is_believed(db: Database) -> None:
     road = await make_road(
         db,
-        tracks=[tracked("t-1", Estado.PROCESSING), tracked("t-2", Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-1"), Estado.PROCESSING), tracked(TrackId("t-2"), Estado.REJECTED)],
         results={
-            "t-1": verdict(Estado.PROCESSING, track_id="t-1"),
-            "t-2": verdict(Estado.REJECTED, "13", track_id="t-2"),
+            "t-1": verdict(Estado.PROCESSING, track_id=TrackId("t-1")),
+            "t-2": verdict(Estado.REJECTED, "13", track_id=TrackId("t-2")),
         },
     )
     subject = await road.make(Stage.RECONCILE)
@@ -184,10 +188,10 @@ async def test_track_ids_of_our_other_submissions_of_the_number_are_not_taken_fo
     """The number was used before by a submission that was rejected; its trackId comes first in the list."""
     road = await make_road(
         db,
-        tracks=[tracked("t-old", Estado.REJECTED)],
-        results={"t-old": verdict(Estado.REJECTED, "13", track_id="t-old", used=False)},
+        tracks=[tracked(TrackId("t-old"), Estado.REJECTED)],
+        results={"t-old": verdict(Estado.REJECTED, "13", track_id=TrackId("t-old"), used=False)},
     )
-    before = await road.make(Stage.TRACK, track_id="t-old", e_ncf="E310000000001")
+    before = await road.make(Stage.TRACK, track_id=TrackId("t-old"), e_ncf="E310000000001")
     assert await road.step(before) == "Rechazado"
     assert await road.status(before) == ("Rechazado", "reusable")
     subject = await road.make(Stage.RECONCILE, e_ncf="E310000000001")
@@ -199,10 +203,10 @@ async def test_track_ids_of_our_other_submissions_of_the_number_are_not_taken_fo
 
 async def test_what_is_accepted_under_a_track_id_is_not_sent_again_before_its_owner_is_known(db: Database) -> None:
     """The state service lags behind: were the document sent again, it would be called a duplicate of itself."""
-    accepted = verdict(Estado.ACCEPTED, track_id="t-7")
+    accepted = verdict(Estado.ACCEPTED, track_id=TrackId("t-7"))
     road = await make_road(
         db,
-        tracks=[tracked("t-7", Estado.ACCEPTED)],
+        tracks=[tracked(TrackId("t-7"), Estado.ACCEPTED)],
         results={"t-7": accepted},
         states=[None, None, state_of(Estado.ACCEPTED)],
     )
@@ -217,10 +221,10 @@ async def test_a_strangers_accepted_document_leads_to_the_verdict_on_ours(db: Da
     stranger = state_of(Estado.ACCEPTED, "XXXXXX")
     road = await make_road(
         db,
-        submits=[receipt("t-2")],
+        submits=[receipt(TrackId("t-2"))],
         states=[stranger],
-        tracks=[tracked("t-x", Estado.ACCEPTED)],
-        results={"t-x": verdict(Estado.ACCEPTED, track_id="t-x"), "t-2": DUPLICATE},
+        tracks=[tracked(TrackId("t-x"), Estado.ACCEPTED)],
+        results={"t-x": verdict(Estado.ACCEPTED, track_id=TrackId("t-x")), "t-2": DUPLICATE},
     )
     subject = await road.make(Stage.RECONCILE)
 
@@ -303,7 +307,7 @@ async def test_while_nobody_can_be_asked_nothing_is_sent(db: Database, trouble: 
     scripts: dict[str, dict[str, Any]] = {
         "states": {"states": [trouble]},
         "tracks": {"tracks": trouble},
-        "results": {"tracks": [tracked("t-7", None)], "results": {"t-7": trouble}},
+        "results": {"tracks": [tracked(TrackId("t-7"), None)], "results": {"t-7": trouble}},
     }
     road = await make_road(db, **scripts[service])
     subject = await road.make(Stage.RECONCILE)

@@ -9,6 +9,7 @@ from fe.authority.client import Message
 from fe.authority.errors import NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import Environment, Service
+from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
 from fe.store.postgres.db import Database
@@ -71,7 +72,7 @@ async def test_voidings_go_where_the_setting_says(db: Database) -> None:
 
 
 async def test_a_receipt_is_followed(db: Database) -> None:
-    road = await make_road(db, submits=[receipt("t-1")])
+    road = await make_road(db, submits=[receipt(TrackId("t-1"))])
     subject = await road.make(Stage.SEND)
 
     assert await road.step(subject) == "received"
@@ -257,7 +258,7 @@ async def test_who_stood_still_after_the_intent_sends_nothing_and_says_so(db: Da
 
 async def test_who_wakes_up_after_its_row_was_taken_over_sends_nothing_and_books_nothing(db: Database) -> None:
     """A peer has asked and sent meanwhile. That we give a sign of life again on waking changes nothing."""
-    road = await make_road(db, submits=[receipt("of the sleeper"), receipt("of the peer")])
+    road = await make_road(db, submits=[receipt(TrackId("of the sleeper")), receipt(TrackId("of the peer"))])
     subject = await road.make(Stage.SEND)
 
     async def sleep_while_a_peer_takes_over() -> None:
@@ -384,7 +385,7 @@ async def test_a_duplicate_at_the_door_of_somebody_elses_document_is_an_error_an
 
 
 async def test_a_duplicate_while_another_send_is_still_judged_waits_for_it(db: Database) -> None:
-    road = await make_road(db, submits=[DUPLICATE], tracks=[tracked("t-9", Estado.PROCESSING)])
+    road = await make_road(db, submits=[DUPLICATE], tracks=[tracked(TrackId("t-9"), Estado.PROCESSING)])
     subject = await road.make(Stage.SEND)
 
     assert await road.step(subject) == "outcome unknown"

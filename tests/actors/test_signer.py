@@ -4,7 +4,7 @@ import json
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 import trio
@@ -18,6 +18,7 @@ from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
+from fe.identifiers import SubmissionId, TenantId, UserId
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
@@ -58,8 +59,8 @@ def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
     return make_stage(pool.sign)
 
 
-async def make_user(db: Database, tenant: int, email: str, override: dict[str, Any] | None = None) -> UUID:
-    user_id = uuid4()
+async def make_user(db: Database, tenant: TenantId, email: str, override: dict[str, Any] | None = None) -> UserId:
+    user_id = UserId(uuid4())
     assert await db.run(tenants.create_user, tenant, user_id, email, override) is not None
     return user_id
 
@@ -108,7 +109,7 @@ async def test_a_retired_certificate_does_not_sign(db: Database) -> None:
     assert (await submission(db, subject))["certificate_id"] == newer
 
 
-async def assert_failed(db: Database, subject: UUID, error: str) -> dict[str, Any]:
+async def assert_failed(db: Database, subject: SubmissionId, error: str) -> dict[str, Any]:
     kept = await submission(db, subject)
     assert (kept["status"], kept["number_fate"]) == ("error", "reusable")
     response: dict[str, Any] = kept["response"]

@@ -7,6 +7,7 @@ import pytest
 
 from fe.authority.errors import ForeignAnswer, Refused, Unavailable
 from fe.authority.estado import Estado
+from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
@@ -137,11 +138,11 @@ async def test_a_verdict_under_a_track_id_found_by_number_is_believed_once_it_is
     db: Database, estado: Estado
 ) -> None:
     shown = state_of(Estado.REJECTED if estado is Estado.REJECTED else Estado.ACCEPTED)
-    road = await make_road(db, states=[None, shown], tracks=[tracked("t-7", Estado.PROCESSING)])
-    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id="t-7")
+    road = await make_road(db, states=[None, shown], tracks=[tracked(TrackId("t-7"), Estado.PROCESSING)])
+    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id=TrackId("t-7"))
     subject = await road.make(Stage.RECONCILE)
     assert await road.step(subject) == "adopted"
-    road.authority.results["t-7"] = verdict(estado, "75", track_id="t-7", text="remark")
+    road.authority.results["t-7"] = verdict(estado, "75", track_id=TrackId("t-7"), text="remark")
 
     assert await road.steps(subject) == [estado.value]
     assert (await submission(db, subject))["response"]["mensajes"] == [{"codigo": "75", "valor": "remark"}]
@@ -151,12 +152,15 @@ async def test_the_verdict_on_a_strangers_document_that_was_adopted_is_not_ours(
     """Another program's document with our number was in process when we asked; ours never arrived."""
     stranger = state_of(Estado.ACCEPTED, "XXXXXX")
     road = await make_road(
-        db, submits=[receipt("t-8")], states=[None, None, None, stranger], tracks=[tracked("t-7", Estado.PROCESSING)]
+        db,
+        submits=[receipt(TrackId("t-8"))],
+        states=[None, None, None, stranger],
+        tracks=[tracked(TrackId("t-7"), Estado.PROCESSING)],
     )
-    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id="t-7")
+    road.authority.results["t-7"] = verdict(Estado.PROCESSING, track_id=TrackId("t-7"))
     subject = await road.make(Stage.RECONCILE)
     assert await road.step(subject) == "adopted"
-    road.authority.results["t-7"] = verdict(Estado.ACCEPTED, track_id="t-7")
+    road.authority.results["t-7"] = verdict(Estado.ACCEPTED, track_id=TrackId("t-7"))
     road.authority.results["t-8"] = DUPLICATE
 
     outcomes = await road.steps(subject)
@@ -170,7 +174,7 @@ async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_
     road = await make_followed(
         db,
         verdict(Estado.NOT_FOUND),
-        submits=[receipt("track-2")],
+        submits=[receipt(TrackId("track-2"))],
         states=[None, None, state_of(Estado.ACCEPTED)],
     )
     road.authority.results["track-2"] = DUPLICATE
@@ -184,7 +188,7 @@ async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_
 
 async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:
     road = await make_followed(
-        db, DUPLICATE, states=[None, Unavailable("503")], tracks=[tracked("t-0", Estado.PROCESSING)]
+        db, DUPLICATE, states=[None, Unavailable("503")], tracks=[tracked(TrackId("t-0"), Estado.PROCESSING)]
     )
     subject = await road.make(Stage.TRACK)
 

@@ -23,10 +23,11 @@ from fe.authority.gateway import Observe
 from fe.authority.hosts import Hosts
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import Signer
+from fe.identifiers import TrackId
 from tests.factories.certificates import default_credential
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
-TRACK_ID = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
+TRACK_ID = TrackId("d2b6e27c-3908-46f3-afaa-2207b9501b4b")
 SEED = b"""<?xml version="1.0" encoding="utf-8"?>
 <SemillaModel xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">
   <valor>c2VtaWxsYQ==</valor>

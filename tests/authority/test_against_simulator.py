@@ -20,6 +20,7 @@ from fe.authority.hosts import Hosts
 from fe.authority.simulator import Catalogue, FaultKind, Shapes
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
+from fe.identifiers import TrackId
 from tests.authority.scripted import PATIENT, Owner
 from tests.simulator.conftest import http, start
 from tests.simulator.support import BUYER, ISSUER, Running, Start, acecf, anecf, ecf, number, rfce, sign, signer
@@ -92,7 +93,7 @@ async def test_a_summary_is_judged_at_once_and_found_again(authority: Authority)
 
 
 async def test_what_was_never_sent_is_not_found(authority: Authority) -> None:
-    track_id = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
+    track_id = TrackId("d2b6e27c-3908-46f3-afaa-2207b9501b4b")
 
     assert (await authority.result(TEST, track_id, ME)).estado is Estado.NOT_FOUND
     assert await authority.track_ids(TEST, ISSUER, number(31, 9), ME) == []
@@ -179,7 +180,7 @@ async def test_the_services_say_how_they_are(authority: Authority, simulator: Ru
     assert windows[-1].ends >= begun + timedelta(seconds=3600)
     assert all(next_one.starts - one.ends <= timedelta(minutes=1) for one, next_one in pairwise(windows))
     with pytest.raises(Unavailable):
-        await authority.result(TEST, "a-1", ME)
+        await authority.result(TEST, TrackId("a-1"), ME)
 
 
 # --- The promise ------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from fe.authority.replies import (
 )
 from fe.authority.services import read_services, read_up, read_windows
 from fe.ecf.catalogue import Environment
+from fe.identifiers import TrackId
 from tests.authority.scripted import NOW, TRACK_ID
 
 
@@ -318,7 +319,7 @@ ONE = {"trackId": "a-1", "estado": "Aceptado", "fechaRecepcion": "8/15/2023 6:06
     ],
 )
 def test_one_track_id_may_come_as_an_array_or_alone(content: Any) -> None:
-    assert read_trackings(body(content)) == [Tracking("a-1", Estado.ACCEPTED, "8/15/2023 6:06:57 AM")]
+    assert read_trackings(body(content)) == [Tracking(TrackId("a-1"), Estado.ACCEPTED, "8/15/2023 6:06:57 AM")]
 
 
 def test_two_track_ids_in_xml_are_two() -> None:
@@ -326,7 +327,7 @@ def test_two_track_ids_in_xml_are_two() -> None:
 
     found = read_trackings(read_body(b"<ArrayOfTrackingDetalle>" + two + b"</ArrayOfTrackingDetalle>"))
 
-    assert found == [Tracking("1", None, None), Tracking("2", None, None)]
+    assert found == [Tracking(TrackId("1"), None, None), Tracking(TrackId("2"), None, None)]
 
 
 @pytest.mark.parametrize("content", [b"", {}, [{}], [ONE, {"trackId": None}], [1], "x", b"<html>x</html>"])

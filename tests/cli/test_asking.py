@@ -11,6 +11,7 @@ from fe.authority.client import Authority, Outgoing
 from fe.authority.hosts import Hosts
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
+from fe.identifiers import CertificateId, SubmissionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import outbox
@@ -33,14 +34,16 @@ async def simulator(start: Start) -> Running:
 
 
 @pytest.fixture
-def certificate(fe: Fe, tenant: str) -> UUID:
+def certificate(fe: Fe, tenant: str) -> CertificateId:
     """The tenant's certificate, encrypted with the key the command has."""
     assert fe("certificate", "self-made", "c.p12", passphrase="worth nothing").code == 0
     added = fe("certificate", "add", "c.p12", "--tenant", tenant, "--json", passphrase="worth nothing").json
-    return UUID(added["certificateId"])
+    return CertificateId(UUID(added["certificateId"]))
 
 
-async def make_dead(db: Database, certificate: UUID, sequence: int, *, stage: Stage = Stage.RECONCILE) -> UUID:
+async def make_dead(
+    db: Database, certificate: CertificateId, sequence: int, *, stage: Stage = Stage.RECONCILE
+) -> SubmissionId:
     """A document of which nobody knows whether it arrived."""
     tenant = (await row(db, "SELECT tenant_id FROM tenants"))["tenant_id"]
     signed = sign(ecf(sequence))
@@ -59,7 +62,7 @@ async def make_dead(db: Database, certificate: UUID, sequence: int, *, stage: St
     return subject
 
 
-async def deliver(db: Database, simulator: Running, subject: UUID) -> None:
+async def deliver(db: Database, simulator: Running, subject: SubmissionId) -> None:
     """Let the authority have it after all."""
     kept = await row(
         db,
@@ -80,7 +83,7 @@ async def ask(fe: Fe, simulator: Running, *more: str, **settings: str) -> Ended:
 
 
 async def test_the_authority_is_asked_about_each_row_and_nothing_is_changed(
-    db: Database, fe: Fe, simulator: Running, certificate: UUID, http: httpx.AsyncClient
+    db: Database, fe: Fe, simulator: Running, certificate: CertificateId, http: httpx.AsyncClient
 ) -> None:
     arrived, lost = await make_dead(db, certificate, 1), await make_dead(db, certificate, 2)
     unsigned = await make_dead(db, certificate, 3, stage=Stage.SIGN)
@@ -102,7 +105,7 @@ async def test_the_authority_is_asked_about_each_row_and_nothing_is_changed(
 
 
 async def test_a_document_still_in_process_is_said_to_be_known(
-    db: Database, fe: Fe, simulator: Running, certificate: UUID
+    db: Database, fe: Fe, simulator: Running, certificate: CertificateId
 ) -> None:
     subject = await make_dead(db, certificate, 1)
     await simulator.order("stuck", operation="reception")
@@ -114,7 +117,7 @@ async def test_a_document_still_in_process_is_said_to_be_known(
 
 
 async def test_an_authority_that_does_not_answer_is_said_and_the_rest_is_shown(
-    db: Database, fe: Fe, simulator: Running, certificate: UUID
+    db: Database, fe: Fe, simulator: Running, certificate: CertificateId
 ) -> None:
     await make_dead(db, certificate, 1)
 
@@ -126,7 +129,7 @@ async def test_an_authority_that_does_not_answer_is_said_and_the_rest_is_shown(
 
 
 async def test_a_certificate_that_cannot_be_opened_is_said_per_row(
-    db: Database, fe: Fe, simulator: Running, certificate: UUID
+    db: Database, fe: Fe, simulator: Running, certificate: CertificateId
 ) -> None:
     subject = await make_dead(db, certificate, 1)
     await rows(db, "UPDATE certificates SET passphrase = NULL")
@@ -139,7 +142,9 @@ async def test_a_certificate_that_cannot_be_opened_is_said_per_row(
     }
 
 
-async def test_asking_needs_the_key_that_decrypts_certificates(db: Database, fe: Fe, certificate: UUID) -> None:
+async def test_asking_needs_the_key_that_decrypts_certificates(
+    db: Database, fe: Fe, certificate: CertificateId
+) -> None:
     await make_dead(db, certificate, 1)
 
     assert "FE_KEK" in fe.refused(*ASK, code=3, kek="")

@@ -2,10 +2,11 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from tests.cli.running import Fe
@@ -15,11 +16,11 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-async def subject(db: Database) -> UUID:
+async def subject(db: Database) -> SubmissionId:
     return await make_submission(db, await make_tenant(db), stage=Stage.TRACK, at=NOW)
 
 
-async def test_a_story_is_proved_in_the_database_and_from_its_export_without_one(fe: Fe, subject: UUID) -> None:
+async def test_a_story_is_proved_in_the_database_and_from_its_export_without_one(fe: Fe, subject: SubmissionId) -> None:
     exported = fe("evidence", "export", str(subject)).json
     (fe.folder / "evidence.json").write_text(json.dumps(exported))
 
@@ -31,7 +32,7 @@ async def test_a_story_is_proved_in_the_database_and_from_its_export_without_one
     assert fe("evidence", "verify", str(subject), "--expect", last).code == 0
 
 
-async def test_a_change_in_the_database_is_named_and_is_code_1(fe: Fe, db: Database, subject: UUID) -> None:
+async def test_a_change_in_the_database_is_named_and_is_code_1(fe: Fe, db: Database, subject: SubmissionId) -> None:
     noted = fe("evidence", "export", str(subject)).json["events"][-1]["hash"]
     await rows(db, "UPDATE submission_events SET detail = '{}' WHERE seq = 2")
 
@@ -44,7 +45,7 @@ async def test_a_change_in_the_database_is_named_and_is_code_1(fe: Fe, db: Datab
     assert f"{subject}: no event has the hash {noted}: the end was cut off" in cut.err
 
 
-async def test_a_forged_export_is_told_from_one_that_cannot_be_read(fe: Fe, subject: UUID) -> None:
+async def test_a_forged_export_is_told_from_one_that_cannot_be_read(fe: Fe, subject: SubmissionId) -> None:
     exported = fe("evidence", "export", str(subject)).json
     forged = json.loads(json.dumps(exported))
     forged["events"][1]["kind"] = "retry"
@@ -58,7 +59,9 @@ async def test_a_forged_export_is_told_from_one_that_cannot_be_read(fe: Fe, subj
     assert fe.refused("evidence", "verify", "--file", "torn.json").startswith("torn.json: ")
 
 
-async def test_all_that_a_tenant_sent_in_a_period_is_checked_at_once(fe: Fe, db: Database, subject: UUID) -> None:
+async def test_all_that_a_tenant_sent_in_a_period_is_checked_at_once(
+    fe: Fe, db: Database, subject: SubmissionId
+) -> None:
     tenant = await row(db, "SELECT tenant_id, name FROM tenants")
     early = await make_submission(db, tenant["tenant_id"], at=NOW - timedelta(days=3), e_ncf="E310000000002")
     today = f"{NOW:%Y-%m-%d}"

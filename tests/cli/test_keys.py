@@ -3,6 +3,7 @@ import re
 import psycopg
 
 from fe.accounts.keys import hash_secret
+from fe.identifiers import ApiKeyId
 from fe.store.throttle import bucket_of_key
 from tests.cli.running import SECRETS, Fe
 
@@ -79,7 +80,7 @@ def test_without_the_pepper_no_key_is_made(fe: Fe, tenant: str) -> None:
 
 def test_a_locked_out_key_is_unlocked_and_unlocking_it_twice_is_harmless(fe: Fe) -> None:
     with psycopg.connect(fe.dsn, autocommit=True) as conn:
-        bucket = bucket_of_key("fak_0123456789ab")
+        bucket = bucket_of_key(ApiKeyId("fak_0123456789ab"))
         conn.execute(
             """INSERT INTO login_attempts (bucket, kind, recent, locked_until, last_at)
                VALUES (%s, 'key', '{}', now() + interval '15 min', now())""",

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 import trio
 
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
 from fe.store.queue import outbox
@@ -35,7 +35,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
 
 
-async def make_dead(db: Database, tenant: int, number: int, stage: Stage, error: str) -> UUID:
+async def make_dead(db: Database, tenant: TenantId, number: int, stage: Stage, error: str) -> SubmissionId:
     subject = await make_submission(db, tenant, stage=stage, at=NOW, e_ncf=f"E31{number:010}")
     died_at = NOW - timedelta(hours=1) + timedelta(seconds=number)
     await db.run(outbox.dead_letter, await take(db, subject), at=died_at, error=error)
@@ -107,7 +107,7 @@ async def test_every_command_of_the_page_does_what_it_is_there_for(
         assert f"last hash {await last_hash(db, one)}" in ended.stdout
 
 
-async def last_hash(db: Database, subject: UUID) -> str:
+async def last_hash(db: Database, subject: SubmissionId) -> str:
     found = await row(
         db,
         "SELECT hash FROM submission_events WHERE submission_id = %(id)s ORDER BY seq DESC LIMIT 1",

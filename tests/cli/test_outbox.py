@@ -5,12 +5,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import psycopg
 import pytest
 import trio
 
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits, outbox
@@ -25,14 +26,16 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-async def make_dead(db: Database, tenant: int, now: datetime, number: int = 1, stage: Stage = Stage.SEND) -> UUID:
+async def make_dead(
+    db: Database, tenant: TenantId, now: datetime, number: int = 1, stage: Stage = Stage.SEND
+) -> SubmissionId:
     subject = await make_submission(db, tenant, at=now, stage=stage, e_ncf=f"E31{number:010}")
     died_at = now - timedelta(minutes=1) + timedelta(seconds=number)
     await db.run(outbox.dead_letter, await take(db, subject), at=died_at, error="authority answered with status 503")
     return subject
 
 
-async def accept(db: Database, subject: UUID, now: datetime) -> None:
+async def accept(db: Database, subject: SubmissionId, now: datetime) -> None:
     await db.run(
         outbox.verdict,
         await take(db, subject),
@@ -221,7 +224,7 @@ async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_o
     assert went_on.err.splitlines()[-1] == "fe: 1 of the released rows failed again"
 
 
-async def _let_them_through(db: Database, subjects: list[UUID], now: datetime) -> None:
+async def _let_them_through(db: Database, subjects: list[SubmissionId], now: datetime) -> None:
     for subject in subjects:
         while True:
             if await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject):
@@ -251,7 +254,7 @@ async def test_going_on_is_for_a_plan_that_stopped(db: Database, fe: Fe, now: da
     assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1
 
 
-async def _let_it_fail(db: Database, subject: UUID, now: datetime) -> None:
+async def _let_it_fail(db: Database, subject: SubmissionId, now: datetime) -> None:
     while True:
         if await rows(db, "SELECT 1 FROM outbox WHERE subject = %(id)s", id=subject):
             break

@@ -1,10 +1,11 @@
 """Certificates of a company, sealed in a vault as they lie in the database."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made, to_p12
+from fe.identifiers import CertificateId, TenantId, UserId
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.postgres.db import Database
@@ -40,17 +41,17 @@ def credential_of_today() -> Credential:
 
 async def make_certificate(
     db: Database,
-    tenant_id: int,
+    tenant_id: TenantId,
     *,
-    user_id: UUID | None = None,
+    user_id: UserId | None = None,
     vault: Vault = VAULT,
     p12: bytes = _P12,
     passphrase: str | None = PASSPHRASE,
     not_before: datetime = NOT_BEFORE,
     not_after: datetime = NOT_AFTER,
-) -> UUID:
+) -> CertificateId:
     """A certificate in use, of the company or a user; its id."""
-    certificate_id = uuid4()
+    certificate_id = CertificateId(uuid4())
     name = str(certificate_id)
     sealed_passphrase = (
         vault.encrypt(passphrase.encode(), Belongs(tenant_id, name, PASSPHRASE_PURPOSE))

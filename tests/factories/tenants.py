@@ -10,8 +10,9 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from fe.ecf.catalogue import Environment, Host
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
+from fe.identifiers import ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
@@ -34,7 +35,7 @@ SECURITY_CODE = "AbC1+/"
 
 async def make_tenant(
     db: Database, *, issuer: dict[str, str] | None = None, consumer_summary: str = "automatic", weight: int = 1
-) -> int:
+) -> TenantId:
     """A tenant of its own name; its number."""
     tenant = await db.run(
         tenants.create, f"tenant {secrets.token_hex(6)}", issuer or ISSUER, consumer_summary=consumer_summary
@@ -47,18 +48,18 @@ async def make_tenant(
     return tenant.tenant_id
 
 
-def new_submission(tenant_id: int, at: datetime = ACCEPTED_AT, **changes: Any) -> NewSubmission:
+def new_submission(tenant_id: TenantId, at: datetime = ACCEPTED_AT, **changes: Any) -> NewSubmission:
     """What the door hands over for a small credit invoice."""
     plain = NewSubmission(
         tenant_id=tenant_id,
-        submission_id=new_id(at),
+        submission_id=SubmissionId(new_id(at)),
         environment=Environment.ECF,
-        api_key_id="fak_000000000001",
+        api_key_id=ApiKeyId("fak_000000000001"),
         client_request_id=None,
         body_digest=hashlib.sha256(b"body").digest(),
         format="structured",
-        root="ECF",
-        ecf_type="31",
+        root=Root.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
         e_ncf="E310000000001",
         issuer_rnc="131880738",
         buyer_rnc="131880681",
@@ -71,17 +72,17 @@ def new_submission(tenant_id: int, at: datetime = ACCEPTED_AT, **changes: Any) -
 
 async def make_submission(
     db: Database,
-    tenant_id: int,
+    tenant_id: TenantId,
     *,
     stage: Stage = Stage.SIGN,
     at: datetime = ACCEPTED_AT,
     summary: bool = False,
-    track_id: str = "track-1",
-    certificate_id: UUID | None = None,
+    track_id: TrackId = TrackId("track-1"),
+    certificate_id: CertificateId | None = None,
     signed: bytes = SIGNED,
     security_code: str | None = SECURITY_CODE,
     **changes: Any,
-) -> UUID:
+) -> SubmissionId:
     """A submission whose row waits, due, in `stage`, brought there by the bookings that bring it there in life."""
     if "e_ncf" not in changes:
         # A number is one submission's: each of a tenant gets the next.
@@ -92,7 +93,7 @@ async def make_submission(
     if stage is Stage.SIGN:
         return new.submission_id
     document = SignedDocument(
-        certificate_id=certificate_id or UUID(int=1),
+        certificate_id=CertificateId(certificate_id or UUID(int=1)),
         signed=signed,
         sent=b"<RFCE>signed</RFCE>" if summary else None,
         host=Host.FC if summary or new.root == "RFCE" else Host.ECF,
@@ -129,7 +130,7 @@ _TAKE = """
 """
 
 
-async def take(db: Database, subject: UUID) -> Work:
+async def take(db: Database, subject: SubmissionId) -> Work:
     """Claim this very row, due or not, whoever holds it."""
 
     async def claim(conn: Conn) -> Work:
@@ -145,7 +146,7 @@ async def take(db: Database, subject: UUID) -> Work:
 async def claim_all(
     db: Database,
     stage: Stage,
-    scope: Sequence[int],
+    scope: Sequence[TenantId],
     lane: OutboxLane = OutboxLane(Environment.ECF),  # noqa: B008  (frozen)
     *,
     share: int = 1000,
@@ -174,7 +175,7 @@ async def row(db: Database, statement: str, **values: Any) -> dict[str, Any]:
     return only
 
 
-async def waiting(db: Database, subject: UUID) -> dict[str, Any]:
+async def waiting(db: Database, subject: SubmissionId) -> dict[str, Any]:
     """The outbox row of a submission, with `due_in`: seconds from now."""
     return await row(
         db,
@@ -183,18 +184,18 @@ async def waiting(db: Database, subject: UUID) -> dict[str, Any]:
     )
 
 
-async def submission(db: Database, subject: UUID) -> dict[str, Any]:
+async def submission(db: Database, subject: SubmissionId) -> dict[str, Any]:
     """The row of a submission."""
     return await row(db, "SELECT * FROM submissions WHERE submission_id = %(id)s", id=subject)
 
 
-async def sends_of(db: Database, subject: UUID) -> list[tuple[int, str]]:
+async def sends_of(db: Database, subject: SubmissionId) -> list[tuple[int, str]]:
     """Epoch and outcome of each send of a submission."""
     found = await rows(db, "SELECT epoch, outcome FROM sends WHERE submission_id = %(id)s ORDER BY epoch", id=subject)
     return [(each["epoch"], each["outcome"]) for each in found]
 
 
-async def story(db: Database, subject: UUID) -> list[str]:
+async def story(db: Database, subject: SubmissionId) -> list[str]:
     """The kinds of a submission's events, oldest first."""
     found = await rows(db, "SELECT kind FROM submission_events WHERE submission_id = %(id)s ORDER BY seq", id=subject)
     return [each["kind"] for each in found]

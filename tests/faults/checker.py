@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
 from fe.operations.evidence import link_hash
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
@@ -60,7 +61,7 @@ def nothing_lost(history: History) -> Found:
         if call.tax_log_id is None:
             yield call.request_id or "?", f"answered {call.http} without a taxLogId"
             continue
-        row = rows.get(UUID(call.tax_log_id))
+        row = rows.get(SubmissionId(UUID(call.tax_log_id)))
         if row is None:
             yield call.tax_log_id, f"answered {call.http}, and there is no such submission"
         elif (row.tenant_id, row.environment) != (call.tenant_id, call.environment):
@@ -282,8 +283,8 @@ def revocation_works(history: History) -> Found:
 
 def said_once(history: History) -> Found:
     """I10: one clientRequestId is one submission, and every answer names it."""
-    named: dict[tuple[int, str, str], set[str]] = defaultdict(set)
-    firsts: Counter[tuple[int, str, str]] = Counter()
+    named: dict[tuple[TenantId, str, str], set[str]] = defaultdict(set)
+    firsts: Counter[tuple[TenantId, str, str]] = Counter()
     for call in history.calls:
         if call.op == "submit" and call.outcome is Outcome.OK and call.request_id and call.tax_log_id:
             key = (call.tenant_id, call.environment, call.request_id)

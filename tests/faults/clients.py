@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import trio
 
+from fe.identifiers import ApiKeyId, TenantId
 from fe.lifecycle import FINAL, Status
 from tests.faults.documents import Paper, Papers
 from tests.faults.history import Call, ClientJournal, Outcome
@@ -28,7 +29,7 @@ _TWINS, _LEAVES, _UNNAMED = 0.08, 0.05, 0.06
 
 @dataclass(frozen=True)
 class Key:
-    api_key_id: str
+    api_key_id: ApiKeyId
     secret: str
 
 
@@ -36,7 +37,7 @@ class Key:
 class Account:
     """A tenant as its programs know it: several keys, because one may not log in as often as a broken day asks for."""
 
-    tenant_id: int
+    tenant_id: TenantId
     environment: str
     keys: list[Key]
     #: The clients' address, as the proxy in front of the service tells it.

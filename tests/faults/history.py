@@ -7,10 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import psycopg
 from psycopg.rows import class_row
+
+from fe.identifiers import SubmissionId, TenantId
 
 
 class Outcome(StrEnum):
@@ -28,7 +29,7 @@ class Call:
     started: float
     ended: float
     op: str  # submit, ask, use (a key that is revoked during the run), or blip (calls that never pause)
-    tenant_id: int
+    tenant_id: TenantId
     environment: str
     outcome: Outcome
     http: int | None = None
@@ -134,8 +135,8 @@ def _arrival(record: Mapping[str, Any], life: int) -> Arrival:
 
 @dataclass(frozen=True)
 class Submission:
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     environment: str
     client_request_id: str | None
     root: str
@@ -154,8 +155,8 @@ class Submission:
 
 @dataclass(frozen=True)
 class Event:
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     seq: int
     at: datetime
     kind: str
@@ -172,8 +173,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Send:
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     epoch: int
     digest: str
     outcome: str
@@ -184,8 +185,8 @@ class Send:
 class Due:
     """A row of the outbox."""
 
-    tenant_id: int
-    subject: UUID
+    tenant_id: TenantId
+    subject: SubmissionId
     stage: str
     holder: str | None
     attempt: int
@@ -194,15 +195,15 @@ class Due:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    tenant_id: int
-    subject: UUID
+    tenant_id: TenantId
+    subject: SubmissionId
     stage: str
     error: str
 
 
 @dataclass(frozen=True)
 class Sequence_:
-    tenant_id: int
+    tenant_id: TenantId
     environment: str
     prefix: str
     min_number: int
@@ -292,9 +293,9 @@ class History:
     blips: Sequence[Blip] = ()
 
 
-def by_submission(rows: Iterable[Any]) -> dict[UUID, list[Any]]:
+def by_submission(rows: Iterable[Any]) -> dict[SubmissionId, list[Any]]:
     """Group rows that have a `submission_id`, in their order."""
-    grouped: dict[UUID, list[Any]] = {}
+    grouped: dict[SubmissionId, list[Any]] = {}
     for row in rows:
         grouped.setdefault(row.submission_id, []).append(row)
     return grouped

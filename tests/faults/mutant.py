@@ -15,6 +15,8 @@ import trio
 
 from fe.actors.reconciler import Reconciler
 from fe.http import auth
+from fe.identifiers import ApiKeyId
+from fe.lifecycle import Status
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store import submissions
@@ -37,7 +39,7 @@ def acknowledges_too_early() -> None:
         try:
             return await _accept(conn, new, at)
         except psycopg.OperationalError:
-            return Accepted("accepted", new.submission_id, "queued", new.e_ncf, True)
+            return Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True)
 
     submissions.accept = accept
 
@@ -111,7 +113,7 @@ def renews_the_hold() -> None:
     """I11: a call that is turned away because the database did not answer a moment ago makes that moment now."""
     ask = auth.KeyStates._ask
 
-    async def _ask(self: auth.KeyStates, api_key_id: str) -> ApiKey | None:
+    async def _ask(self: auth.KeyStates, api_key_id: ApiKeyId) -> ApiKey | None:
         try:
             return await ask(self, api_key_id)
         except DatabaseUnavailable:

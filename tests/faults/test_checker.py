@@ -9,6 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.operations.evidence import link_hash
 from tests.faults.checker import check
 from tests.faults.history import (
@@ -27,15 +29,15 @@ from tests.faults.history import (
     Submission,
 )
 
-TENANT, ENVIRONMENT = 1, "testecf"
+TENANT, ENVIRONMENT = TenantId(1), Environment.TESTECF
 NOON = datetime(2026, 11, 6, 12, tzinfo=UTC)
 
 #: Accepted at the second send, drawn; accepted at once, drawn; rejected; never got through; failed on our side.
-RESENT, PLAIN, REJECTED, DEAD, FAILED = (UUID(int=number) for number in range(1, 6))
+RESENT, PLAIN, REJECTED, DEAD, FAILED = (SubmissionId(UUID(int=number)) for number in range(1, 6))
 DIGEST = {one: f"{one.int:064x}" for one in (RESENT, PLAIN, REJECTED, DEAD, FAILED)}
 
 
-def events_of(one: UUID, *happened: tuple[str, dict[str, Any]]) -> list[Event]:
+def events_of(one: SubmissionId, *happened: tuple[str, dict[str, Any]]) -> list[Event]:
     """A whole chain of events."""
     chain: list[Event] = []
     for seq, (kind, detail) in enumerate(happened, 1):
@@ -49,11 +51,11 @@ def accepted(*, drawn: bool = False) -> tuple[str, dict[str, Any]]:
     return "accepted", {"root": "ECF", "drawn": drawn}
 
 
-def signed(one: UUID) -> tuple[str, dict[str, Any]]:
+def signed(one: SubmissionId) -> tuple[str, dict[str, Any]]:
     return "signed", {"sha256": DIGEST[one]}
 
 
-def sending(one: UUID, epoch: int) -> tuple[str, dict[str, Any]]:
+def sending(one: SubmissionId, epoch: int) -> tuple[str, dict[str, Any]]:
     return "sending", {"epoch": epoch, "sha256": DIGEST[one]}
 
 
@@ -61,16 +63,18 @@ def verdict(status: str) -> tuple[str, dict[str, Any]]:
     return "verdict", {"status": status, "numberFate": "reusable" if status == "Rechazado" else "used"}
 
 
-def submission(one: UUID, status: str, e_ncf: str, fate: str, **more: Any) -> Submission:
-    plain = Submission(TENANT, one, ENVIRONMENT, f"r-{one.int}", "ECF", e_ncf, status, fate, DIGEST[one])
+def submission(one: SubmissionId, status: str, e_ncf: str, fate: str, **more: Any) -> Submission:
+    plain = Submission(
+        TENANT, one, ENVIRONMENT, ClientRequestId(f"r-{one.int}"), "ECF", e_ncf, status, fate, DIGEST[one]
+    )
     return replace(plain, **more)
 
 
-def send(one: UUID, epoch: int, outcome: str) -> Send:
+def send(one: SubmissionId, epoch: int, outcome: str) -> Send:
     return Send(TENANT, one, epoch, DIGEST[one], outcome, NOON)
 
 
-def arrival(one: UUID, seq: int, estado: str | None, **more: Any) -> Arrival:
+def arrival(one: SubmissionId, seq: int, estado: str | None, **more: Any) -> Arrival:
     plain = Arrival(
         seq=seq,
         operation="reception",
@@ -85,11 +89,11 @@ def arrival(one: UUID, seq: int, estado: str | None, **more: Any) -> Arrival:
     return replace(plain, **more)
 
 
-def submit(one: UUID, at: float, http: int = 202) -> Call:
+def submit(one: SubmissionId, at: float, http: int = 202) -> Call:
     return Call(at, at + 0.1, "submit", TENANT, ENVIRONMENT, Outcome.OK, http, f"r-{one.int}", tax_log_id=str(one))
 
 
-def ask(one: UUID, at: float, status: str) -> Call:
+def ask(one: SubmissionId, at: float, status: str) -> Call:
     return Call(at, at + 0.1, "ask", TENANT, ENVIRONMENT, Outcome.OK, 200, tax_log_id=str(one), status=status)
 
 
@@ -190,7 +194,7 @@ def changed(index: int, **values: Any) -> Callable[[list[Any]], list[Any]]:
     return lambda rows: [*rows[:index], replace(rows[index], **values), *rows[index + 1 :]]
 
 
-def replaced(one: UUID, *happened: tuple[str, dict[str, Any]]) -> Callable[[list[Event]], list[Event]]:
+def replaced(one: SubmissionId, *happened: tuple[str, dict[str, Any]]) -> Callable[[list[Event]], list[Event]]:
     """Another history of one submission."""
     return lambda events: [event for event in events if event.submission_id != one] + events_of(one, *happened)
 
@@ -207,7 +211,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
     (
         "an acknowledged submission is another tenant's",
         "I1",
-        calls(replace(submit(PLAIN, 20), tenant_id=2)),
+        calls(replace(submit(PLAIN, 20), tenant_id=TenantId(2))),
         "another tenant",
     ),
     ("one waits for ever and nobody is told", "I1", database(dead_letters=without(0)), "it is queued"),

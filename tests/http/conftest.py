@@ -4,6 +4,7 @@ import httpx
 import pytest
 import trio
 
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 
@@ -14,12 +15,12 @@ async def front(front_db: Database, nursery: trio.Nursery) -> Running:
 
 
 @pytest.fixture
-async def tenant(db: Database) -> int:
+async def tenant(db: Database) -> TenantId:
     return await make_tenant(db)
 
 
 @pytest.fixture
-async def key(db: Database, tenant: int) -> Key:
+async def key(db: Database, tenant: TenantId) -> Key:
     return await make_key(db, tenant)
 
 

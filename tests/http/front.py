@@ -18,6 +18,7 @@ from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.listener import serve_http
+from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
@@ -46,8 +47,8 @@ class HandClock:
 class Key:
     """An API key as its holder knows it."""
 
-    tenant_id: int
-    api_key_id: str
+    tenant_id: TenantId
+    api_key_id: ApiKeyId
     secret: str
     environment: Environment
 
@@ -175,7 +176,7 @@ async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | 
     return Running(db, clock, metrics, sockets[0].getsockname()[1], shutdown, built, app)
 
 
-async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> int:
+async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> TenantId:
     tenant = await db.run(tenants.create, name, ISSUER)
     assert tenant is not None
     return tenant.tenant_id
@@ -183,7 +184,7 @@ async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> int:
 
 async def make_key(
     db: Database,
-    tenant_id: int,
+    tenant_id: TenantId,
     environment: Environment = Environment.TESTECF,
     scopes: tuple[str, ...] = SCOPES,
     **more: Any,

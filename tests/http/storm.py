@@ -29,6 +29,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, TenantId, TrackId
 from fe.lifecycle import Status
 from fe.store import sequences, throttle
 from fe.store.postgres.db import Conn, Database, open_database
@@ -136,14 +137,14 @@ async def storm(db: Database, front_db: Database, folder: Path, *, seed: int, ca
     return Part(seed, statuses, not any(one.returncode for one in ended), report, seconds)
 
 
-async def _give_numbers(conn: Conn, tenant_id: int) -> None:
+async def _give_numbers(conn: Conn, tenant_id: TenantId) -> None:
     now = datetime.now(UTC)
     await sequences.put(
         conn,
         tenant_id,
         Environment.TESTECF,
         "E31",
-        new_id=new_id(now),
+        new_id=SequenceId(new_id(now)),
         minimum=1,
         maximum=10**9,
         expire_at=now + timedelta(days=400),
@@ -202,7 +203,7 @@ async def _be_the_actors(db: Database) -> None:
             status = (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)[number % 3]
             await sign(db, tax_log_id)
             if await db.run(has_work, tax_log_id):  # not when another submission had its number before it was signed
-                await receive(db, tax_log_id, f"00000000-{number}")
+                await receive(db, tax_log_id, TrackId(f"00000000-{number}"))
                 await give_verdict(db, tax_log_id, status, ("1", "a message"))
         await trio.sleep(0.02)
 

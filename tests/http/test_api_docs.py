@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 import trio
 
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.store import history
 from fe.store.postgres.db import Database
@@ -124,7 +125,9 @@ async def test_every_command_answers_what_the_page_says(
 
 
 async def _accept_the_last(db: Database, key: Key) -> None:
-    records = await db.run(history.after, key.tenant_id, history.HistoryFilter(), limit=1, cursor=UUID(int=2**128 - 1))
+    records = await db.run(
+        history.after, key.tenant_id, history.HistoryFilter(), limit=1, cursor=SubmissionId(UUID(int=2**128 - 1))
+    )
     await worker.carry_through(db, str(records[0].submission_id), Status.ACCEPTED, ("0", "Aceptado"))
 
 

@@ -9,6 +9,7 @@ import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
 from fe.http.route_types import Route
+from fe.identifiers import TrackId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from tests.http import worker
@@ -69,7 +70,7 @@ async def test_every_answer_is_as_it_is_described(
     check(await api.post("/invoices", json=structured(bad, strict=True)), "/invoices")
     check(await api.post("/invoices/validate", json=structured(bad)), "/invoices/validate")
     one = f"/invoices/{accepted.json()['taxLogId']}"
-    for then in (None, worker.sign, lambda d, i: worker.receive(d, i, "t"), worker.still_processing, _verdict):
+    for then in (None, worker.sign, lambda d, i: worker.receive(d, i, TrackId("t")), worker.still_processing, _verdict):
         if then is not None:
             await then(db, accepted.json()["taxLogId"])
         check(await api.get(one), "/invoices/{trackOrId}")

@@ -11,6 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.http import auth
 from fe.http.auth import KeyStates
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.roles import FRONT
@@ -92,7 +93,7 @@ async def speechless(dsn: str) -> AsyncIterator[None]:
 
 
 async def test_a_key_that_could_not_be_asked_after_holds_up_no_other_key(
-    db: Database, counting: Counting, dsn: str, tenant: int, key: Key, monkeypatch: pytest.MonkeyPatch
+    db: Database, counting: Counting, dsn: str, tenant: TenantId, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "ASKED_FOR", 0.2)
     monkeypatch.setattr(auth, "RETRY_SECONDS", 1e6)

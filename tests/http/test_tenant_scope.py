@@ -8,6 +8,7 @@ from uuid import UUID
 import httpx
 import pytest
 
+from fe.identifiers import SubmissionId, TrackId
 from fe.store import billing, history, sequences, submissions, tenant_context, usage
 from fe.store.postgres.db import Database
 from tests.http import worker
@@ -55,12 +56,12 @@ async def test_without_the_tenant_in_any_statement_nobody_sees_or_changes_what_i
             assert answer.status_code == 200, answer.text
         own = await hand_in(api, clientRequestId="one")
         foreign = await hand_in(other, clientRequestId="another")
-        await worker.carry_through(db, foreign, track_id="theirs")
+        await worker.carry_through(db, foreign, track_id=TrackId("theirs"))
         before = await all_answers(api, own, foreign, "theirs"), await all_answers(other, foreign, "theirs", own)
 
         assert all(forget_the_tenant(monkeypatch, module) for module in MODULES)
         # Whoever is above the tenant scope finds it now: the statements really have forgotten.
-        assert await db.run(submissions.find, ours.tenant_id, UUID(foreign)) is not None
+        assert await db.run(submissions.find, ours.tenant_id, SubmissionId(UUID(foreign))) is not None
         assert len(await db.run(sequences.listed, ours.tenant_id, ours.environment)) == 2
 
         assert (

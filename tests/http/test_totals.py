@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fe.ecf.ids import new_id
+from fe.identifiers import TenantId
 from fe.store import history
 from fe.store.history import HistoryFilter, Totals
 from fe.store.postgres.db import Conn, Database
@@ -51,7 +52,7 @@ async def test_every_period_counts_the_same_with_and_without_memory(db: Database
                 expected = await db.run(history.count, key.tenant_id, chosen)
                 assert await db.run(totals.count, key.tenant_id, chosen, NOW) == expected, (since, until)
     assert await db.run(totals.count, key.tenant_id, HistoryFilter(buyer_rnc="131880657"), NOW) == len(moments)
-    assert await db.run(totals.count, key.tenant_id + 1, HistoryFilter(), NOW) == 0
+    assert await db.run(totals.count, TenantId(key.tenant_id + 1), HistoryFilter(), NOW) == 0
 
 
 async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) -> None:

@@ -4,7 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from fe.ecf.catalogue import Host
+from fe.ecf.catalogue import EcfType, Host
+from fe.identifiers import CertificateId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -23,13 +24,13 @@ def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
 
 async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> None:
     now = at or datetime.now(UTC)
-    work = await take(db, UUID(tax_log_id))
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     document = submissions.SignedDocument(
-        certificate_id=uuid4(),
+        certificate_id=CertificateId(uuid4()),
         signed=SIGNED,
         sent=None,
         host=Host.ECF,
-        ecf_type="31",
+        ecf_type=EcfType.CREDIT_FISCAL,
         issuer_rnc="131880681",
         buyer_rnc="131880657",
         security_code="aB3+/x",
@@ -40,8 +41,8 @@ async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> 
     await db.run(submissions.signed, work, document, at=now)
 
 
-async def receive(db: Database, tax_log_id: str, track_id: str, *, at: datetime | None = None) -> None:
-    work = await take(db, UUID(tax_log_id))
+async def receive(db: Database, tax_log_id: str, track_id: TrackId, *, at: datetime | None = None) -> None:
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
         outbox.received,
         work,
@@ -53,7 +54,7 @@ async def receive(db: Database, tax_log_id: str, track_id: str, *, at: datetime 
 
 
 async def still_processing(db: Database, tax_log_id: str) -> None:
-    work = await take(db, UUID(tax_log_id))
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
         outbox.processing,
         work,
@@ -68,10 +69,10 @@ async def give_verdict(
     tax_log_id: str,
     status: Status,
     *messages: tuple[str, str],
-    track_id: str | None = None,
+    track_id: TrackId | None = None,
     at: datetime | None = None,
 ) -> None:
-    work = await take(db, UUID(tax_log_id))
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
         outbox.verdict,
         work,
@@ -84,7 +85,7 @@ async def give_verdict(
 
 
 async def fail(db: Database, tax_log_id: str, error: str) -> None:
-    work = await take(db, UUID(tax_log_id))
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(
         outbox.failure,
         work,
@@ -95,7 +96,7 @@ async def fail(db: Database, tax_log_id: str, error: str) -> None:
 
 
 async def give_up(db: Database, tax_log_id: str, error: str) -> None:
-    work = await take(db, UUID(tax_log_id))
+    work = await take(db, SubmissionId(UUID(tax_log_id)))
     await db.run(outbox.dead_letter, work, at=datetime.now(UTC), error=error)
 
 
@@ -104,7 +105,7 @@ async def carry_through(
     tax_log_id: str,
     status: Status = Status.ACCEPTED,
     *messages: tuple[str, str],
-    track_id: str = "d2b6e27c-3908-46f3-afaa-2207b9501b4b",
+    track_id: TrackId = TrackId("d2b6e27c-3908-46f3-afaa-2207b9501b4b"),
     at: datetime | None = None,
 ) -> None:
     """From the 202 to the verdict."""

@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
+from fe.identifiers import SubmissionId
 from fe.store.numbers import Holder
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload
 
 NOON = datetime(2028, 12, 31, 15, tzinfo=UTC)  # 11:00 on the last day of 2028 in Santo Domingo
-OTHER = UUID(int=0xA)
+OTHER = SubmissionId(UUID(int=0xA))
 GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
 
 

@@ -13,6 +13,7 @@ from fe.ecf.document import Document, read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.signature import Signer, verify
+from fe.identifiers import ApiKeyId, CertificateId, TenantId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
@@ -50,11 +51,11 @@ def validated(case: Case) -> list[Problem]:
 
 def signed(case: Case) -> SignedDocument:
     """What becomes of it after the door: stored, numbered, and signed from what is stored."""
-    admitted = admit(draft_of(case), 1, Environment.ECF, "fak_000000000001", case.now)
+    admitted = admit(draft_of(case), TenantId(1), Environment.ECF, ApiKeyId("fak_000000000001"), case.now)
     drawn = None
     if admitted.draw_prefix is not None and case.next_number is not None:
         drawn = f"{admitted.draw_prefix}{case.next_number:010}"
-    chosen = Candidate(UUID(int=7), None, None, None, case.now, case.now)
+    chosen = Candidate(CertificateId(UUID(int=7)), None, None, None, case.now, case.now)
     signing_input = SigningInput(
         format=admitted.format,
         root=admitted.root,

@@ -5,19 +5,20 @@ from uuid import UUID
 
 import pytest
 
+from fe.identifiers import CertificateId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.store.submissions import Candidate
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
-A, B, NOBODY = UUID(int=0xA), UUID(int=0xB), UUID(int=0xC)
+A, B, NOBODY = (UserId(UUID(int=number)) for number in (0xA, 0xB, 0xC))
 EMAILS = {A: "Ana@Empresa.do", B: "berta@empresa.do"}
 
 
 def candidate(
-    user: UUID | None, since: datetime = NOW - timedelta(days=1), until: datetime = NOW + timedelta(days=1)
+    user: UserId | None, since: datetime = NOW - timedelta(days=1), until: datetime = NOW + timedelta(days=1)
 ) -> Candidate:
     email = EMAILS[user] if user else None
-    return Candidate(UUID(int=(user.int if user else 0) + 100), user, email, None, since, until)
+    return Candidate(CertificateId(UUID(int=(user.int if user else 0) + 100)), user, email, None, since, until)
 
 
 COMPANY, ANA, BERTA = candidate(None), candidate(A), candidate(B)
@@ -56,7 +57,7 @@ NO_SUCH_USER = "no certificate available for the user given by"
     ],
 )
 def test_the_certificate_is_chosen_by_the_four_steps(
-    candidates: list[Candidate], as_user: str | None, as_user_id: UUID | None, expected: Candidate | str
+    candidates: list[Candidate], as_user: str | None, as_user_id: UserId | None, expected: Candidate | str
 ) -> None:
     if isinstance(expected, Candidate):
         assert choose_certificate(candidates, as_user=as_user, as_user_id=as_user_id, now=NOW) is expected

@@ -17,6 +17,7 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.schema import validate
 from fe.ecf.signature import Signer, verify
+from fe.identifiers import CertificateId
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.store.submissions import Candidate, SignedDocument, SigningInput
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
@@ -28,7 +29,7 @@ HOSTS = QrHosts("https://ecf.example", "https://fc.example")
 EXPIRES = datetime(2028, 12, 31, 3, tzinfo=UTC)  # the evening before in Santo Domingo too
 SIGNER = Signer(company_credential())
 GOLDEN = Path(__file__).parent.parent / "ecf" / "golden"
-CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
+CHOSEN = Candidate(CertificateId(UUID(int=7)), None, None, None, NOW, NOW)
 
 
 def signing_input(original: bytes, **changes: Any) -> SigningInput:
@@ -56,7 +57,7 @@ def sign(
     **changes: Any,
 ) -> SignedDocument:
     original = given if isinstance(given, bytes) else write_canonical_json(given)
-    chosen = Candidate(UUID(int=7), None, None, override, NOW, NOW)
+    chosen = Candidate(CertificateId(UUID(int=7)), None, None, override, NOW, NOW)
     return make_signed(signing_input(original, **changes), environment, chosen, SIGNER, now=NOW, hosts=HOSTS)
 
 

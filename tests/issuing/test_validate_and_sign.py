@@ -27,6 +27,7 @@ from fe.ecf.schema import validate
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Base, Element
 from fe.ecf.signature import Signer, verify
+from fe.identifiers import ApiKeyId, CertificateId, TenantId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
@@ -42,7 +43,7 @@ NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 EXPIRES = datetime(2028, 12, 31, 16, tzinfo=UTC)
 HOSTS = QrHosts("https://ecf.example", "https://fc.example")
 SIGNER = Signer(company_credential())
-CHOSEN = Candidate(UUID(int=7), None, None, None, NOW, NOW)
+CHOSEN = Candidate(CertificateId(UUID(int=7)), None, None, None, NOW, NOW)
 KNOWN = TenantContext(
     issuer=ISSUER,
     user_is_known=True,
@@ -83,7 +84,7 @@ def validated(draft: Draft) -> list[Problem]:
 def signed(draft: Draft) -> SignedDocument | None:
     """What POST /invoices and the worker make of it; None where either of them refuses, in the words they have."""
     try:
-        new = admit(draft, 1, Environment.ECF, "key", NOW)
+        new = admit(draft, TenantId(1), Environment.ECF, ApiKeyId("key"), NOW)
     except (Malformed, NotADocument):
         return None
     number = new.e_ncf if new.draw_prefix is None else f"{new.draw_prefix}0000000042"

@@ -13,7 +13,9 @@ import pytest
 from fe.actors.outcomes import fate_of
 from fe.authority.client import Verdict
 from fe.authority.estado import Estado
+from fe.ecf.catalogue import EcfType, Host
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, CertificateId, SubmissionId, TrackId
 from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Place, Stage, Status, StepOutcome
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -204,7 +206,19 @@ def test_what_callers_say_of_a_verdict_s_number_is_what_the_table_allows() -> No
 Drive = Callable[[Database, Work, Move], Awaitable[Any]]
 
 
-DOCUMENT = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "131880738", "2", "AbC1+/", None, None, AT)
+DOCUMENT = SignedDocument(
+    CertificateId(UUID(int=7)),
+    SIGNED,
+    None,
+    Host.ECF,
+    EcfType.CREDIT_FISCAL,
+    "131880738",
+    "2",
+    "AbC1+/",
+    None,
+    None,
+    AT,
+)
 REMARKS = ({"code": "tax-rate-assumed"},)
 
 
@@ -232,7 +246,7 @@ async def _fail(db: Database, work: Work, move: Move) -> None:
 async def _judge(db: Database, work: Work, move: Move) -> None:
     assert move.status is not None
     assert move.fate is not None
-    await db.run(outbox.verdict, work, at=AT, status=move.status, track_id="t", response={}, fate=move.fate)
+    await db.run(outbox.verdict, work, at=AT, status=move.status, track_id=TrackId("t"), response={}, fate=move.fate)
 
 
 def _booking(write: Callable[..., Awaitable[None]], **values: Any) -> Drive:
@@ -245,7 +259,7 @@ def _booking(write: Callable[..., Awaitable[None]], **values: Any) -> Drive:
 def _operator(write: Callable[..., Awaitable[Any]]) -> Drive:
     async def drive(db: Database, work: Work, _: Move) -> None:
         assert await db.transact(
-            write, OperatorAction(new_id(AT), AT, "eva", "it is time"), work.tenant_id, work.subject
+            write, OperatorAction(ActionId(new_id(AT)), AT, "eva", "it is time"), work.tenant_id, work.subject
         )
 
     return drive
@@ -261,7 +275,7 @@ DRIVES: dict[tuple[str, StepOutcome], Drive] = {
     ("book_failure", StepOutcome.NUMBER_TAKEN): _fail,
     ("intend_to_send", StepOutcome.ANNOUNCED): _announce,
     ("intend_to_send", StepOutcome.ANNOUNCED_AGAIN): _announce,
-    ("book_received", StepOutcome.RECEIVED): _booking(outbox.received, track_id="t", after=SOON, reply={}),
+    ("book_received", StepOutcome.RECEIVED): _booking(outbox.received, track_id=TrackId("t"), after=SOON, reply={}),
     ("book_processing", StepOutcome.PROCESSING): _PROCESSING,
     ("book_processing", StepOutcome.STILL_PROCESSING): _PROCESSING,
     ("book_doubt", StepOutcome.IN_DOUBT): _booking(outbox.doubt, after=SOON, error="why"),
@@ -287,7 +301,7 @@ class Seen:
     events: int
 
 
-async def look(db: Database, subject: UUID) -> Seen:
+async def look(db: Database, subject: SubmissionId) -> Seen:
     record = await submission(db, subject)
     (found,) = await rows(
         db,
@@ -301,7 +315,7 @@ async def look(db: Database, subject: UUID) -> Seen:
     return Seen(place, Status(record["status"]), NumberFate(record["number_fate"]), found["events"])
 
 
-async def events_of(db: Database, subject: UUID) -> list[tuple[str, dict[str, Any]]]:
+async def events_of(db: Database, subject: SubmissionId) -> list[tuple[str, dict[str, Any]]]:
     found = await rows(
         db, "SELECT kind, detail FROM submission_events WHERE submission_id = %(id)s ORDER BY seq", id=subject
     )

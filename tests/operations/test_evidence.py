@@ -12,6 +12,7 @@ import pytest
 
 from fe.ecf.ids import new_id
 from fe.ecf.parse import parse_json
+from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.operations.evidence import NotAnExport, export, faults, link_hash, read_export
 from fe.store import evidence as stored
@@ -24,7 +25,7 @@ from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_t
 NOW = ACCEPTED_AT + timedelta(minutes=1)
 
 
-async def read(db: Database, subject: UUID) -> Evidence:
+async def read(db: Database, subject: SubmissionId) -> Evidence:
     evidence = await db.transact(stored.read, subject)
     assert evidence is not None
     return evidence
@@ -81,7 +82,9 @@ async def test_the_database_and_python_compute_the_same_hash_for_any_text(db: Da
             detail=json.dumps(detail),
         )
 
-        assert found["hash"] == link_hash(b"\x01\x02", 7, UUID(int=5), 3, at, "verdict", found["detail"])
+        assert found["hash"] == link_hash(
+            b"\x01\x02", TenantId(7), SubmissionId(UUID(int=5)), 3, at, "verdict", found["detail"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,9 @@ async def test_what_operators_did_is_part_of_the_evidence(db: Database) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant, stage=Stage.SEND)
     await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
-    await db.transact(dead_letters.discard, OperatorAction(new_id(NOW), NOW, "eva", "issued by hand"), tenant, subject)
+    await db.transact(
+        dead_letters.discard, OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "issued by hand"), tenant, subject
+    )
 
     evidence = await read(db, subject)
 
@@ -190,7 +195,7 @@ async def test_what_operators_did_is_part_of_the_evidence(db: Database) -> None:
 async def test_a_submission_under_way_is_proved_as_far_as_it_got(db: Database) -> None:
     tenant = await make_tenant(db)
     for stage in Stage:
-        evidence = await read(db, await make_submission(db, tenant, stage=stage, track_id=f"t-{stage}"))
+        evidence = await read(db, await make_submission(db, tenant, stage=stage, track_id=TrackId(f"t-{stage}")))
         assert list(faults(evidence)) == []
     following = await make_submission(db, tenant, stage=Stage.TRACK)
     await db.run(outbox.processing, await take(db, following), at=NOW, after=timedelta(0), response={"mensajes": []})
@@ -261,7 +266,7 @@ async def test_a_period_of_a_tenant_is_walked_in_pages_oldest_first(db: Database
     made = [await make_submission(db, tenant, at=day, e_ncf=f"E31{n:010}") for n, day in enumerate(days)]
     await make_submission(db, other)
 
-    first = await db.run(stored.submissions_of, tenant, days[1], days[4], UUID(int=0), limit=2)
+    first = await db.run(stored.submissions_of, tenant, days[1], days[4], SubmissionId(UUID(int=0)), limit=2)
     second = await db.run(stored.submissions_of, tenant, days[1], days[4], first[-1], limit=2)
 
     assert first == made[1:3]

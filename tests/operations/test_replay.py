@@ -11,8 +11,9 @@ import pytest
 import trio
 
 from fe.clock import system_clock
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, CertificateId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
@@ -26,22 +27,22 @@ from tests.factories.tenants import make_submission, make_tenant, rows, take
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 DEAD_LETTER = DeadLetter(
-    tenant_id=7,
+    tenant_id=TenantId(7),
     tenant="Ozama",
-    subject=UUID(int=1),
-    stage="send",
-    environment="ecf",
+    subject=SubmissionId(UUID(int=1)),
+    stage=Stage.SEND,
+    environment=Environment.ECF,
     host="ecf",
     attempt=8,
     crash_count=0,
     died_at=NOW - timedelta(hours=1),
     error="authority answered with status 503",
-    root="ECF",
+    root=Root.ECF,
     e_ncf="E310000000001",
     issuer_rnc="131880738",
     track_id=None,
     sent_sha256="0123456789abcdef" * 4,
-    certificate_id=UUID(int=2),
+    certificate_id=CertificateId(UUID(int=2)),
     certificate_until=NOW + timedelta(days=100),
     sequence_until=NOW + timedelta(days=400),
     sends=0,
@@ -131,16 +132,16 @@ def test_all_obstacles_are_said_at_once() -> None:
 
 def test_only_what_was_signed_and_has_a_service_that_tells_can_be_asked_about() -> None:
     assert can_be_asked(DEAD_LETTER)
-    assert can_be_asked(replace(DEAD_LETTER, root="RFCE"))
-    assert not can_be_asked(replace(DEAD_LETTER, root="ACECF"))
-    assert not can_be_asked(replace(DEAD_LETTER, root="ANECF"))
+    assert can_be_asked(replace(DEAD_LETTER, root=Root.RFCE))
+    assert not can_be_asked(replace(DEAD_LETTER, root=Root.ACECF))
+    assert not can_be_asked(replace(DEAD_LETTER, root=Root.ANECF))
     assert not can_be_asked(replace(DEAD_LETTER, certificate_id=None))
 
 
 # --- Plans ------------------------------------------------------------------------------------------------------------
 
 
-async def make_dead(db: Database, many: int) -> list[tuple[int, UUID]]:
+async def make_dead(db: Database, many: int) -> list[tuple[TenantId, SubmissionId]]:
     tenant = await make_tenant(db)
     made = []
     for number in range(many):
@@ -152,14 +153,14 @@ async def make_dead(db: Database, many: int) -> list[tuple[int, UUID]]:
 
 async def make_plan(
     db: Database,
-    dead: Sequence[tuple[int, UUID]],
+    dead: Sequence[tuple[TenantId, SubmissionId]],
     *,
-    plan_id: str = "p1",
+    plan_id: ReplayPlanId = ReplayPlanId("p1"),
     canary: int = 0,
     per_second: float = 1000,
     stop_on_failure: bool = True,
 ) -> ReplayPlan:
-    act = OperatorAction(new_id(NOW), NOW, "eva", "the authority is back")
+    act = OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "the authority is back")
     await db.transact(
         replay_plans.make,
         act,
@@ -178,18 +179,18 @@ async def run(db: Database, plan: ReplayPlan, *, go_on: bool = False, wait: bool
     return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait)
 
 
-async def going(db: Database) -> list[UUID]:
+async def going(db: Database) -> list[SubmissionId]:
     return [found["subject"] for found in await rows(db, "SELECT subject FROM outbox ORDER BY entered_at")]
 
 
-async def until_going(db: Database, *subjects: UUID) -> None:
+async def until_going(db: Database, *subjects: SubmissionId) -> None:
     while True:
         if set(subjects) <= set(await going(db)):
             return
         await trio.sleep(0.01)
 
 
-async def bring_to_an_end(db: Database, subject: UUID, status: Status = Status.ACCEPTED) -> None:
+async def bring_to_an_end(db: Database, subject: SubmissionId, status: Status = Status.ACCEPTED) -> None:
     await db.run(
         outbox.verdict,
         await take(db, subject),
@@ -201,11 +202,11 @@ async def bring_to_an_end(db: Database, subject: UUID, status: Status = Status.A
     )
 
 
-async def fail_again(db: Database, subject: UUID) -> None:
+async def fail_again(db: Database, subject: SubmissionId) -> None:
     await db.run(outbox.dead_letter, await take(db, subject), at=NOW, error="again")
 
 
-async def times_replayed(db: Database) -> dict[UUID, int]:
+async def times_replayed(db: Database) -> dict[SubmissionId, int]:
     found = await rows(
         db, "SELECT submission_id, count(*) AS n FROM submission_events WHERE kind = 'replayed' GROUP BY 1"
     )
@@ -220,7 +221,7 @@ async def test_a_plan_releases_every_row_once_in_its_order_and_is_finished(db: D
 
     assert ended == Run(Progress(total=5, released=5, skipped=0, ended=0, failed=[]))
     assert await going(db) == [subject for _, subject in dead]
-    finished = await db.run(replay_plans.find, "p1")
+    finished = await db.run(replay_plans.find, ReplayPlanId("p1"))
     assert finished is not None
     assert finished.finished_at is not None
 
@@ -306,7 +307,7 @@ async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where
     assert len(await db.run(dead_letters.listed, DeadLetterFilter(), 10)) == 3
 
 
-async def _let_fail(db: Database, subject: UUID) -> None:
+async def _let_fail(db: Database, subject: SubmissionId) -> None:
     await until_going(db, subject)
     await fail_again(db, subject)
 
@@ -323,7 +324,7 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database, monkeypa
     assert ended.progress.released == 1
 
 
-async def fail_a_try(db: Database, subject: UUID, error: str = "status 503") -> None:
+async def fail_a_try(db: Database, subject: SubmissionId, error: str = "status 503") -> None:
     """What an actor books after a failed try: due again in a while."""
     await db.run(outbox.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)
 
@@ -476,7 +477,7 @@ async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) 
         dead.append((tenant, subject))
     canaries = {dead[0][1], dead[3][1], dead[6][1]}
     plan = await make_plan(db, dead, canary=1)
-    out_before_the_last_verdict: list[set[UUID]] = []
+    out_before_the_last_verdict: list[set[SubmissionId]] = []
 
     async def accept_one_after_the_other() -> None:
         await until_going(db, *canaries)
@@ -517,7 +518,7 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
 async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:
     dead = await make_dead(db, 3)
     plan = await make_plan(db, dead, canary=1)
-    act = OperatorAction(new_id(NOW), NOW, "ana", "issued by hand")
+    act = OperatorAction(ActionId(new_id(NOW)), NOW, "ana", "issued by hand")
     await db.transact(dead_letters.discard, act, *dead[0])
 
     async with trio.open_nursery() as nursery:
@@ -528,7 +529,7 @@ async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure
     assert ended.progress.failed == []
 
 
-async def _accept_all(db: Database, dead: Sequence[tuple[int, UUID]]) -> None:
+async def _accept_all(db: Database, dead: Sequence[tuple[TenantId, SubmissionId]]) -> None:
     for _, subject in dead:
         await until_going(db, subject)
         await bring_to_an_end(db, subject)
@@ -548,7 +549,7 @@ async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Databa
 async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Database) -> None:
     made = await make_dead(db, 2)
     dead = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
-    await db.transact(dead_letters.replay, OperatorAction(new_id(NOW), NOW, "ana", "first"), *made[0])
+    await db.transact(dead_letters.replay, OperatorAction(ActionId(new_id(NOW)), NOW, "ana", "first"), *made[0])
 
     done = await act_on_each(db, dead, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
 

@@ -7,6 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Stage, Status
 from fe.operations.why import Diagnosis, Limits, WaitsFor, explain
 from fe.store.queue.diagnosis import WaitingSubmission
 
@@ -15,16 +18,16 @@ LIMITS = Limits(attempts=8, doubt=timedelta(minutes=15), follow=timedelta(hours=
 
 #: Waiting for its third try of being sent, with a process that works.
 WAITING = WaitingSubmission(
-    tenant_id=7,
+    tenant_id=TenantId(7),
     tenant="Ozama",
-    subject=UUID(int=1),
-    environment="ecf",
-    status="queued",
+    subject=SubmissionId(UUID(int=1)),
+    environment=Environment.ECF,
+    status=Status.QUEUED,
     e_ncf="E310000000001",
     track_id=None,
     submitted_at=NOW - timedelta(minutes=2),
     updated_at=NOW - timedelta(minutes=1),
-    stage="send",
+    stage=Stage.SEND,
     host="ecf",
     run_at=NOW + timedelta(seconds=15),
     attempt=2,
@@ -147,11 +150,11 @@ def test_a_pause_comes_before_an_open_circuit_and_both_are_said() -> None:
 @pytest.mark.parametrize(
     ("stage", "step", "last"),
     [
-        ("track", "verdict", "2026-11-23 11:59:00Z"),
-        ("reconcile", "turn to ask the authority whether it has the document", "2026-11-20 12:14:00Z"),
+        (Stage.TRACK, "verdict", "2026-11-23 11:59:00Z"),
+        (Stage.RECONCILE, "turn to ask the authority whether it has the document", "2026-11-20 12:14:00Z"),
     ],
 )
-def test_asking_goes_on_until_its_patience_is_over(stage: str, step: str, last: str) -> None:
+def test_asking_goes_on_until_its_patience_is_over(stage: Stage, step: str, last: str) -> None:
     told = answer(stage=stage)
 
     assert told.sentences[0] == f"It waits for its {step}, since 2026-11-20 11:59:00Z."
@@ -159,14 +162,14 @@ def test_asking_goes_on_until_its_patience_is_over(stage: str, step: str, last: 
 
 
 def test_signing_counts_tries_like_sending() -> None:
-    told = answer(stage="sign", host="", attempt=0)
+    told = answer(stage=Stage.SIGN, host="", attempt=0)
 
     assert told.sentences[0] == "It waits for its signature, since 2026-11-20 11:59:00Z."
     assert told.sentences[-1] == "0 of 8 attempts are used; after the last it is a dead letter."
 
 
 def test_a_dead_letter_waits_for_an_operator_without_end() -> None:
-    told = answer(**NOT_IN_OUTBOX, dead_since=NOW, dead_stage="send", dead_error="status 503")
+    told = answer(**NOT_IN_OUTBOX, dead_since=NOW, dead_stage=Stage.SEND, dead_error="status 503")
 
     assert (told.waits_for, told.since, told.until) == (WaitsFor.OPERATOR, NOW, None)
     assert told.sentences == (

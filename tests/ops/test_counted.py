@@ -10,6 +10,7 @@ import trio
 from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
+from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring import collectors
 from fe.monitoring.collectors import Collectors
@@ -50,7 +51,7 @@ async def taking_stock(
         nursery.cancel_scope.cancel()
 
 
-async def give_up(db: Database, tenant: int, stage: Stage, ago: timedelta) -> None:
+async def give_up(db: Database, tenant: TenantId, stage: Stage, ago: timedelta) -> None:
     subject = await make_submission(db, tenant, stage=stage, at=NOW)
     # Not NOW, which is when the tests were collected: that may be long ago.
     await db.run(outbox.dead_letter, await take(db, subject), at=datetime.now(UTC) - ago, error="no")

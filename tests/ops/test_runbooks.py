@@ -19,6 +19,7 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
+from fe.identifiers import ActionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import pauses
@@ -70,8 +71,8 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
     (folder / "passphrase").write_text("of the new one\n", encoding="utf-8")
     if name == "pause-forgotten":
         now = datetime.now(UTC)
-        act = OperatorAction(new_id(now), now, "somebody", "forgotten since")
-        assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF.value)
+        act = OperatorAction(ActionId(new_id(now)), now, "somebody", "forgotten since")
+        assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF)
     return {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
 
 

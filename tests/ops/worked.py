@@ -16,6 +16,7 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.http.tokens import Tokens
+from fe.identifiers import ApiKeyId
 from fe.store import tenants
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.vault import Vault
@@ -81,7 +82,7 @@ async def worked(*, count: int, with_certificates: int) -> AsyncIterator[Worked]
         yield Worked(stack, db, [tokens.issue(key, SCOPES, now) for key in keys], client)
 
 
-async def _make_tenants(db: Database, stack: Stack, count: int, with_certificates: int) -> list[str]:
+async def _make_tenants(db: Database, stack: Stack, count: int, with_certificates: int) -> list[ApiKeyId]:
     """Make the tenants; the API keys of those with certificates come first. All sign alike: making RSA keys is slow."""
     vault = Vault(named_keys(stack.environment["FE_KEK"]))
     now = datetime.now(UTC)
@@ -89,7 +90,7 @@ async def _make_tenants(db: Database, stack: Stack, count: int, with_certificate
     passphrase = secrets.token_hex(8)
     p12 = to_p12(credential, passphrase)
 
-    async def make(conn: Conn) -> list[str]:
+    async def make(conn: Conn) -> list[ApiKeyId]:
         made = []
         for number in range(count):
             tenant = await tenants.create(conn, f"tenant {number}", ISSUER)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import scalar_row
 
+from fe.identifiers import TenantId
 from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn, Database
@@ -64,7 +65,7 @@ class Item:
     """A claimed row of either."""
 
     lane: Lane
-    tenant_id: int
+    tenant_id: TenantId
     subject: UUID
     attempt: int
     epoch: int
@@ -116,7 +117,7 @@ class Source:
         conn: Conn,
         stage: str,
         lane: Lane,
-        scope: Sequence[int],
+        scope: Sequence[TenantId],
         shares: Sequence[int],
         *,
         lease: timedelta,

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import trio
 
 from fe.actors.stages import lanes
 from fe.actors.writers import WRITERS, submission_kind
 from fe.clock import system_clock
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.claims import InFlight, find_and_claim
@@ -93,7 +93,7 @@ def raising(error: Exception) -> Handle:
     return handle
 
 
-async def step(db: Database, stage: StageConfig[Work], subject: UUID, tools: Tools | None = None) -> str:
+async def step(db: Database, stage: StageConfig[Work], subject: SubmissionId, tools: Tools | None = None) -> str:
     """One claim, try and booking of this very row, by the real engine; the name of the outcome that was booked."""
     executor = Executor(stage, tools or make_tools(db))
     work = await take(db, subject)
@@ -104,7 +104,7 @@ async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = No
     """Claim, try and book until nothing is due; the outcomes in order."""
     tools = tools or make_tools(db)
     executor = Executor(stage, tools)
-    cursors = dict.fromkeys(stage.lanes, 0)
+    cursors = dict.fromkeys(stage.lanes, TenantId(0))
     outcomes: list[str] = []
     while True:
         works = (await db.run(find_and_claim, stage, tools, cursors, InFlight(stage.slots))).works

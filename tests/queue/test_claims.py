@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from uuid import UUID
 
 import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.queue.claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
@@ -50,9 +50,9 @@ class Holding:
         return finish(work)
 
 
-async def worked_off(db: Database, many: int, slots: int) -> list[UUID]:
+async def worked_off(db: Database, many: int, slots: int) -> list[SubmissionId]:
     """Run the loop, which would poll in a minute only, until it has handled so many; their subjects."""
-    finished, handled = trio.Event(), list[UUID]()
+    finished, handled = trio.Event(), list[SubmissionId]()
 
     async def handle(work: Work) -> Outcome:
         handled.append(work.subject)
@@ -66,14 +66,14 @@ async def worked_off(db: Database, many: int, slots: int) -> list[UUID]:
     return handled
 
 
-async def fill(db: Database, tenant: int, many: int, environment: Environment = Environment.ECF) -> None:
+async def fill(db: Database, tenant: TenantId, many: int, environment: Environment = Environment.ECF) -> None:
     await rows(db, FILL, tenant=tenant, many=many, environment=environment)
 
 
 async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
     """So many claims in a row, each with all slots free."""
     stage, tools = make_stage(done, slots=slots), make_tools(db)
-    cursors = dict.fromkeys(stage.lanes, 0)
+    cursors = dict.fromkeys(stage.lanes, TenantId(0))
     return [(await db.run(find_and_claim, stage, tools, cursors, InFlight(slots))).works for _ in range(rounds)]
 
 
@@ -103,7 +103,7 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
     for tenant in big:
         await fill(db, tenant, 200)
     stage, tools = make_stage(done, slots=4), make_tools(db)
-    cursors = dict.fromkeys(stage.lanes, 0)
+    cursors = dict.fromkeys(stage.lanes, TenantId(0))
     for _ in range(7):
         await db.run(find_and_claim, stage, tools, cursors, InFlight(4))
     late = await make_tenant(db)
@@ -132,7 +132,7 @@ async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
 @pytest.mark.parametrize("weights", [[1], [1, 1, 1], [100, 1], [3, 5, 7, 11], [1] * 64])
 @pytest.mark.parametrize("spare", [0, 1, 7, 1000])
 def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: int) -> None:
-    turns = [OutboxShare(number, weight) for number, weight in enumerate(weights)]
+    turns = [OutboxShare(TenantId(number), weight) for number, weight in enumerate(weights)]
     capacity = len(turns) + spare
 
     shares = divide(turns, capacity)
@@ -168,7 +168,7 @@ async def test_one_tenant_never_has_the_last_quarter_of_the_slots(db: Database) 
     busy, other = await make_tenant(db), await make_tenant(db)
     await fill(db, busy, 50)
     stage, tools = make_stage(done, slots=16), make_tools(db)
-    cursors, in_flight = dict.fromkeys(stage.lanes, 0), InFlight(16)
+    cursors, in_flight = dict.fromkeys(stage.lanes, TenantId(0)), InFlight(16)
 
     first = await db.run(find_and_claim, stage, tools, cursors, in_flight)
     for work in first.works:
@@ -216,7 +216,7 @@ async def test_a_tenants_unequal_share_is_filled_up_when_the_others_have_less(db
     await fill(db, other, 1)
     stage, tools = make_stage(done, slots=16), make_tools(db)
 
-    found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InFlight(16))
+    found = await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, TenantId(0)), InFlight(16))
 
     assert Counter(work.tenant_id for work in found.works) == {busy: 8, other: 1}
     assert (found.full, found.capacity_left) == (False, True)
@@ -262,7 +262,7 @@ async def test_a_lane_whose_gate_is_shut_is_left_alone_and_the_others_flow(db: D
     stage = make_stage(done, slots=16)
     tools = make_tools(db, gate=lambda lane, slots: 0 if lane == OutboxLane(Environment.ECF) else slots)
 
-    works = (await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, 0), InFlight(16))).works
+    works = (await db.run(find_and_claim, stage, tools, dict.fromkeys(stage.lanes, TenantId(0)), InFlight(16))).works
 
     assert {work.environment for work in works} == {Environment.TESTECF}
     assert await rows(db, "SELECT DISTINCT attempt FROM outbox WHERE environment = 'ecf'") == [{"attempt": 0}]

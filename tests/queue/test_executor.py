@@ -3,13 +3,13 @@
 import random
 from contextlib import suppress
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 import trio
 
 from fe.actors.credentials import CannotOpen
 from fe.clock import system_clock
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
@@ -37,7 +37,7 @@ from tests.queue.stage import Handle, Scripted, done, drain, finish, make_stage,
 from tests.store.race import plain
 
 
-async def make_due(db: Database, stage: Stage = Stage.SIGN) -> UUID:
+async def make_due(db: Database, stage: Stage = Stage.SIGN) -> SubmissionId:
     return await make_submission(db, await make_tenant(db), stage=stage)
 
 

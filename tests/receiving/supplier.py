@@ -22,6 +22,7 @@ from fe.ecf.parse import parse_xml
 from fe.ecf.signature import Signer, verify
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
+from fe.identifiers import TenantId
 from fe.main import Acknowledgers
 from fe.monitoring.metrics import Metrics
 from fe.receiving.judge import Trust
@@ -63,7 +64,7 @@ class Running:
     clock: Hands
     metrics: Metrics
     port: int
-    tenant: int
+    tenant: TenantId
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -88,7 +89,7 @@ async def start_reception(
     db: Database,
     *,
     demands_token: bool = False,
-    tenant: int | None = None,
+    tenant: TenantId | None = None,
     certificate: bool = True,
     **deps: Any,
 ) -> Running:

@@ -1,10 +1,9 @@
 """What buyers say of our receipts: verified, kept once, and refused where it cannot be or contradicts."""
 
-from uuid import UUID
-
 import pytest
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
 from fe.store import received
 from fe.store.postgres.db import Database
 from tests.factories.tenants import make_submission, make_tenant, rows
@@ -13,7 +12,7 @@ from tests.receiving.supplier import OURS, THEIRS, Running, approval, sign
 NUMBER = "E310000000001"
 
 
-async def issue(db: Database, reception: Running, status: str = "Aceptado", number: str = NUMBER) -> UUID:
+async def issue(db: Database, reception: Running, status: str = "Aceptado", number: str = NUMBER) -> SubmissionId:
     """A receipt that we issued to THEIRS, at some point of its life."""
     subject = await make_submission(
         db,
@@ -33,7 +32,7 @@ async def issue(db: Database, reception: Running, status: str = "Aceptado", numb
     return subject
 
 
-async def said(db: Database, reception: Running, subject: UUID) -> tuple[bool, str | None] | None:
+async def said(db: Database, reception: Running, subject: SubmissionId) -> tuple[bool, str | None] | None:
     found = await db.run_for(reception.tenant, received.approval_of, subject)
     return None if found is None else (found.approved, found.reason)
 

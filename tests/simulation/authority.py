@@ -20,6 +20,7 @@ from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavaila
 from fe.authority.estado import Estado
 from fe.authority.gateway import telling_the_outcome
 from fe.ecf.catalogue import Environment, Host, Service
+from fe.identifiers import TrackId
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ class Filed:
     issuer: str
     e_ncf: str
     code: str | None
-    track_id: str | None
+    track_id: TrackId | None
     sha256: str
     estado: Estado
     used: bool
@@ -175,7 +176,7 @@ class Office:
         filed: Filed | None = None
         if not truth.refused:
             estado, used, messages = self._judge(outgoing, document, truth, numbered=numbered)
-            track_id = None if synchronous else f"track-{len(self.filed)}"
+            track_id = None if synchronous else TrackId(f"track-{len(self.filed)}")
             filed = Filed(
                 environment=outgoing.environment,
                 issuer=document["issuer"],
@@ -237,7 +238,7 @@ class Office:
         self, environment: Environment, issuer: str, e_ncf: str, estado: Estado, decided_in: float = 0.0
     ) -> None:
         """Another program has sent a document with this number before us; rejected, it left the number free."""
-        track_id = f"track-{len(self.filed)}"
+        track_id = TrackId(f"track-{len(self.filed)}")
         self.filed.append(
             Filed(
                 environment=environment,
@@ -270,7 +271,7 @@ class Office:
         now = trio.current_time()
         return [filed for filed in self.of_number(environment, e_ncf) if filed.found_at[service] <= now]
 
-    def result(self, environment: str, track_id: str, e_ncf: str | None) -> Verdict:
+    def result(self, environment: str, track_id: TrackId, e_ncf: str | None) -> Verdict:
         now = trio.current_time()
         filed = next((one for one in self.filed if one.track_id == track_id), None)
         if filed is not None:
@@ -387,7 +388,7 @@ class Wire:
         return journey.answer
 
     async def result(
-        self, environment: Environment, track_id: str, credential: object, *, e_ncf: str | None = None
+        self, environment: Environment, track_id: TrackId, credential: object, *, e_ncf: str | None = None
     ) -> Verdict:
         return await self._ask(environment, Host.ECF, lambda: self._office.result(environment, track_id, e_ncf))
 

@@ -23,6 +23,7 @@ from fe.actors.tracker import Tracker
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Service
+from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
@@ -50,7 +51,7 @@ _POLL_SECONDS = 20.0
 _CIRCUITS_SCALE = 4.0
 _SLOTS = 3
 
-CERTIFICATE = UUID(int=7)
+CERTIFICATE = CertificateId(UUID(int=7))
 
 
 class Killed(BaseException):
@@ -74,7 +75,7 @@ class Ground:
     statements: Statements
     state: Office
     network: trio.Nursery
-    papers: dict[UUID, Paper]
+    papers: dict[SubmissionId, Paper]
     clock: Callable[[], datetime]
     note: Callable[[str], None]
     metrics: Metrics
@@ -335,7 +336,7 @@ class Process:
         return Signed(document=document)
 
 
-def signed_bytes(subject: UUID, issuer: str | None, e_ncf: str | None, time: int) -> bytes:
+def signed_bytes(subject: SubmissionId, issuer: str | None, e_ncf: str | None, time: int) -> bytes:
     """A document as the authority in memory reads it; the security code hangs on every byte."""
     code = hashlib.sha256(f"{subject} {time}".encode()).hexdigest()[:6]
     fields = {"kind": "document", "about": str(subject), "issuer": issuer, "e_ncf": e_ncf, "code": code, "time": time}
@@ -345,6 +346,6 @@ def signed_bytes(subject: UUID, issuer: str | None, e_ncf: str | None, time: int
 class _Credentials:
     """Every certificate is at hand and opens nothing."""
 
-    async def get(self, tenant_id: int, certificate_id: UUID) -> Opened:
+    async def get(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         assert certificate_id == CERTIFICATE
         return cast(Opened, object())

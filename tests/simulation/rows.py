@@ -5,15 +5,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-Key = tuple[int, UUID]
+from fe.ecf.catalogue import EcfType
+from fe.identifiers import CertificateId, SubmissionId, TenantId, TrackId
+
+Key = tuple[TenantId, SubmissionId]
 
 
 @dataclass(slots=True)
 class Due:
     """A row of `outbox`."""
 
-    tenant_id: int
-    subject: UUID
+    tenant_id: TenantId
+    subject: SubmissionId
     stage: str
     environment: str
     host: str
@@ -30,8 +33,8 @@ class Due:
 class Dead:
     """A row of `dead_letters`."""
 
-    tenant_id: int
-    subject: UUID
+    tenant_id: TenantId
+    subject: SubmissionId
     stage: str
     environment: str
     host: str
@@ -47,19 +50,19 @@ class Dead:
 class Submission:
     """A row of `submissions`, as far as moving it on reads and writes it."""
 
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     environment: str
     root: str
-    ecf_type: str | None
+    ecf_type: EcfType | None
     e_ncf: str | None
     issuer_rnc: str | None
     buyer_rnc: str | None
     submitted_at: datetime
     updated_at: datetime
-    certificate_id: UUID | None = None
+    certificate_id: CertificateId | None = None
     status: str = "queued"
-    track_id: str | None = None
+    track_id: TrackId | None = None
     security_code: str | None = None
     signed_at: datetime | None = None
     number_fate: str = "reserved"
@@ -73,22 +76,22 @@ class Submission:
 class Send:
     """A row of `sends`."""
 
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     epoch: int
     digest: bytes
     intended_at: datetime
     outcome: str = "intended"
     answered_at: datetime | None = None
-    track_id: str | None = None
+    track_id: TrackId | None = None
 
 
 @dataclass(slots=True)
 class Event:
     """A row of `submission_events`, without its hash."""
 
-    tenant_id: int
-    submission_id: UUID
+    tenant_id: TenantId
+    submission_id: SubmissionId
     seq: int
     at: datetime
     kind: str
@@ -112,14 +115,14 @@ class Circuit:
 class Tables:
     """All of them."""
 
-    weights: dict[int, int] = field(default_factory=dict)
+    weights: dict[TenantId, int] = field(default_factory=dict)
     outbox: dict[Key, Due] = field(default_factory=dict)
     dead_letters: dict[Key, Dead] = field(default_factory=dict)
     submissions: dict[Key, Submission] = field(default_factory=dict)
     documents: dict[tuple[int, UUID, str], bytes] = field(default_factory=dict)
     sends: dict[tuple[int, UUID, int], Send] = field(default_factory=dict)
     #: By tenant, environment, e-NCF and issuer: whose the number is.
-    held: dict[tuple[int, str, str, str], UUID] = field(default_factory=dict)
+    held: dict[tuple[TenantId, str, str, str], SubmissionId] = field(default_factory=dict)
     events: dict[Key, list[Event]] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
     circuits: dict[tuple[str, str], Circuit] = field(default_factory=dict)

@@ -4,7 +4,8 @@ import random
 from dataclasses import dataclass, fields, replace
 
 from fe.authority.estado import Estado
-from fe.ecf.catalogue import Environment, Root
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.identifiers import TenantId
 from tests.simulation.authority import Truth, Weather
 
 #: Faults begin at once and end after so many simulated seconds at the latest; in a siege, where hardly anything gets
@@ -18,12 +19,12 @@ class Document:
     """A submission: when it is accepted, and what will be thought of it."""
 
     at: float
-    tenant: int
+    tenant: TenantId
     environment: Environment
     root: Root
     issuer: str
     e_ncf: str | None
-    ecf_type: str | None
+    ecf_type: EcfType | None
     truth: Truth
     summary: bool = False
     poison: bool = False
@@ -139,13 +140,13 @@ def _document(spread: random.Random, number: int, weather: Weather) -> Document:
     summary = root is Root.ECF and kind == "32" and spread.random() < 0.5
     return Document(
         at=spread.uniform(0, 10),
-        tenant=spread.choice((1, 1, 2)),
+        tenant=TenantId(spread.choice((1, 1, 2))),
         environment=spread.choice((Environment.ECF, Environment.TESTECF)),
         root=root,
         # An ANECF goes out under its issuer's name alone: one issuer each, so that each is told apart by its name.
         issuer="131880738" if numbered else f"1018{number:05}",
         e_ncf=f"E{kind}{number + 1:010}" if numbered else None,
-        ecf_type=kind if root in (Root.ECF, Root.RFCE) else None,
+        ecf_type=EcfType(kind) if root in (Root.ECF, Root.RFCE) else None,
         truth=_truth(spread),
         summary=summary,
         poison=spread.random() < 0.02,

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from hashlib import md5
 from typing import Any
 
+from fe.identifiers import TenantId, TrackId
 from fe.store import submissions
 from fe.store.queue import audit, circuits, outbox, pauses, workers
 from tests.simulation.rows import Circuit, Due, Key, Tables
@@ -93,7 +94,7 @@ class Statements:
         now, found = self.now(), list[tuple[str, str, int, int]]()
         lanes = (values[name] for name in ("environments", "hosts", "afters", "floors"))
         for environment, host, after, floor in zip(*lanes, strict=True):
-            earliest: dict[int, datetime] = {}
+            earliest: dict[TenantId, datetime] = {}
             for row in self._of_lane(values["stage"], environment, host, floor):
                 earliest[row.tenant_id] = min(row.run_at, earliest.get(row.tenant_id, row.run_at))
             due = [
@@ -103,7 +104,7 @@ class Statements:
             found += [(environment, host, tenant, self.tables.weights[tenant]) for tenant in due[: values["limit"]]]
         return Answer(("environment", "host", "tenant_id", "weight"), found)
 
-    def _paused(self, tenant: int, environment: str) -> bool:
+    def _paused(self, tenant: TenantId, environment: str) -> bool:
         return any(
             (of_tenant, of_environment) in self.tables.pauses
             for of_tenant in (0, tenant)
@@ -187,7 +188,7 @@ class Statements:
         )
         return Answer(columns, [found])
 
-    def _was_adopted(self, key: Key, track_id: str | None) -> bool:
+    def _was_adopted(self, key: Key, track_id: TrackId | None) -> bool:
         return any(
             event.kind == "received"
             and event.detail["trackId"] == track_id

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from fe.identifiers import SubmissionId, TrackId
 from tests.simulation.rows import Dead, Due, Event, Key, Send, Submission, Tables
 
 Values = Mapping[str, Any]
@@ -53,7 +54,7 @@ class Steps:
         story = self.tables.events.setdefault(key, [])
         story.append(Event(*key, len(story) + 1, at, kind, detail))
 
-    def close_sends(self, key: Key, at: datetime, outcome: str, track_id: str | None) -> None:
+    def close_sends(self, key: Key, at: datetime, outcome: str, track_id: TrackId | None) -> None:
         """Say how the open sends of a submission ended."""
         for send in self.sends_of(key):
             if send.outcome in OPEN:
@@ -141,7 +142,7 @@ class Steps:
         self.record(key, values["at"], "error", {"error": response.get("error"), "numberFate": fate})
         return True
 
-    def _hold_number(self, submission: Submission, issuer: str | None) -> UUID:
+    def _hold_number(self, submission: Submission, issuer: str | None) -> SubmissionId:
         """Whose the number is: this submission's, unless another has it that is not done with it."""
         assert submission.e_ncf is not None
         number = (submission.tenant_id, submission.environment, submission.e_ncf, issuer or "")

@@ -28,7 +28,8 @@ from hypothesis.stateful import (
 )
 from psycopg.conninfo import make_conninfo
 
-from fe.ecf.catalogue import Environment, Host
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
+from fe.identifiers import ActionId, ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn
@@ -55,7 +56,7 @@ BEGINNING = datetime(2026, 11, 6, 14, 0, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 ENVIRONMENTS = [Environment.ECF, Environment.TESTECF]
 LANES = [OutboxLane(environment, host) for environment in ENVIRONMENTS for host in ("", Host.ECF, Host.FC)]
-TENANTS = {1: 1, 2: 3}
+TENANTS = {TenantId(1): 1, TenantId(2): 3}
 
 _CLOCK = """
     CREATE SCHEMA simulated;
@@ -242,7 +243,7 @@ class Conformance(RuleBasedStateMachine):
     def begin(self) -> None:
         self.both.begin(self.memory)
         self.steps = 0
-        self.subjects: list[tuple[int, UUID]] = []
+        self.subjects: list[tuple[TenantId, SubmissionId]] = []
         #: Every claim there ever was, the stale ones too.
         self.works: list[Work] = []
         self.floors: dict[OutboxLane, datetime] = {}
@@ -260,22 +261,22 @@ class Conformance(RuleBasedStateMachine):
     @rule(
         tenant=st.sampled_from(list(TENANTS)),
         environment=st.sampled_from(ENVIRONMENTS),
-        root=st.sampled_from(["ECF", "RFCE", "ACECF"]),
+        root=st.sampled_from([Root.ECF, Root.RFCE, Root.ACECF]),
         number=st.integers(1, 2),
     )
-    def accept(self, tenant: int, environment: Environment, root: str, number: int) -> None:
+    def accept(self, tenant: TenantId, environment: Environment, root: Root, number: int) -> None:
         self.tick()
-        subject = UUID(int=0x018F0000000070008000000000000000 + len(self.subjects))
+        subject = SubmissionId(UUID(int=0x018F0000000070008000000000000000 + len(self.subjects)))
         new = NewSubmission(
             tenant_id=tenant,
             submission_id=subject,
             environment=environment,
-            api_key_id="fak_000000000001",
+            api_key_id=ApiKeyId("fak_000000000001"),
             client_request_id=None,
             body_digest=b"digest",
             format="structured",
             root=root,
-            ecf_type="31" if root == "ECF" else None,
+            ecf_type=EcfType.CREDIT_FISCAL if root is Root.ECF else None,
             e_ncf=f"E31{number:010}",
             issuer_rnc="131880738",
             buyer_rnc=None,
@@ -331,11 +332,11 @@ class Conformance(RuleBasedStateMachine):
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
             return  # the table takes no second signature: that is one of its rules, and no move
         document = SignedDocument(
-            certificate_id=UUID(int=7),
+            certificate_id=CertificateId(UUID(int=7)),
             signed=b"<signed/>",
             sent=b"<summary/>" if summary else None,
             host=Host.FC if summary else Host.ECF,
-            ecf_type="32" if summary else "31",
+            ecf_type=EcfType("32" if summary else "31"),
             issuer_rnc="131880738",
             buyer_rnc="131880681",
             security_code="AbC1+/",
@@ -370,7 +371,9 @@ class Conformance(RuleBasedStateMachine):
     def received(self, which: int, after: timedelta) -> None:
         work = self.work(which, Stage.SEND, Stage.RECONCILE)
         reply: dict[str, Any] = {"trackId": f"t-{work.epoch}", "error": None} if which % 2 else {"adopted": True}
-        self.both.run(outbox.received, work, at=self.at(), track_id=f"t-{work.epoch}", after=after, reply=reply)
+        self.both.run(
+            outbox.received, work, at=self.at(), track_id=TrackId(f"t-{work.epoch}"), after=after, reply=reply
+        )
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps)
@@ -403,7 +406,7 @@ class Conformance(RuleBasedStateMachine):
                     work,
                     at=self.at(),
                     status=status,
-                    track_id="t-9" if which % 2 else None,
+                    track_id=TrackId("t-9") if which % 2 else None,
                     response={"trackStatus": {"estado": status.value}},
                     fate=NumberFate.USED,
                 )
@@ -422,7 +425,7 @@ class Conformance(RuleBasedStateMachine):
     @rule(stage=st.sampled_from(Stage), after=st.integers(0, 2), limit=st.integers(1, 3), floored=st.booleans())
     def look_for_work(self, stage: Stage, after: int, limit: int, floored: bool) -> None:
         self.floors = self.both.run(outbox.floors_of, stage, LANES) if floored else {}
-        self.both.run(outbox.due_tenants, stage, [(lane, after) for lane in LANES], limit, floors=self.floors)
+        self.both.run(outbox.due_tenants, stage, [(lane, TenantId(after)) for lane in LANES], limit, floors=self.floors)
 
     @rule(seconds=st.sampled_from([1, 31, 61, 3600]))
     def time_passes(self, seconds: int) -> None:
@@ -455,7 +458,7 @@ class Conformance(RuleBasedStateMachine):
                 self.both.run(circuits.probe_failed, "ecf", host, "no answer", gap)
             case "pause" | "resume":
                 act = pauses.pause if what == "pause" else pauses.resume
-                self.both.transact(act, self.act(), 1 if one else None, "ecf" if gap else None)
+                self.both.transact(act, self.act(), TenantId(1) if one else None, Environment.ECF if gap else None)
         self.both.run(circuits.everything)
 
     @rule(which=small, replayed=st.sampled_from([True, True, False]), note=st.sampled_from([None, "issued by hand"]))
@@ -467,7 +470,9 @@ class Conformance(RuleBasedStateMachine):
 
     def act(self) -> OperatorAction:
         self.tick()
-        return OperatorAction(UUID(int=int(self.both.now.timestamp() * 1e6)), self.at(), "eva", "the authority is back")
+        return OperatorAction(
+            ActionId(UUID(int=int(self.both.now.timestamp() * 1e6))), self.at(), "eva", "the authority is back"
+        )
 
     @invariant()
     def both_hold_the_same_now_and_then(self) -> None:

@@ -17,6 +17,7 @@ import structlog
 import trio
 import trio.testing
 
+from fe.identifiers import ActionId, ApiKeyId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.operations.evidence import link_hash
@@ -67,7 +68,7 @@ class Run:
 
     scenario: Scenario
     #: The submissions, in the order of their acceptance.
-    subjects: list[UUID]
+    subjects: list[SubmissionId]
     history: History
     booked: list[Booked]
     asked: list[Asked]
@@ -174,7 +175,7 @@ async def _run(world: World) -> Run:
         ground = Ground(Ledger(world), state, network, {}, world.now, world.note, _metrics(), world.errors.append)
         ground.reconciler, ground.pulse = world.mutant.reconciler, world.mutant.pulse
         ground.cut = scenario.cut
-        world.tables.weights = {1: 1, 2: 3}
+        world.tables.weights = {TenantId(1): 1, TenantId(2): 3}
         async with trio.open_nursery() as living:
             theatre = Theatre(world, ground, state, living)
             for number in range(scenario.processes):
@@ -244,7 +245,7 @@ class Theatre:
 
     async def _take_in(self, number: int, document: Document) -> None:
         at = self._world.now()
-        subject = UUID(int=int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62 | number + 1)
+        subject = SubmissionId(UUID(int=int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62 | number + 1))
         self._ground.papers[subject] = Paper(document.summary, document.poison, document.unfit)
         self._office.truths[str(subject)] = document.truth
         if document.taken is not None and document.e_ncf is not None:
@@ -255,7 +256,7 @@ class Theatre:
             tenant_id=document.tenant,
             submission_id=subject,
             environment=document.environment,
-            api_key_id="fak_000000000001",
+            api_key_id=ApiKeyId("fak_000000000001"),
             client_request_id=None,
             body_digest=b"",
             format="structured",
@@ -308,7 +309,7 @@ class Theatre:
             act()
 
     async def _pause(self, seconds: float) -> None:
-        tenant = self._world.spread.choice((None, 1, 2))
+        tenant = self._world.spread.choice((None, TenantId(1), TenantId(2)))
         await self._operators.transact(pauses.pause, self._act(), tenant, None)
         await trio.sleep(seconds)
         await self._operators.transact(pauses.resume, self._act(), tenant, None)
@@ -319,7 +320,9 @@ class Theatre:
             self._world.note(f"replayed {subject.hex[-4:]}")
 
     def _act(self) -> OperatorAction:
-        return OperatorAction(UUID(int=self._world.spread.getrandbits(128)), self._world.now(), "operator", "simulated")
+        return OperatorAction(
+            ActionId(UUID(int=self._world.spread.getrandbits(128))), self._world.now(), "operator", "simulated"
+        )
 
     async def trouble(self) -> None:
         """Wait for the end of the faults; the rest of them is spared when there is nothing left to befall."""

@@ -8,6 +8,8 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, TenantId
+from fe.lifecycle import Status
 from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
@@ -20,7 +22,7 @@ TABLES = ("submissions", "client_requests", "submission_documents", "submission_
 
 async def make_sequence(
     db: Database,
-    tenant_id: int,
+    tenant_id: TenantId,
     *,
     minimum: int = 1,
     maximum: int = 100,
@@ -34,7 +36,7 @@ async def make_sequence(
         tenant_id,
         environment,
         "E31",
-        new_id=new_id(ACCEPTED_AT),
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
         minimum=minimum,
         maximum=maximum,
         at=ACCEPTED_AT,
@@ -60,7 +62,7 @@ async def test_a_submission_is_stored_with_its_bytes_its_first_step_and_its_firs
 
     accepted = await db.run(submissions.accept, new, ACCEPTED_AT)
 
-    assert accepted == Accepted("accepted", new.submission_id, "queued", "E310000000001", True)
+    assert accepted == Accepted("accepted", new.submission_id, Status.QUEUED, "E310000000001", True)
     kept = await submission(db, new.submission_id)
     assert (kept["status"], kept["number_fate"], kept["submitted_at"]) == ("queued", "reserved", ACCEPTED_AT)
     assert (kept["client_request_id"], kept["as_user"]) == ("a", "x@y.do")
@@ -99,8 +101,8 @@ async def test_a_repeat_is_told_of_the_first_and_whether_its_body_was_the_same(d
     )
     other = await db.run(submissions.accept, changed, ACCEPTED_AT)
 
-    assert same == Accepted("deduped", first.submission_id, "En Proceso", "E310000000001", True)
-    assert other == Accepted("deduped", first.submission_id, "En Proceso", "E310000000001", False)
+    assert same == Accepted("deduped", first.submission_id, Status.PROCESSING, "E310000000001", True)
+    assert other == Accepted("deduped", first.submission_id, Status.PROCESSING, "E310000000001", False)
     assert set((await everything(db)).values()) == {1}
 
 

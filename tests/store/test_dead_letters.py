@@ -1,12 +1,13 @@
 """What operators read and do about dead letters and pauses, each act with its reason on record."""
 
 from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -36,12 +37,12 @@ EVERYTHING = DeadLetterFilter()
 
 
 def act(reason: str = "the authority is back", by: str = "eva") -> OperatorAction:
-    return OperatorAction(new_id(NOW), NOW, by, reason)
+    return OperatorAction(ActionId(new_id(NOW)), NOW, by, reason)
 
 
 async def make_dead(
-    db: Database, tenant: int, *, stage: Stage = Stage.SEND, error: str = "cannot connect", **more: object
-) -> UUID:
+    db: Database, tenant: TenantId, *, stage: Stage = Stage.SEND, error: str = "cannot connect", **more: object
+) -> SubmissionId:
     """A submission that gave up in `stage`."""
     subject = await make_submission(db, tenant, stage=stage, **more)  # type: ignore[arg-type]  # handed on
     await db.run(outbox.dead_letter, await take(db, subject), at=DIED_AT, error=error)
@@ -52,7 +53,7 @@ async def listed(db: Database, which: DeadLetterFilter = EVERYTHING, limit: int 
     return await db.run(dead_letters.listed, which, limit)
 
 
-async def subjects(db: Database, which: DeadLetterFilter) -> set[UUID]:
+async def subjects(db: Database, which: DeadLetterFilter) -> set[SubmissionId]:
     return {letter.subject for letter in await listed(db, which)}
 
 
@@ -91,13 +92,13 @@ async def test_each_filter_takes_its_own(db: Database) -> None:
 
     assert await subjects(db, EVERYTHING) == {signing, sending, test}
     assert await subjects(db, DeadLetterFilter(tenant_id=one)) == {signing}
-    assert await subjects(db, DeadLetterFilter(environment="testecf")) == {test}
-    assert await subjects(db, DeadLetterFilter(stage="sign")) == {signing}
+    assert await subjects(db, DeadLetterFilter(environment=Environment.TESTECF)) == {test}
+    assert await subjects(db, DeadLetterFilter(stage=Stage.SIGN)) == {signing}
     assert await subjects(db, DeadLetterFilter(error="STATUS 503")) == {sending}
     assert await subjects(db, DeadLetterFilter(error="100%")) == set()
     assert await subjects(db, DeadLetterFilter(e_ncf="E310000000003")) == {test}
     assert await subjects(db, DeadLetterFilter(subjects=[signing, test])) == {signing, test}
-    assert await subjects(db, DeadLetterFilter(tenant_id=two, stage="sign")) == set()
+    assert await subjects(db, DeadLetterFilter(tenant_id=two, stage=Stage.SIGN)) == set()
 
 
 async def test_the_longest_dead_come_first_and_only_as_many_as_asked_for(db: Database) -> None:
@@ -138,7 +139,7 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
         expire=DIED_AT,
     )
     subject = await make_dead(db, tenant, certificate_id=certificate)
-    accepted = await make_submission(db, tenant, stage=Stage.TRACK, track_id="track-2")
+    accepted = await make_submission(db, tenant, stage=Stage.TRACK, track_id=TrackId("track-2"))
     await db.run(
         outbox.verdict,
         await take(db, accepted),
@@ -150,7 +151,7 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
     )
     # One number for both: nobody held them before.
     await rows(db, "UPDATE submissions SET e_ncf = 'E310000000001'")
-    await db.transact(pauses.pause, act(by="ana"), None, "ecf")
+    await db.transact(pauses.pause, act(by="ana"), None, Environment.ECF)
     await db.run(circuits.open_circuit, "ecf", "ecf", "5 exchanges in a row failed", timedelta(seconds=3))
 
     (letter,) = await listed(db)
@@ -239,7 +240,7 @@ async def test_a_replay_forgets_the_sends_before_it_and_counts_those_after_it_by
     tenant = await make_tenant(db)
     subject = await make_dead(db, tenant, stage=Stage.RECONCILE)
     now = ACCEPTED_AT + operator_s_clock
-    await db.transact(dead_letters.replay, OperatorAction(new_id(now), now, "eva", "again"), tenant, subject)
+    await db.transact(dead_letters.replay, OperatorAction(ActionId(new_id(now)), now, "eva", "again"), tenant, subject)
 
     async def ask() -> tuple[int, int]:
         work = await take(db, subject)
@@ -364,7 +365,7 @@ async def test_what_is_no_dead_letter_is_left_alone_and_nothing_is_recorded(db: 
 
     assert await db.transact(dead_letters.replay, act(), tenant, living) is None
     assert await db.transact(dead_letters.discard, act(), tenant, living) is None
-    assert await db.transact(dead_letters.replay, act(), tenant, uuid4()) is None
+    assert await db.transact(dead_letters.replay, act(), tenant, SubmissionId(uuid4())) is None
 
     assert await db.run(audit.latest, 10) == []
     assert (await submission(db, living))["status"] == "queued"
@@ -391,7 +392,7 @@ async def test_a_paused_tenant_is_not_served_until_it_is_resumed_and_the_others_
     lane = OutboxLane(Environment.ECF)
 
     async def due() -> set[int]:
-        turns = await db.run(outbox.due_tenants, Stage.SIGN, [(lane, 0)], 10)
+        turns = await db.run(outbox.due_tenants, Stage.SIGN, [(lane, TenantId(0))], 10)
         return {turn.tenant_id for turn in turns[lane]}
 
     assert await db.transact(pauses.pause, act(), stopped, None)
@@ -404,17 +405,17 @@ async def test_a_pause_of_one_environment_or_of_all_stops_just_that(db: Database
     tenant = await make_tenant(db)
     await make_submission(db, tenant)
     await make_submission(db, tenant, environment=Environment.TESTECF)
-    lanes = [(OutboxLane(environment), 0) for environment in (Environment.ECF, Environment.TESTECF)]
+    lanes = [(OutboxLane(environment), TenantId(0)) for environment in (Environment.ECF, Environment.TESTECF)]
 
     async def served() -> list[str]:
         turns = await db.run(outbox.due_tenants, Stage.SIGN, lanes, 10)
         return [lane.environment for lane, found in turns.items() if found]
 
-    await db.transact(pauses.pause, act(), None, "testecf")
+    await db.transact(pauses.pause, act(), None, Environment.TESTECF)
     assert await served() == ["ecf"]
     await db.transact(pauses.pause, act(), None, None)
     assert await served() == []
-    await db.transact(pauses.resume, act(), None, "testecf")
+    await db.transact(pauses.resume, act(), None, Environment.TESTECF)
     assert await served() == []
     await db.transact(pauses.resume, act(), None, None)
     assert await served() == ["ecf", "testecf"]
@@ -435,8 +436,8 @@ async def test_pausing_twice_and_resuming_what_runs_say_so_and_record_nothing(db
     tenant = await make_tenant(db)
 
     assert not await db.transact(pauses.resume, act(), tenant, None)
-    assert await db.transact(pauses.pause, act("rework", by="eva"), tenant, "ecf")
-    assert not await db.transact(pauses.pause, act("again", by="ana"), tenant, "ecf")
+    assert await db.transact(pauses.pause, act("rework", by="eva"), tenant, Environment.ECF)
+    assert not await db.transact(pauses.pause, act("again", by="ana"), tenant, Environment.ECF)
 
     (paused,) = await db.run(pauses.everything)
     assert (paused.tenant_id, paused.environment, paused.paused_by, paused.reason) == (tenant, "ecf", "eva", "rework")
@@ -459,7 +460,7 @@ async def test_what_a_submission_waits_for_is_found_by_its_id_alone(db: Database
     assert (found.attempt, found.last_error, found.holder) == (1, "status 503", None)
     assert found.run_at is not None
     assert timedelta(seconds=50) < found.run_at - found.now < timedelta(seconds=61)
-    assert await db.run(diagnosis.why, uuid4()) is None
+    assert await db.run(diagnosis.why, SubmissionId(uuid4())) is None
 
 
 async def test_workers_are_listed_with_what_they_have_in_hand(db: Database) -> None:

@@ -3,10 +3,10 @@
 import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 
+from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -54,7 +54,7 @@ def first_broken(chain: list[dict[str, Any]]) -> int | None:
     return None
 
 
-async def long_life(db: Database) -> UUID:
+async def long_life(db: Database) -> SubmissionId:
     """A submission that is sent twice, followed, and accepted; its texts have letters and quotes of every kind."""
     subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
 
@@ -69,14 +69,16 @@ async def long_life(db: Database) -> UUID:
     await db.run(outbox.doubt, sent, at=AT, after=SOON, error="año \\ «corté» \"quoted\" 'single' \U0001f9fe \n\t")
     await db.run(outbox.resend, await take(db, subject), at=AT, after=SOON, reason="not known")
     await send()
-    await db.run(outbox.received, await take(db, subject), at=AT, track_id="t", after=SOON, reply={"z": 1.50, "a": []})
+    await db.run(
+        outbox.received, await take(db, subject), at=AT, track_id=TrackId("t"), after=SOON, reply={"z": 1.50, "a": []}
+    )
     await db.run(outbox.processing, await take(db, subject), at=AT, after=SOON, response={"ñ": None})
     await db.run(
         outbox.verdict,
         await take(db, subject),
         at=AT.astimezone(),
         status=Status.ACCEPTED,
-        track_id="t",
+        track_id=TrackId("t"),
         response={"mensajes": [{"codigo": "0", "valor": ""}]},
         fate=NumberFate.USED,
     )

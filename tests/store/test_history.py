@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fe.ecf.ids import new_id
+from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows
@@ -25,7 +26,7 @@ MONTHS = (
 moments = st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
 
 
-async def partitions(db: Database, table: str = "submissions") -> dict[UUID, str]:
+async def partitions(db: Database, table: str = "submissions") -> dict[SubmissionId, str]:
     found = await rows(db, f"SELECT submission_id, tableoid::regclass::text AS home FROM {table}")
     return {each["submission_id"]: each["home"] for each in found}
 
@@ -35,12 +36,12 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 async def listed(
     db: Database,
-    tenant: int,
+    tenant: TenantId,
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int = 50,
     offset: int = 0,
-) -> tuple[list[UUID], int]:
+) -> tuple[list[SubmissionId], int]:
     """One page, and how many there are in all."""
     chosen = history.HistoryFilter(since=since, until=until)
     totals = history.Totals()
@@ -49,8 +50,8 @@ async def listed(
 
 
 async def list_ids(
-    db: Database, tenant: int, since: datetime | None = None, until: datetime | None = None
-) -> list[UUID]:
+    db: Database, tenant: TenantId, since: datetime | None = None, until: datetime | None = None
+) -> list[SubmissionId]:
     ids, total = await listed(db, tenant, since, until)
     assert total == len(ids)
     return ids
@@ -196,11 +197,11 @@ async def test_bounds_at_the_ends_of_time_are_bounds_like_others(db: Database) -
 
 async def test_another_tenants_submission_is_not_found_by_anything(db: Database) -> None:
     tenant, other = await make_tenant(db), await make_tenant(db)
-    theirs = await make_submission(db, other, track_id="shared")
+    theirs = await make_submission(db, other, track_id=TrackId("shared"))
     await rows(db, "UPDATE submissions SET track_id = 'shared'")
 
     assert await db.run(submissions.find, tenant, theirs) is None
-    assert await db.run(submissions.find, tenant, "shared") is None
+    assert await db.run(submissions.find, tenant, TrackId("shared")) is None
     assert await db.run(submissions.timeline, tenant, theirs) == []
     assert await list_ids(db, tenant) == []
 
@@ -209,13 +210,13 @@ async def test_another_tenants_submission_is_not_found_by_anything(db: Database)
     "track_id", ["track-1", "d2b6e27c-3908-46f3-afaa-2207b9501b4b", "D2B6E27C-3908-46F3-AFAA-2207B9501B4B"]
 )
 async def test_a_track_id_is_found_as_it_was_given_though_it_looks_like_one_of_our_ids(
-    db: Database, track_id: str
+    db: Database, track_id: TrackId
 ) -> None:
     tenant = await make_tenant(db)
     made = await make_submission(db, tenant)
     await make_submission(db, tenant)
     await rows(db, "UPDATE submissions SET track_id = %(t)s WHERE submission_id = %(id)s", t=track_id, id=made)
-    asked: UUID | str = track_id if track_id == "track-1" else UUID(track_id)
+    asked = TrackId(track_id) if track_id == "track-1" else SubmissionId(UUID(track_id))
 
     record = await db.run(submissions.find, tenant, asked)
 
@@ -229,7 +230,7 @@ async def test_of_two_with_one_track_id_the_newer_is_found(db: Database) -> None
     newer = await make_submission(db, tenant, at=ACCEPTED_AT + timedelta(days=60))
     await rows(db, "UPDATE submissions SET track_id = 'same'")
 
-    record = await db.run(submissions.find, tenant, "same")
+    record = await db.run(submissions.find, tenant, TrackId("same"))
 
     assert record is not None
     assert record.submission_id == newer

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
+from fe.identifiers import CertificateId, SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Stage, Status
 from fe.store import numbers, sequences, submissions
 from fe.store.postgres import migrate as module
@@ -46,11 +47,11 @@ ISSUER, SISTER = "131880738", "101000001"
 
 def document(issuer: str = ISSUER) -> SignedDocument:
     return SignedDocument(
-        certificate_id=UUID(int=1),
+        certificate_id=CertificateId(UUID(int=1)),
         signed=b"<ECF/>",
         sent=None,
-        host="ecf",
-        ecf_type="31",
+        host=Host.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
         issuer_rnc=issuer,
         buyer_rnc=None,
         security_code="AbC1+/",
@@ -60,21 +61,21 @@ def document(issuer: str = ISSUER) -> SignedDocument:
     )
 
 
-async def accepted(db: Database, tenant: int, at: datetime = ACCEPTED_AT, **changes: Any) -> UUID:
+async def accepted(db: Database, tenant: TenantId, at: datetime = ACCEPTED_AT, **changes: Any) -> SubmissionId:
     return await make_submission(db, tenant, at=at, **{"e_ncf": NUMBER, **changes})
 
 
-async def sign(db: Database, subject: UUID, issuer: str = ISSUER) -> None:
+async def sign(db: Database, subject: SubmissionId, issuer: str = ISSUER) -> None:
     await db.run(submissions.signed, await take(db, subject), document(issuer), at=ACCEPTED_AT)
 
 
-async def send(db: Database, subject: UUID) -> Work:
+async def send(db: Database, subject: SubmissionId) -> Work:
     work = await take(db, subject)
     await db.run(submissions.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(b"<ECF/>"))
     return work
 
 
-async def reject(db: Database, subject: UUID, fate: str) -> None:
+async def reject(db: Database, subject: SubmissionId, fate: str) -> None:
     """Send it, and have it refused."""
     work = await send(db, subject)
     await db.run(
@@ -82,13 +83,13 @@ async def reject(db: Database, subject: UUID, fate: str) -> None:
         work,
         at=ACCEPTED_AT,
         status=Status.REJECTED,
-        track_id="t",
+        track_id=TrackId("t"),
         response={},
         fate=fate,  # type: ignore[arg-type]  # its text
     )
 
 
-async def assert_taken(db: Database, subject: UUID, holder: UUID) -> None:
+async def assert_taken(db: Database, subject: SubmissionId, holder: SubmissionId) -> None:
     kept = await submission(db, subject)
     assert (kept["status"], kept["number_fate"], kept["signed_at"], kept["qr_code_url"]) == (
         "error",
@@ -227,7 +228,7 @@ async def test_a_worker_that_was_relieved_takes_no_number(db: Database) -> None:
 # --- What is known before ---------------------------------------------------------------------------------------------
 
 
-async def known(db: Database, tenant: int, environment: str = "ecf") -> set[UUID]:
+async def known(db: Database, tenant: TenantId, environment: Environment = Environment.ECF) -> set[SubmissionId]:
     found = await db.run(numbers.holders, tenant, environment, NUMBER, ACCEPTED_AT + timedelta(minutes=1))
     return {holder.submission_id for holder in found}
 
@@ -242,7 +243,7 @@ async def test_who_asks_is_told_of_what_waits_and_of_what_was_signed_however_lon
     await accepted(db, other)
 
     assert await known(db, tenant) == {old, fresh}
-    assert await known(db, tenant, "testecf") == set()
+    assert await known(db, tenant, Environment.TESTECF) == set()
 
 
 async def test_what_has_ended_without_its_number_is_not_told(db: Database) -> None:
@@ -272,25 +273,25 @@ async def test_the_signer_is_told_of_those_that_came_before_alone(db: Database) 
 # --- Drawing, and putting back ----------------------------------------------------------------------------------------
 
 
-async def put(db: Database, tenant: int, maximum: int = 9_999_999_999, **more: Any) -> Sequence:
+async def put(db: Database, tenant: TenantId, maximum: int = 9_999_999_999, **more: Any) -> Sequence:
     values = {"expire_at": None, "is_active": True, "minimum": 1, **more}
     return await db.run(
         sequences.put,
         tenant,
         Environment.ECF,
         "E31",
-        new_id=new_id(ACCEPTED_AT),
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
         maximum=maximum,
         at=ACCEPTED_AT,
         **values,
     )
 
 
-async def change(db: Database, tenant: int, **named: Any) -> Sequence:
+async def change(db: Database, tenant: TenantId, **named: Any) -> Sequence:
     return await db.run(sequences.change, tenant, Environment.ECF, "E31", Change(**named), at=ACCEPTED_AT)
 
 
-async def draw(db: Database, tenant: int, at: datetime = ACCEPTED_AT) -> str | None:
+async def draw(db: Database, tenant: TenantId, at: datetime = ACCEPTED_AT) -> str | None:
     return (await db.run(submissions.accept, new_submission(tenant, at, e_ncf=None, draw_prefix="E31"), at)).e_ncf
 
 

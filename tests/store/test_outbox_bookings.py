@@ -9,6 +9,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from fe.ecf.catalogue import EcfType, Host
+from fe.identifiers import CertificateId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
@@ -35,7 +37,19 @@ from tests.factories.tenants import (
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 ANSWER = {"status": "error", "error": "no"}
-DOCUMENT = SignedDocument(UUID(int=7), SIGNED, None, "ecf", "31", "1", "2", "AbC1+/", "https://qr", None, AT)
+DOCUMENT = SignedDocument(
+    CertificateId(UUID(int=7)),
+    SIGNED,
+    None,
+    Host.ECF,
+    EcfType.CREDIT_FISCAL,
+    "1",
+    "2",
+    "AbC1+/",
+    "https://qr",
+    None,
+    AT,
+)
 
 Write = Callable[[Conn, Work], Awaitable[None]]
 
@@ -46,7 +60,7 @@ BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {
     "dead letter": (partial(outbox.dead_letter, at=AT, error="why"), Stage.SEND, None),
     "failure": (partial(outbox.failure, at=AT, response=ANSWER, fate=NumberFate.REUSABLE), Stage.SEND, None),
     "signed": (partial(submissions.signed, document=DOCUMENT, at=AT), Stage.SIGN, "send"),
-    "received": (partial(outbox.received, at=AT, track_id="t", after=SOON, reply={}), Stage.SEND, "track"),
+    "received": (partial(outbox.received, at=AT, track_id=TrackId("t"), after=SOON, reply={}), Stage.SEND, "track"),
     "doubt": (partial(outbox.doubt, at=AT, after=SOON, error="why"), Stage.SEND, "reconcile"),
     "resend": (partial(outbox.resend, at=AT, after=SOON, reason="why"), Stage.RECONCILE, "send"),
     "processing": (partial(outbox.processing, at=AT, after=SOON, response={"a": 1}), Stage.TRACK, "track"),
@@ -55,7 +69,7 @@ BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {
             outbox.verdict,
             at=AT,
             status=Status.ACCEPTED,
-            track_id="t",
+            track_id=TrackId("t"),
             response={"a": 1},
             fate=NumberFate.USED,
         ),
@@ -295,7 +309,17 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
     work = await claimed(db, Stage.SIGN)
     summary = b"<RFCE/>"
     document = SignedDocument(
-        UUID(int=7), SIGNED, summary, "fc", "32", "131880738", None, "AbC1+/", "https://qr", AT.date(), AT
+        CertificateId(UUID(int=7)),
+        SIGNED,
+        summary,
+        Host.FC,
+        EcfType.CONSUMER,
+        "131880738",
+        None,
+        "AbC1+/",
+        "https://qr",
+        AT.date(),
+        AT,
     )
 
     await db.run(submissions.signed, work, document, at=AT)
@@ -401,7 +425,7 @@ async def test_an_earlier_send_that_is_resolved_is_no_obstacle(db: Database, out
 async def test_a_receipt_closes_the_send_and_makes_asking_due(db: Database) -> None:
     work = await announced(db)
 
-    await db.run(outbox.received, work, at=AT, track_id="t-9", after=SOON, reply={"trackId": "t-9"})
+    await db.run(outbox.received, work, at=AT, track_id=TrackId("t-9"), after=SOON, reply={"trackId": "t-9"})
 
     kept = await submission(db, work.subject)
     assert (kept["track_id"], kept["first_answer_at"], kept["status"]) == ("t-9", AT, "queued")
@@ -459,7 +483,9 @@ async def test_sending_again_counts_on_from_the_sends_there_were(db: Database) -
 async def test_a_verdict_found_by_asking_closes_all_sends_in_doubt(db: Database) -> None:
     work = await claimed(db, Stage.RECONCILE)
 
-    await db.run(outbox.verdict, work, at=AT, status=Status.ACCEPTED, track_id="t", response={}, fate=NumberFate.USED)
+    await db.run(
+        outbox.verdict, work, at=AT, status=Status.ACCEPTED, track_id=TrackId("t"), response={}, fate=NumberFate.USED
+    )
 
     assert [outcome for _, outcome in await sends_of(db, work.subject)] == ["received"]
     assert (await submission(db, work.subject))["number_fate"] == "used"

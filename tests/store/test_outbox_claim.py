@@ -1,11 +1,11 @@
 """Claims: who gets which row, what a claim counts, and in which order the tenants are served."""
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import pytest
 
 from fe.ecf.catalogue import Environment, Host
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
@@ -22,11 +22,11 @@ FILL = """
 """
 
 
-async def fill(db: Database, tenant: int, many: int, due_in: float = 0) -> None:
+async def fill(db: Database, tenant: TenantId, many: int, due_in: float = 0) -> None:
     await rows(db, FILL, tenant=tenant, many=many, due_in=timedelta(seconds=due_in))
 
 
-async def due(db: Database, after: int = 0, limit: int = 100, lane: OutboxLane = ECF) -> list[int]:
+async def due(db: Database, after: TenantId = TenantId(0), limit: int = 100, lane: OutboxLane = ECF) -> list[int]:
     turns = await db.run(outbox.due_tenants, Stage.SIGN, [(lane, after)], limit)
     return [turn.tenant_id for turn in turns[lane]]
 
@@ -91,7 +91,7 @@ async def test_a_claim_keeps_to_its_stage_and_lane(db: Database, stage: Stage, l
     tenant = await make_tenant(db)
     await make_submission(db, tenant)
 
-    turns = (await db.run(outbox.due_tenants, stage, [(lane, 0)], 10))[lane]
+    turns = (await db.run(outbox.due_tenants, stage, [(lane, TenantId(0))], 10))[lane]
     claimed = await claim_all(db, stage, [tenant], lane)
 
     assert (len(turns), len(claimed)) == ((1, 1) if taken else (0, 0))
@@ -116,8 +116,8 @@ async def test_eight_claimers_at_once_get_each_row_exactly_once(db: Database, ds
     for tenant in tenants:
         await fill(db, tenant, 100)
 
-    async def act(conn: Conn, number: int) -> list[UUID]:
-        got: list[UUID] = []
+    async def act(conn: Conn, number: int) -> list[SubmissionId]:
+        got: list[SubmissionId] = []
         for _ in range(40):
             claimed = await outbox.claim(
                 conn, Stage.SIGN, ECF, tenants, [5] * 4, lease=LEASE, holder=f"claimer {number}"
@@ -151,7 +151,7 @@ async def test_a_turn_tells_the_weight_of_its_tenant(db: Database) -> None:
     tenant = await make_tenant(db, weight=7)
     await fill(db, tenant, 1)
 
-    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, 0)], 10) == {ECF: [OutboxShare(tenant, 7)]}
+    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, TenantId(0))], 10) == {ECF: [OutboxShare(tenant, 7)]}
 
 
 @pytest.mark.parametrize(

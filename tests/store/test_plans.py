@@ -15,8 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
+from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database, open_database
@@ -95,7 +96,7 @@ async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tup
     The tenant, where the role sees one only, is number 1.
     """
 
-    async def measured(conn: Conn, tenant_id: int) -> tuple[int, int]:
+    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[int, int]:
         async with conn.transaction():
             await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
             await work(conn)
@@ -104,18 +105,24 @@ async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tup
         assert row is not None
         return row[0], row[1]
 
-    return await db.run_for(1, measured)
+    return await db.run_for(TenantId(1), measured)
 
 
 async def some_work(conn: Conn) -> Work:
-    works = await outbox.claim(conn, Stage.SIGN, LANE, [1], [1], lease=LEASE, holder="plans")
+    works = await outbox.claim(conn, Stage.SIGN, LANE, [TenantId(1)], [1], lease=LEASE, holder="plans")
     return works[0]
 
 
 async def test_a_claim_reads_what_it_claims(grown: str) -> None:
     async with open_database(grown, role=WORKER) as db:
         claim = partial(
-            outbox.claim, stage=Stage.SIGN, lane=LANE, scope=[1, 2, 3], shares=[10, 10, 10], lease=LEASE, holder="plans"
+            outbox.claim,
+            stage=Stage.SIGN,
+            lane=LANE,
+            scope=[TenantId(1), TenantId(2), TenantId(3)],
+            shares=[10, 10, 10],
+            lease=LEASE,
+            holder="plans",
         )
         scanned, fetched = await rows_read(db, claim)
 
@@ -125,7 +132,9 @@ async def test_a_claim_reads_what_it_claims(grown: str) -> None:
 
 async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown: str) -> None:
     async with open_database(grown, role=WORKER) as db:
-        scanned, fetched = await rows_read(db, lambda conn: outbox.due_tenants(conn, Stage.SIGN, [(LANE, 3)], limit=64))
+        scanned, fetched = await rows_read(
+            db, lambda conn: outbox.due_tenants(conn, Stage.SIGN, [(LANE, TenantId(3))], limit=64)
+        )
 
     assert scanned == 0
     assert fetched <= 6 * TENANTS
@@ -134,15 +143,15 @@ async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown:
 @pytest.mark.parametrize("drawn", [False, True])
 async def test_taking_a_submission_in_reads_no_history(drawn: bool, grown: str) -> None:
     new = NewSubmission(
-        tenant_id=1,
-        submission_id=new_id(NOW + timedelta(hours=1)),
-        environment="ecf",
-        api_key_id="fak_000000000000",
-        client_request_id=f"plan-{drawn}",
+        tenant_id=TenantId(1),
+        submission_id=SubmissionId(new_id(NOW + timedelta(hours=1))),
+        environment=Environment.ECF,
+        api_key_id=ApiKeyId("fak_000000000000"),
+        client_request_id=ClientRequestId(f"plan-{drawn}"),
         body_digest=b"\0" * 32,
         format="xml",
-        root="ECF",
-        ecf_type="31",
+        root=Root.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
         e_ncf="E310009999999",
         issuer_rnc="131880738",
         buyer_rnc=None,
@@ -164,7 +173,7 @@ async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
             await some_work(conn),
             at=NOW,
             status=Status.ACCEPTED,
-            track_id="plan-track",
+            track_id=TrackId("plan-track"),
             response={},
             fate=NumberFate.USED,
         )
@@ -191,7 +200,7 @@ async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
 async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset: int, grown: str) -> None:
     page = partial(
         history.page,
-        tenant_id=1,
+        tenant_id=TenantId(1),
         chosen=history.HistoryFilter(),
         limit=50,
         offset=offset,
@@ -206,7 +215,9 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
 
 
 async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
-    after = partial(history.after, tenant_id=1, chosen=history.HistoryFilter(), limit=50, cursor=new_id(NOW))
+    after = partial(
+        history.after, tenant_id=TenantId(1), chosen=history.HistoryFilter(), limit=50, cursor=SubmissionId(new_id(NOW))
+    )
     async with open_database(grown, role=FRONT) as db:
         scanned, fetched = await rows_read(db, after)
 
@@ -216,8 +227,8 @@ async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
 
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown: str) -> None:
     async with open_database(grown, role=FRONT) as db:
-        for key in ("track-40", "no-such-track"):
-            scanned, fetched = await rows_read(db, partial(submissions.find, tenant_id=1, track_or_id=key))
+        for key in (TrackId("track-40"), TrackId("no-such-track")):
+            scanned, fetched = await rows_read(db, partial(submissions.find, tenant_id=TenantId(1), track_or_id=key))
             assert scanned == 0
             assert fetched <= 1 + 5
 

@@ -11,6 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import scalar_row
 
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
 from fe.store.postgres.migrate import migrate, verify
@@ -54,7 +55,7 @@ async def settings_there(conn: Conn) -> dict[str, str]:
     return dict(await cursor.fetchall())
 
 
-async def whose(conn: Conn, tenant_id: int = 0) -> list[int]:
+async def whose(conn: Conn, tenant_id: TenantId = TenantId(0)) -> list[int]:
     """What a query without its WHERE finds."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute("SELECT tenant_id FROM submissions")

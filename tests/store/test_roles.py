@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from fe.accounts.provision import create_key, create_tenant
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.store import keys, submissions
 from fe.store.postgres.db import Conn, open_database
@@ -320,7 +321,7 @@ async def test_everything_works_in_the_database_of_an_owner_that_is_no_superuser
             key = await operator.transact(create_key, tenant, Environment.ECF, pepper=b"p")
             assert await front.run(keys.find, key.record.api_key_id) is not None
             far = datetime(2031, 5, 6, 12, tzinfo=UTC)
-            new = new_submission(tenant.tenant_id, submission_id=new_id(far))
+            new = new_submission(tenant.tenant_id, submission_id=SubmissionId(new_id(far)))
             await front.run(submissions.accept, new, far)
             assert await front.run_for(tenant.tenant_id, submissions.find, new.submission_id) is not None
 

@@ -5,19 +5,20 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, TenantId
 from fe.store import sequences
 from fe.store.postgres.db import Database
 from fe.store.sequences import Sequence
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, rows
 
 
-async def put(db: Database, tenant: int, minimum: int, maximum: int, prefix: str = "E31") -> Sequence:
+async def put(db: Database, tenant: TenantId, minimum: int, maximum: int, prefix: str = "E31") -> Sequence:
     return await db.run(
         sequences.put,
         tenant,
         Environment.ECF,
         prefix,
-        new_id=new_id(ACCEPTED_AT),
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
         minimum=minimum,
         maximum=maximum,
         expire_at=None,

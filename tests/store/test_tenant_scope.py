@@ -12,6 +12,7 @@ from psycopg import errors
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
 from fe.store import billing, history, keys, sequences, submissions, tenants, usage
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
@@ -50,22 +51,22 @@ async def front(dsn: str, driver: DriverName) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def two(db: Database) -> tuple[int, int]:
+async def two(db: Database) -> tuple[TenantId, TenantId]:
     """Two tenants with something in every table."""
     return await furnished(db), await furnished(db)
 
 
-async def furnished(db: Database) -> int:
+async def furnished(db: Database) -> TenantId:
     tenant = await make_tenant(db)
-    key = f"fak_{uuid4().hex[:12]}"
-    await db.run(tenants.create_user, tenant, uuid4(), "ana@example.org", None)
+    key = ApiKeyId(f"fak_{uuid4().hex[:12]}")
+    await db.run(tenants.create_user, tenant, UserId(uuid4()), "ana@example.org", None)
     await db.run(keys.create, key, tenant, Environment.ECF, bytes(32), ["invoices:read"])
     await db.run(
         sequences.put,
         tenant,
         Environment.ECF,
         "E31",
-        new_id=uuid4(),
+        new_id=SequenceId(uuid4()),
         minimum=1,
         maximum=9,
         expire_at=None,
@@ -73,14 +74,14 @@ async def furnished(db: Database) -> int:
         at=ACCEPTED_AT,
     )
     await db.run(billing.enable, tenant, subscription_id="s", unit_price=Decimal(1))
-    await db.run(usage.add_requests, {(tenant, "ecf", DAY): RequestCount(succeeded=1)})
+    await db.run(usage.add_requests, {(tenant, Environment.ECF, DAY): RequestCount(succeeded=1)})
     await db.run(usage.keys_used, [(tenant, key, ACCEPTED_AT)])
     await make_submission(db, tenant)
     await make_submission(db, tenant, client_request_id="the same for both")
     return tenant
 
 
-async def whose(conn: Conn, tenant_id: int, table: str) -> list[int]:
+async def whose(conn: Conn, tenant_id: TenantId, table: str) -> list[int]:
     """What a query without its WHERE finds."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(f"SELECT tenant_id FROM {table}".encode())
@@ -88,25 +89,27 @@ async def whose(conn: Conn, tenant_id: int, table: str) -> list[int]:
 
 
 async def nobodys(conn: Conn, table: str = "submissions") -> list[int]:
-    return await whose(conn, 0, table)
+    return await whose(conn, TenantId(0), table)
 
 
-async def test_without_a_where_the_front_sees_its_tenants_rows_alone(front: Database, two: tuple[int, int]) -> None:
+async def test_without_a_where_the_front_sees_its_tenants_rows_alone(
+    front: Database, two: tuple[TenantId, TenantId]
+) -> None:
     mine, theirs = two
     for table, count in OF_TENANTS.items():
         assert await front.run_for(mine, whose, table) == [mine] * count, table
         assert await front.run_for(theirs, whose, table) == [theirs] * count, table
 
 
-async def test_without_a_tenant_the_front_sees_nobodys_rows(front: Database, two: tuple[int, int]) -> None:
+async def test_without_a_tenant_the_front_sees_nobodys_rows(front: Database, two: tuple[TenantId, TenantId]) -> None:
     for table in OF_TENANTS:
         assert await front.run(nobodys, table) == [], table
 
 
 async def test_of_what_waits_the_front_may_count_rows_and_not_ask_whose_they_are(
-    front: Database, two: tuple[int, int]
+    front: Database, two: tuple[TenantId, TenantId]
 ) -> None:
-    async def ask(conn: Conn, tenant_id: int, column: str) -> None:
+    async def ask(conn: Conn, tenant_id: TenantId, column: str) -> None:
         await conn.execute(f"SELECT {column} FROM outbox".encode())
 
     ((stage, environment, count, _),) = await front.run(outbox.depth)
@@ -128,10 +131,12 @@ WRITES = {
 
 
 @pytest.mark.parametrize("statement", WRITES.values(), ids=WRITES.keys())
-async def test_nothing_is_written_for_another_tenant(front: Database, two: tuple[int, int], statement: str) -> None:
+async def test_nothing_is_written_for_another_tenant(
+    front: Database, two: tuple[TenantId, TenantId], statement: str
+) -> None:
     mine, theirs = two
 
-    async def write(conn: Conn, tenant_id: int) -> None:
+    async def write(conn: Conn, tenant_id: TenantId) -> None:
         await conn.execute(statement.encode(), {"to": theirs, "id": uuid4()})
 
     with pytest.raises(errors.InsufficientPrivilege) as refused:
@@ -140,9 +145,9 @@ async def test_nothing_is_written_for_another_tenant(front: Database, two: tuple
 
 
 async def test_a_change_without_a_where_changes_its_tenants_rows_alone(
-    front: Database, db: Database, two: tuple[int, int]
+    front: Database, db: Database, two: tuple[TenantId, TenantId]
 ) -> None:
-    async def change(conn: Conn, tenant_id: int, statement: str) -> int:
+    async def change(conn: Conn, tenant_id: TenantId, statement: str) -> int:
         return (await conn.execute(statement.encode())).rowcount
 
     assert await front.run_for(two[0], change, "UPDATE sequences SET is_active = false") == 1
@@ -151,7 +156,7 @@ async def test_a_change_without_a_where_changes_its_tenants_rows_alone(
 
 
 async def test_the_functions_of_the_front_name_their_tenant_themselves(
-    front: Database, db: Database, two: tuple[int, int]
+    front: Database, db: Database, two: tuple[TenantId, TenantId]
 ) -> None:
     mine, theirs = two
     new = new_submission(mine, client_request_id="the same for both")
@@ -160,7 +165,7 @@ async def test_the_functions_of_the_front_name_their_tenant_themselves(
     drawn = await front.run(submissions.accept, new_submission(theirs, e_ncf=None, draw_prefix="E31"), ACCEPTED_AT)
     assert drawn.e_ncf == "E310000000003"
     await front.transact(
-        usage.add_requests, {(tenant, "ecf", DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
+        usage.add_requests, {(tenant, Environment.ECF, DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
     )
     found = await rows(db, "SELECT tenant_id, succeeded, failed FROM request_counts ORDER BY tenant_id")
     assert [(row["tenant_id"], row["succeeded"], row["failed"]) for row in found] == [
@@ -170,32 +175,32 @@ async def test_the_functions_of_the_front_name_their_tenant_themselves(
 
 
 async def test_several_statements_of_one_piece_of_work_are_all_within_the_scope(
-    front: Database, two: tuple[int, int]
+    front: Database, two: tuple[TenantId, TenantId]
 ) -> None:
     page, total = await front.run_for(
         two[0], history.page, history.HistoryFilter(), limit=10, offset=0, totals=history.Totals(), now=ACCEPTED_AT
     )
     assert (len(page), total) == (2, 2)
 
-    async def in_a_transaction(conn: Conn, tenant_id: int) -> list[list[int]]:
+    async def in_a_transaction(conn: Conn, tenant_id: TenantId) -> list[list[int]]:
         async with conn.transaction():
             return [await whose(conn, tenant_id, "sequences"), await whose(conn, tenant_id, "users")]
 
     assert await front.run_for(two[1], in_a_transaction) == [[two[1]], [two[1]]]
 
 
-async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, two: tuple[int, int]) -> None:
-    async def refused(conn: Conn, tenant_id: int) -> None:
+async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, two: tuple[TenantId, TenantId]) -> None:
+    async def refused(conn: Conn, tenant_id: TenantId) -> None:
         await conn.execute("SELECT 1 / 0")
 
-    async def broken(conn: Conn, tenant_id: int) -> None:
+    async def broken(conn: Conn, tenant_id: TenantId) -> None:
         await whose(conn, tenant_id, "users")
         raise LookupError
 
-    async def slow(conn: Conn, tenant_id: int) -> None:
+    async def slow(conn: Conn, tenant_id: TenantId) -> None:
         await conn.execute("SELECT pg_sleep(5)")
 
-    async def half_way(conn: Conn, tenant_id: int) -> None:
+    async def half_way(conn: Conn, tenant_id: TenantId) -> None:
         async with conn.transaction():
             await whose(conn, tenant_id, "users")
             await conn.execute("SELECT pg_sleep(5)")
@@ -215,12 +220,12 @@ async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, 
 
 
 async def test_within_the_scope_a_cancelled_statement_ends_on_the_server_and_its_connection_is_kept(
-    front: Database, two: tuple[int, int], driver: DriverName
+    front: Database, two: tuple[TenantId, TenantId], driver: DriverName
 ) -> None:
     async def pid(conn: Conn) -> int:
         return conn.info.backend_pid
 
-    async def slow(conn: Conn, tenant_id: int) -> None:
+    async def slow(conn: Conn, tenant_id: TenantId) -> None:
         await conn.execute("SELECT pg_sleep(5)")
 
     before = await front.run(pid)
@@ -232,8 +237,8 @@ async def test_within_the_scope_a_cancelled_statement_ends_on_the_server_and_its
         assert await front.run(pid) == before
 
 
-async def test_errors_within_the_scope_are_those_outside_it(front: Database, two: tuple[int, int]) -> None:
-    async def ask(conn: Conn, tenant_id: int, statement: str, *values: Any) -> None:
+async def test_errors_within_the_scope_are_those_outside_it(front: Database, two: tuple[TenantId, TenantId]) -> None:
+    async def ask(conn: Conn, tenant_id: TenantId, statement: str, *values: Any) -> None:
         await conn.execute(statement.encode(), values)
 
     with pytest.raises(errors.UniqueViolation):
@@ -249,8 +254,8 @@ async def test_errors_within_the_scope_are_those_outside_it(front: Database, two
     assert await front.run_for(two[0], whose, "users") == [two[0]]
 
 
-async def test_what_is_large_passes_in_pieces(front: Database, two: tuple[int, int]) -> None:
-    async def echo(conn: Conn, tenant_id: int, content: bytes) -> bytes:
+async def test_what_is_large_passes_in_pieces(front: Database, two: tuple[TenantId, TenantId]) -> None:
+    async def echo(conn: Conn, tenant_id: TenantId, content: bytes) -> bytes:
         row = await (await conn.execute("SELECT %b", (content,))).fetchone()
         assert row is not None
         return bytes(row[0])
@@ -260,7 +265,7 @@ async def test_what_is_large_passes_in_pieces(front: Database, two: tuple[int, i
 
 
 @pytest.mark.parametrize("role", [WORKER, OPERATOR, READONLY])
-async def test_who_serves_all_tenants_sees_all_rows(dsn: str, two: tuple[int, int], role: str) -> None:
+async def test_who_serves_all_tenants_sees_all_rows(dsn: str, two: tuple[TenantId, TenantId], role: str) -> None:
     async with open_database(dsn, max_size=1, role=role) as database:
         assert sorted(await database.run(nobodys)) == sorted([*two, *two])
 

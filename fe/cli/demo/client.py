@@ -9,6 +9,7 @@ import trio
 
 from fe.cli.failures import Failure
 from fe.clock import Clock
+from fe.identifiers import ApiKeyId
 
 _UNDECIDED = ("queued", "En Proceso", None)
 #: The interface suggests 5 s; a demonstration has no such patience.
@@ -47,7 +48,7 @@ class Client:
         self._http = http
         self._clock = clock
 
-    async def login(self, api_key_id: str, api_secret: str) -> dict[str, Any]:
+    async def login(self, api_key_id: ApiKeyId, api_secret: str) -> dict[str, Any]:
         """Log in; later calls carry the token."""
         answer = await self._call("POST", "/login", {"apiKeyId": api_key_id, "apiSecret": api_secret})
         self._http.headers["Authorization"] = f"Bearer {answer['accessToken']}"

@@ -20,6 +20,7 @@ from fe.clock import system_clock
 from fe.ecf.certificate import Credential
 from fe.ecf.parse import MalformedXml
 from fe.ecf.signature import BadSignature, Signer, verify
+from fe.identifiers import SubmissionId
 from fe.store import submissions
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR
@@ -217,7 +218,9 @@ class _Issuing:
 
     async def _events(self, outcome: DemoOutcome) -> Sequence[Event]:
         async with open_database(self.stack.dsn, max_size=2, role=OPERATOR) as db:
-            return await db.run(submissions.timeline, self.tenant.tenant.tenant_id, UUID(outcome.accepted["taxLogId"]))
+            return await db.run(
+                submissions.timeline, self.tenant.tenant.tenant_id, SubmissionId(UUID(outcome.accepted["taxLogId"]))
+            )
 
 
 async def _while_all_run(stack: Stack) -> None:

@@ -15,6 +15,7 @@ import psycopg
 import trio
 from psycopg import sql
 
+from fe.identifiers import TenantId
 from fe.store.postgres.asyncio_connection import AsyncioDriver
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
@@ -71,8 +72,8 @@ class Database:
 
     async def run_for(
         self,
-        tenant_id: int,
-        work: Callable[Concatenate[Conn, int, P], Awaitable[T]],
+        tenant_id: TenantId,
+        work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:

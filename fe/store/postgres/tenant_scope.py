@@ -14,6 +14,8 @@ from typing import Any, Self
 import psycopg
 from psycopg.rows import AsyncRowFactory
 
+from fe.identifiers import TenantId
+
 _NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s, true)"
 
 
@@ -40,7 +42,7 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
 
 
 @contextmanager
-def tenant_scope(conn: psycopg.AsyncConnection[Any], tenant_id: int, role: str) -> Iterator[None]:
+def tenant_scope(conn: psycopg.AsyncConnection[Any], tenant_id: TenantId, role: str) -> Iterator[None]:
     """Let each statement of this connection's cursors see and write, in this role, the rows of one tenant only."""
     plain = conn.cursor_factory
     conn.cursor_factory = partial(_ScopedCursor, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.store.postgres.db import Conn
 
 #: A reason may be this long; the table refuses more.
@@ -18,7 +18,7 @@ LONGEST_REASON = 1000
 class OperatorAction:
     """Who does something, why, and when; kept with it. `reason` has 1 to LONGEST_REASON characters."""
 
-    action_id: UUID
+    action_id: ActionId
     at: datetime
     by_whom: str
     reason: str
@@ -32,8 +32,8 @@ class AuditEntry:
     by_whom: str
     action: str
     reason: str
-    tenant_id: int | None
-    subject: UUID | None
+    tenant_id: TenantId | None
+    subject: SubmissionId | None
     detail: dict[str, Any]
 
 
@@ -44,7 +44,12 @@ _RECORD = """
 
 
 async def record(
-    conn: Conn, action: OperatorAction, name: str, tenant_id: int | None, subject: UUID | None, detail: dict[str, Any]
+    conn: Conn,
+    action: OperatorAction,
+    name: str,
+    tenant_id: TenantId | None,
+    subject: SubmissionId | None,
+    detail: dict[str, Any],
 ) -> None:
     """Put an action on record; in the transaction of the action itself."""
     await conn.execute(

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
-from uuid import UUID
 
-from psycopg.rows import class_row, scalar_row
+from psycopg.rows import scalar_row
 
+from fe.ecf.catalogue import Environment, Root
+from fe.identifiers import CertificateId, SubmissionId, TenantId, TrackId
+from fe.lifecycle import NumberFate, Stage
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.queue.audit import OperatorAction, record
 
 
@@ -16,15 +19,15 @@ from fe.store.queue.audit import OperatorAction, record
 class DeadLetterFilter:
     """Which dead letters are meant; None means any."""
 
-    tenant_id: int | None = None
-    environment: str | None = None
-    stage: str | None = None
+    tenant_id: TenantId | None = None
+    environment: Environment | None = None
+    stage: Stage | None = None
     #: Part of the error's text, letter case apart.
     error: str | None = None
     #: Died at least so long ago.
     older_than: timedelta | None = None
     e_ncf: str | None = None
-    subjects: Sequence[UUID] | None = None
+    subjects: Sequence[SubmissionId] | None = None
 
     def values(self) -> dict[str, Any]:
         """The values of a statement that chooses by it; NULL is no condition."""
@@ -43,23 +46,23 @@ class DeadLetterFilter:
 class DeadLetter:
     """A row that gave up, with what an operator wants to see of its submission."""
 
-    tenant_id: int
+    tenant_id: TenantId
     tenant: str
-    subject: UUID
-    stage: str
-    environment: str
+    subject: SubmissionId
+    stage: Stage
+    environment: Environment
     host: str
     attempt: int
     crash_count: int
     died_at: datetime
     error: str
-    root: str
+    root: Root
     e_ncf: str | None
     issuer_rnc: str | None
-    track_id: str | None
+    track_id: TrackId | None
     #: The bytes that are sent: of the summary where there is one, else of the signed document.
     sent_sha256: str | None
-    certificate_id: UUID | None
+    certificate_id: CertificateId | None
     #: Until when the certificate that signed it is good; before signing, the last of the tenant's certificates in use.
     certificate_until: datetime | None
     #: When the tenant's active sequence of this type expires.
@@ -69,7 +72,7 @@ class DeadLetter:
     open_sends: int
     last_sent_at: datetime | None
     #: Another submission whose document with this number was accepted.
-    accepted_instead: UUID | None
+    accepted_instead: SubmissionId | None
     paused_by: str | None
     circuit_open: bool
 
@@ -130,7 +133,7 @@ _LIST = """
 
 async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLetter]:
     """List dead letters, the longest dead first."""
-    cursor = conn.cursor(row_factory=class_row(DeadLetter))
+    cursor = conn.cursor(row_factory=record_row(DeadLetter))
     await cursor.execute(_LIST, {**which.values(), "limit": limit})
     return await cursor.fetchall()
 
@@ -147,33 +150,40 @@ _REPLAY = "SELECT replay_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(
 _DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, %(reason)s, %(note)s)"
 
 
-async def replay(conn: Conn, action: OperatorAction, tenant_id: int, subject: UUID) -> str | None:
+async def replay(conn: Conn, action: OperatorAction, tenant_id: TenantId, subject: SubmissionId) -> Stage | None:
     """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
 
     Run it in a transaction: the action goes on record with what it did.
     """
     stage = await _decide(conn, _REPLAY, action, tenant_id, subject)
-    if stage is not None:
-        await record(conn, action, "replay", tenant_id, subject, {"stage": stage})
-    return stage
+    if stage is None:
+        return None
+    await record(conn, action, "replay", tenant_id, subject, {"stage": stage})
+    return Stage(stage)
 
 
 async def discard(
-    conn: Conn, action: OperatorAction, tenant_id: int, subject: UUID, *, note: str | None = None
-) -> str | None:
+    conn: Conn, action: OperatorAction, tenant_id: TenantId, subject: SubmissionId, *, note: str | None = None
+) -> NumberFate | None:
     """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
 
     `note` is for the client, who is shown it with the error; the action's reason is not. Run it in a transaction: the
     action goes on record with what it did.
     """
     fate = await _decide(conn, _DISCARD, action, tenant_id, subject, note=note)
-    if fate is not None:
-        await record(conn, action, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
-    return fate
+    if fate is None:
+        return None
+    await record(conn, action, "discard", tenant_id, subject, {"numberFate": fate, "note": note})
+    return NumberFate(fate)
 
 
 async def _decide(
-    conn: Conn, call: LiteralString, action: OperatorAction, tenant_id: int, subject: UUID, **more: str | None
+    conn: Conn,
+    call: LiteralString,
+    action: OperatorAction,
+    tenant_id: TenantId,
+    subject: SubmissionId,
+    **more: str | None,
 ) -> str | None:
     cursor = conn.cursor(row_factory=scalar_row)
     values = {"tenant": tenant_id, "subject": subject, "at": action.at, "by": action.by_whom, "reason": action.reason}

@@ -2,27 +2,30 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId, TrackId
+from fe.lifecycle import Stage, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingSubmission:
     """What a submission waits for. Without a `stage` it is not in the outbox; the fields of the row are None then."""
 
-    tenant_id: int
+    tenant_id: TenantId
     tenant: str
-    subject: UUID
-    environment: str
-    status: str
+    subject: SubmissionId
+    environment: Environment
+    status: Status
     e_ncf: str | None
-    track_id: str | None
+    track_id: TrackId | None
     submitted_at: datetime
     updated_at: datetime
-    stage: str | None
+    stage: Stage | None
     host: str | None
     run_at: datetime | None
     attempt: int | None
@@ -33,7 +36,7 @@ class WaitingSubmission:
     entered_at: datetime | None
     last_error: str | None
     dead_since: datetime | None
-    dead_stage: str | None
+    dead_stage: Stage | None
     dead_error: str | None
     #: What ended it, where the authority did not: our failure, a refusal, or an operator.
     end_error: str | None
@@ -70,9 +73,9 @@ _WHY = """
 """
 
 
-async def why(conn: Conn, subject: UUID) -> WaitingSubmission | None:
+async def why(conn: Conn, subject: SubmissionId) -> WaitingSubmission | None:
     """Tell what a submission waits for, whoever's it is; None when there is no such submission."""
-    cursor = conn.cursor(row_factory=class_row(WaitingSubmission))
+    cursor = conn.cursor(row_factory=record_row(WaitingSubmission))
     await cursor.execute(_WHY, {"subject": subject})
     return await cursor.fetchone()
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
-from psycopg.rows import class_row
-
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.queue.dead_letters import DeadLetterFilter
 
 
@@ -15,8 +15,8 @@ class Doubt:
     """One that is in doubt. `gave_up`: it lies among the dead letters; else the authority is being asked about it."""
 
     tenant: str
-    subject: UUID
-    environment: str
+    subject: SubmissionId
+    environment: Environment
     host: str
     e_ncf: str | None
     gave_up: bool
@@ -60,7 +60,7 @@ _IN_DOUBT = """
 
 async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[Doubt]:
     """List what is in doubt, the longest first. Of the filter everything counts but the stage."""
-    cursor = conn.cursor(row_factory=class_row(Doubt))
+    cursor = conn.cursor(row_factory=record_row(Doubt))
     await cursor.execute(_IN_DOUBT, {**which.values(), "limit": limit})
     return await cursor.fetchall()
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
-from uuid import UUID
 
 from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost
@@ -39,8 +39,8 @@ class Work:
 
     stage: Stage
     lane: OutboxLane
-    tenant_id: int
-    subject: UUID
+    tenant_id: TenantId
+    subject: SubmissionId
     attempt: int
     epoch: int
     crash_count: int
@@ -92,7 +92,7 @@ async def floors_of(conn: Conn, stage: str, lanes: Sequence[OutboxLane]) -> dict
 class OutboxShare:
     """A tenant that has work due, and how many rows it may be served for each row of a tenant of weight 1."""
 
-    tenant_id: int
+    tenant_id: TenantId
     weight: int
 
 
@@ -161,7 +161,7 @@ _DUE_TENANTS = """
 async def due_tenants(
     conn: Conn,
     stage: str,
-    lanes: Sequence[tuple[OutboxLane, int]],
+    lanes: Sequence[tuple[OutboxLane, TenantId]],
     limit: int,
     *,
     floors: Mapping[OutboxLane, datetime] = NO_FLOORS,
@@ -218,7 +218,7 @@ async def claim(
     conn: Conn,
     stage: str,
     lane: OutboxLane,
-    scope: Sequence[int],
+    scope: Sequence[TenantId],
     shares: Sequence[int],
     *,
     lease: timedelta,
@@ -308,7 +308,7 @@ async def failure(conn: Conn, work: Work, *, at: datetime, response: dict[str, A
 
 
 async def received(
-    conn: Conn, work: Work, *, at: datetime, track_id: str, after: timedelta, reply: dict[str, Any]
+    conn: Conn, work: Work, *, at: datetime, track_id: TrackId, after: timedelta, reply: dict[str, Any]
 ) -> None:
     """The authority has it under `track_id`; ask for its verdict after `after`."""
     await book(
@@ -379,7 +379,7 @@ async def verdict(
     *,
     at: datetime,
     status: Status,
-    track_id: str | None,
+    track_id: TrackId | None,
     response: dict[str, Any],
     fate: NumberFate,
 ) -> None:
@@ -422,7 +422,7 @@ _COMPLETE = """
 """
 
 
-async def complete(conn: Conn, tenant_id: int, works: Sequence[Work]) -> set[UUID]:
+async def complete(conn: Conn, tenant_id: TenantId, works: Sequence[Work]) -> set[SubmissionId]:
     """Take claimed rows of one tenant out together: for steps whose end is all there is to book.
 
     Returns the subjects that were taken out; the claims of the others are no longer ours.

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from psycopg.rows import class_row
-
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.queue.audit import OperatorAction, record
 
 
@@ -13,9 +14,9 @@ from fe.store.queue.audit import OperatorAction, record
 class Pause:
     """What is stopped. `tenant` and `tenant_id` are None for everybody, `environment` is None for everywhere."""
 
-    tenant_id: int | None
+    tenant_id: TenantId | None
     tenant: str | None
-    environment: str | None
+    environment: Environment | None
     paused_at: datetime
     paused_by: str
     reason: str
@@ -28,7 +29,9 @@ _PAUSE = """
 """
 
 
-async def pause(conn: Conn, action: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+async def pause(
+    conn: Conn, action: OperatorAction, tenant_id: TenantId | None, environment: Environment | None
+) -> bool:
     """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False when it was paused.
 
     Run it in a transaction: the action goes on record with what it did.
@@ -43,7 +46,9 @@ async def pause(conn: Conn, action: OperatorAction, tenant_id: int | None, envir
 _RESUME = "DELETE FROM pauses WHERE tenant_id = %(tenant)s AND environment = %(environment)s"
 
 
-async def resume(conn: Conn, action: OperatorAction, tenant_id: int | None, environment: str | None) -> bool:
+async def resume(
+    conn: Conn, action: OperatorAction, tenant_id: TenantId | None, environment: Environment | None
+) -> bool:
     """Undo a pause; False when there was none like this. Run it in a transaction, like `pause`."""
     cursor = await conn.execute(_RESUME, {"tenant": tenant_id or 0, "environment": environment or ""})
     if cursor.rowcount == 1:
@@ -62,6 +67,6 @@ _ALL = """
 
 async def everything(conn: Conn) -> list[Pause]:
     """List what is stopped, the longest first."""
-    cursor = conn.cursor(row_factory=class_row(Pause))
+    cursor = conn.cursor(row_factory=record_row(Pause))
     await cursor.execute(_ALL)
     return await cursor.fetchall()

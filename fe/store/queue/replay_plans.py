@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
-from uuid import UUID
 
 from psycopg.rows import class_row
 
+from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction, record
 
@@ -18,7 +20,7 @@ from fe.store.queue.audit import OperatorAction, record
 class ReplayPlan:
     """A replay of many rows, as it was written down."""
 
-    plan_id: str
+    plan_id: ReplayPlanId
     created_by: str
     reason: str
     per_second: Decimal
@@ -73,8 +75,8 @@ _CANARIES_FIRST = """
 async def make(
     conn: Conn,
     action: OperatorAction,
-    plan_id: str,
-    rows: Sequence[tuple[int, UUID]],
+    plan_id: ReplayPlanId,
+    rows: Sequence[tuple[TenantId, SubmissionId]],
     *,
     canary: int,
     per_second: Decimal,
@@ -112,7 +114,7 @@ _FIND = """
 """
 
 
-async def find(conn: Conn, plan_id: str) -> ReplayPlan | None:
+async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
     """Find a plan."""
     cursor = conn.cursor(row_factory=class_row(ReplayPlan))
     await cursor.execute(_FIND, {"plan": plan_id})
@@ -127,7 +129,7 @@ class Progress:
     released: int
     skipped: int
     ended: int
-    failed: list[UUID]
+    failed: list[SubmissionId]
 
     @property
     def open(self) -> int:
@@ -153,7 +155,7 @@ _PROGRESS = """
 """
 
 
-async def progress(conn: Conn, plan_id: str) -> Progress:
+async def progress(conn: Conn, plan_id: ReplayPlanId) -> Progress:
     """Tell how far a plan has come."""
     cursor = conn.cursor(row_factory=class_row(Progress))
     await cursor.execute(_PROGRESS, {"plan": plan_id})
@@ -172,7 +174,7 @@ class Step:
 
     what: Literal["released", "skipped", "early", "canaries", "done"]
     wait: float = 0.0
-    subject: UUID | None = None
+    subject: SubmissionId | None = None
 
 
 # To the end of the transaction: whoever runs the plan too waits here. A statement of its own, because one that waits
@@ -217,7 +219,7 @@ _RELEASED_TO = """
 """
 
 
-async def release_next(conn: Conn, action: OperatorAction, plan_id: str) -> Step:
+async def release_next(conn: Conn, action: OperatorAction, plan_id: ReplayPlanId) -> Step:
     """Release the next row of a plan, if it is time; run it in a transaction, so that a row is released once or not."""
     await conn.execute(_LOCK, {"plan": plan_id})
     gate = await (await conn.execute(_GATE, {"plan": plan_id})).fetchone()
@@ -241,7 +243,7 @@ async def release_next(conn: Conn, action: OperatorAction, plan_id: str) -> Step
 class ReplayTrouble:
     """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
 
-    subject: UUID
+    subject: SubmissionId
     e_ncf: str | None
     gave_up: bool
     is_canary: bool
@@ -265,7 +267,7 @@ _TROUBLES = """
 """
 
 
-async def troubles(conn: Conn, plan_id: str) -> list[ReplayTrouble]:
+async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
     """Name rows of a plan that failed and that no operator has passed over, those first that gave up."""
     cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
     await cursor.execute(_TROUBLES, {"plan": plan_id})
@@ -276,8 +278,8 @@ async def troubles(conn: Conn, plan_id: str) -> list[ReplayTrouble]:
 class Canary:
     """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do."""
 
-    subject: UUID
-    stage: str | None
+    subject: SubmissionId
+    stage: Stage | None
 
 
 _CANARIES = """
@@ -292,14 +294,14 @@ _CANARIES = """
 """
 
 
-async def open_canaries(conn: Conn, plan_id: str) -> list[Canary]:
+async def open_canaries(conn: Conn, plan_id: ReplayPlanId) -> list[Canary]:
     """Name the canaries that have no verdict yet; none of those is left out that failed."""
-    cursor = conn.cursor(row_factory=class_row(Canary))
+    cursor = conn.cursor(row_factory=record_row(Canary))
     await cursor.execute(_CANARIES, {"plan": plan_id})
     return await cursor.fetchall()
 
 
-async def pass_canaries(conn: Conn, plan_id: str) -> None:
+async def pass_canaries(conn: Conn, plan_id: ReplayPlanId) -> None:
     """Let the rest of the plan follow its canaries."""
     await conn.execute("UPDATE replay_plans SET canaries_passed = true WHERE plan_id = %(plan)s", {"plan": plan_id})
 
@@ -320,14 +322,14 @@ _SEEN = """
 """
 
 
-async def go_on(conn: Conn, plan_id: str) -> None:
+async def go_on(conn: Conn, plan_id: ReplayPlanId) -> None:
     """Pass over what failed, or came to no end as a canary, and send new canaries first; run it in a transaction."""
     await conn.execute(_LOCK, {"plan": plan_id})
     await conn.execute(_SEEN, {"plan": plan_id})
     await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
 
 
-async def finish(conn: Conn, plan_id: str, at: datetime) -> None:
+async def finish(conn: Conn, plan_id: ReplayPlanId, at: datetime) -> None:
     """Close a plan."""
     await conn.execute(
         "UPDATE replay_plans SET finished_at = %(at)s WHERE plan_id = %(plan)s AND finished_at IS NULL",

@@ -12,6 +12,7 @@ import trio
 
 from fe.config import ConfigError
 from fe.http.server.addresses import client_address, read_networks
+from fe.identifiers import ApiKeyId, TenantId
 from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
@@ -157,7 +158,9 @@ trio.run(main, sys.argv[1])
 """
 
 
-async def test_four_processes_count_together_and_a_restart_forgets_nothing(dsn: str, db: Database, tenant: int) -> None:
+async def test_four_processes_count_together_and_a_restart_forgets_nothing(
+    dsn: str, db: Database, tenant: TenantId
+) -> None:
     key = await make_key(db, tenant)
     root = Path(__file__).parents[3]
 
@@ -172,7 +175,7 @@ async def test_four_processes_count_together_and_a_restart_forgets_nothing(dsn: 
         processes = [await start(nursery) for _ in range(4)]
         statuses: list[int] = []
 
-        async def attack(port: int, api_key_id: str, count: int) -> None:
+        async def attack(port: int, api_key_id: ApiKeyId, count: int) -> None:
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1/fe", trust_env=False) as client:
                 statuses.extend(await tries(client, count, api_key_id))
 
@@ -182,7 +185,7 @@ async def test_four_processes_count_together_and_a_restart_forgets_nothing(dsn: 
         of_key, statuses = statuses, []
         async with trio.open_nursery() as attackers:
             for _, port in processes:
-                attackers.start_soon(attack, port, "", 8)
+                attackers.start_soon(attack, port, ApiKeyId(""), 8)
         of_address = list(statuses)
 
         processes[0][0].kill()
@@ -273,7 +276,7 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_count(
 
 @clause("Limits", "Rate limits of endpoints other than login")
 async def test_a_rate_per_key_can_be_set_and_is_off_by_default(
-    front: Running, db: Database, front_db: Database, nursery: trio.Nursery, key: Key, tenant: int, start: Start
+    front: Running, db: Database, front_db: Database, nursery: trio.Nursery, key: Key, tenant: TenantId, start: Start
 ) -> None:
     async with front.client(await front.token(key)) as client:
         assert {(await client.get("/ncf")).status_code for _ in range(30)} == {200}

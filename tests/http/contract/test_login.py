@@ -10,6 +10,7 @@ from fe.accounts.keys import SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
 from fe.http import auth
 from fe.http.route_types import Route
+from fe.identifiers import TenantId
 from fe.store import keys
 from fe.store.postgres.db import Database
 from tests.http.clauses import clause
@@ -43,7 +44,9 @@ PUBLIC = {"/healthz", "/readyz", "/api/v1/fe/login", "/api/v1/fe/openapi.json", 
 @clause("Authentication", "A JWT of 1 hour")
 @clause("Environments", "Each API key belongs to one environment")
 @clause("API key (credential)", "| apiKeyId", "| apiSecret", "| environment")
-async def test_credentials_are_exchanged_for_a_token_of_one_hour(front: Running, db: Database, tenant: int) -> None:
+async def test_credentials_are_exchanged_for_a_token_of_one_hour(
+    front: Running, db: Database, tenant: TenantId
+) -> None:
     for environment in Environment:
         key = await make_key(db, tenant, environment)
         async with front.client() as client:
@@ -61,7 +64,7 @@ async def test_credentials_are_exchanged_for_a_token_of_one_hour(front: Running,
 
 @clause("API key (credential)", "| apiKeyId", "| apiSecret")
 async def test_a_new_key_has_the_form_the_interface_says_and_its_secret_is_kept_nowhere(
-    db: Database, tenant: int
+    db: Database, tenant: TenantId
 ) -> None:
     api_key_id, secret = new_api_key()
     key = await make_key(db, tenant)
@@ -104,7 +107,7 @@ async def test_what_is_missing_or_of_the_wrong_type_is_named(front: Running) -> 
 @clause("Authentication failures", "| 401 | Invalid credentials")
 @clause("API key state", "| active | revoke", "| active | expiry")
 @clause("API key (credential)", "| state")
-async def test_every_login_failure_looks_the_same(front: Running, db: Database, tenant: int, key: Key) -> None:
+async def test_every_login_failure_looks_the_same(front: Running, db: Database, tenant: TenantId, key: Key) -> None:
     revoked = await make_key(db, tenant)
     await revoke_key(db, tenant, revoked.api_key_id, datetime.now(UTC))
     expired = await make_key(db, tenant, expires_at=datetime.now(UTC) - timedelta(seconds=1))
@@ -177,7 +180,7 @@ async def test_without_a_bearer_token_nothing_but_login_answers(front: Running) 
 @clause("DELETE /ncf/:prefix", "Scope ncf:write")
 @clause("GET /usage", "Scope usage:read")
 @clause("GET /billing/current-period", "Scope billing:read")
-async def test_each_endpoint_asks_for_its_scope_and_no_other(front: Running, db: Database, tenant: int) -> None:
+async def test_each_endpoint_asks_for_its_scope_and_no_other(front: Running, db: Database, tenant: TenantId) -> None:
     for granted in SCOPES:
         key = await make_key(db, tenant, scopes=(granted,))
         async with front.client() as client:
@@ -218,7 +221,7 @@ async def test_every_route_has_a_scope_or_is_on_the_public_list(front: Running) 
     ],
 )
 async def test_the_ncf_scopes_come_with_invoicing(
-    front: Running, db: Database, tenant: int, own: list[str], granted: list[str]
+    front: Running, db: Database, tenant: TenantId, own: list[str], granted: list[str]
 ) -> None:
     key = await make_key(db, tenant, scopes=tuple(own))
     async with front.client() as client:
@@ -233,7 +236,7 @@ async def test_the_ncf_scopes_come_with_invoicing(
 @clause("Limits", "| Revocation propagation")
 @clause("API key (credential)", "A tenant may hold any number of active keys")
 async def test_a_revoked_key_stops_at_once_and_its_sibling_goes_on(
-    front: Running, db: Database, tenant: int, key: Key
+    front: Running, db: Database, tenant: TenantId, key: Key
 ) -> None:
     sibling = await make_key(db, tenant)
     async with front.client(await front.token(key)) as old, front.client(await front.token(sibling)) as new:
@@ -251,7 +254,7 @@ async def test_a_revoked_key_stops_at_once_and_its_sibling_goes_on(
 
 @clause("Authentication", "the underlying key is still active")
 async def test_a_revocation_whose_notification_is_lost_works_when_the_cache_is_old(
-    front: Running, db: Database, tenant: int, key: Key, monkeypatch: pytest.MonkeyPatch
+    front: Running, db: Database, tenant: TenantId, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "FRESH_FOR", 0.3)
     async with front.client(await front.token(key)) as client:
@@ -268,7 +271,7 @@ def test_a_key_is_never_believed_for_more_than_thirty_seconds() -> None:
 
 
 @clause("API key state", "| active | expiry")
-async def test_a_key_that_expires_stops_its_tokens_too(front: Running, db: Database, tenant: int) -> None:
+async def test_a_key_that_expires_stops_its_tokens_too(front: Running, db: Database, tenant: TenantId) -> None:
     key = await make_key(db, tenant, expires_at=datetime.now(UTC) + timedelta(minutes=5))
     async with front.client(await front.token(key)) as client:
         assert (await client.get("/ncf")).status_code == 200

@@ -7,8 +7,9 @@ from decimal import Decimal
 import httpx
 import trio
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
+from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
 from fe.store import billing, submissions
 from fe.store.postgres.db import Conn, Database
@@ -52,14 +53,14 @@ async def submitted(db: Database, key: Key, at: datetime) -> str:
     """A submission as it was accepted at some moment of the past."""
     new = NewSubmission(
         tenant_id=key.tenant_id,
-        submission_id=new_id(at),
+        submission_id=SubmissionId(new_id(at)),
         environment=key.environment,
         api_key_id=key.api_key_id,
         client_request_id=None,
         body_digest=b"\0" * 32,
         format="structured",
-        root="ECF",
-        ecf_type="31",
+        root=Root.ECF,
+        ecf_type=EcfType.CREDIT_FISCAL,
         e_ncf=None,
         issuer_rnc=None,
         buyer_rnc=None,
@@ -89,7 +90,7 @@ async def test_a_day_says_what_was_submitted_what_became_of_it_and_how_fast(
     )
     for number, (whose, at, status, delay) in enumerate(plan):
         tax_log_id = await submitted(db, whose, at)
-        await worker.carry_through(db, tax_log_id, status, track_id=f"t{number}", at=at + delay)
+        await worker.carry_through(db, tax_log_id, status, track_id=TrackId(f"t{number}"), at=at + delay)
     await submitted(db, key, before)  # never got a verdict
     await api.post("/invoices", json=structured())  # today: not told before midnight
 
@@ -206,7 +207,7 @@ async def test_what_production_accepted_this_month_is_counted_by_its_verdict(
         ]
     ):
         tax_log_id = await submitted(db, whose, at - timedelta(hours=1))
-        await worker.carry_through(db, tax_log_id, status, track_id=f"t{number}", at=at)
+        await worker.carry_through(db, tax_log_id, status, track_id=TrackId(f"t{number}"), at=at)
 
     answer = await api.get("/billing/current-period")
 

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
@@ -20,7 +21,7 @@ from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, invoice_payload, make_key, structured
 
 XML = "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc></Encabezado></ECF>"
-TRACK_ID = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
+TRACK_ID = TrackId("d2b6e27c-3908-46f3-afaa-2207b9501b4b")
 RECORD = (
     "taxLogId",
     "trackId",
@@ -137,7 +138,7 @@ async def test_remarks_and_reasons_are_in_the_response(api: httpx.AsyncClient, d
         start=1,
     ):
         tax_log_id = await submit(api, payload=invoice_payload(f"E31000000000{number}"))
-        await worker.carry_through(db, tax_log_id, status, (code, "por qué"), track_id=f"track-{number}")
+        await worker.carry_through(db, tax_log_id, status, (code, "por qué"), track_id=TrackId(f"track-{number}"))
         record = (await api.get(f"/invoices/{tax_log_id}")).json()
 
         assert record["status"] == record["response"]["trackStatus"]["estado"] == status
@@ -231,8 +232,8 @@ async def test_the_xml_is_the_original_the_signed_one_or_none(api: httpx.AsyncCl
 
     assert await shown(as_xml) == ("queued", "original", XML)
     assert await shown(as_json) == ("queued", None, None)
-    await worker.carry_through(db, as_xml, Status.REJECTED, track_id="a1")
-    await worker.carry_through(db, as_json, track_id="b1")
+    await worker.carry_through(db, as_xml, Status.REJECTED, track_id=TrackId("a1"))
+    await worker.carry_through(db, as_json, track_id=TrackId("b1"))
     assert await shown(as_xml) == ("Rechazado", "signed", worker.SIGNED.decode())
     assert await shown(as_json) == ("Aceptado", "signed", worker.SIGNED.decode())
     assert await shown("b1") == await shown(as_json)
@@ -350,10 +351,10 @@ async def test_the_history_is_of_a_period_with_both_ends(front: Running, api: ht
     assert (late.status_code, late.json()["message"]) == (400, "from must not be later than to")
 
 
-async def _tenant(db: Database) -> int:
-    async def read(conn: Any) -> int:
+async def _tenant(db: Database) -> TenantId:
+    async def read(conn: Any) -> TenantId:
         row = await (await conn.execute("SELECT min(tenant_id) FROM tenants")).fetchone()
-        return int(row[0])
+        return TenantId(row[0])
 
     return await db.run(read)
 
@@ -371,7 +372,7 @@ async def test_filters_and_the_cursor_find_the_same_as_pages(api: httpx.AsyncCli
         payload = invoice_payload(f"E31000000000{number}")
         payload["Encabezado"]["Comprador"]["RNCComprador"] = "131880657" if number % 2 else "101010632"
         ids.append((await api.post("/invoices", json=structured(payload))).json()["taxLogId"])
-    await worker.carry_through(db, ids[1], track_id="t1")
+    await worker.carry_through(db, ids[1], track_id=TrackId("t1"))
     await worker.give_up(db, ids[2], "nobody answers")
     await worker.fail(db, ids[3], "no certificate")
 
@@ -419,11 +420,11 @@ async def test_what_operators_write_down_is_not_for_the_client(api: httpx.AsyncC
     tax_log_id = await submit(api)
     (tenant,) = [found["tenant_id"] for found in await rows(db, "SELECT tenant_id FROM submissions")]
     await worker.give_up(db, tax_log_id, "cannot connect")
-    first = OperatorAction(uuid4(), datetime.now(UTC), "eva", "they pay late, last try")
-    await db.transact(dead_letters.replay, first, tenant, UUID(tax_log_id))
+    first = OperatorAction(ActionId(uuid4()), datetime.now(UTC), "eva", "they pay late, last try")
+    await db.transact(dead_letters.replay, first, tenant, SubmissionId(UUID(tax_log_id)))
     await worker.give_up(db, tax_log_id, "cannot connect")
-    second = OperatorAction(uuid4(), datetime.now(UTC), "eva", "they pay late, enough")
-    await db.transact(dead_letters.discard, second, tenant, UUID(tax_log_id), note="issued by hand")
+    second = OperatorAction(ActionId(uuid4()), datetime.now(UTC), "eva", "they pay late, enough")
+    await db.transact(dead_letters.discard, second, tenant, SubmissionId(UUID(tax_log_id)), note="issued by hand")
 
     record = await api.get(f"/invoices/{tax_log_id}")
     timeline = await api.get(f"/invoices/{tax_log_id}/timeline")
@@ -457,7 +458,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
                 waiting.start_soon(wait)
             await trio.sleep(0.8)  # past the first look of its own, before the second
             await worker.carry_through(db, tax_log_id)
-            elsewhere.notify(UUID(tax_log_id))
+            elsewhere.notify(SubmissionId(UUID(tax_log_id)))
         took = trio.current_time() - began
 
     assert [answer.json()["status"] for answer in answers] == ["Aceptado"] * 3

@@ -6,8 +6,9 @@ from uuid import UUID
 
 import httpx
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import local
+from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.submissions import SignedDocument
@@ -216,17 +217,27 @@ async def test_a_mistyped_number_is_warned_of_and_put_back_until_it_was_sent(
     back = await api.patch("/ncf/E31", json={"currentSequence": 44})
     assert back.json()["currentSequence"] == "44"
 
-    await go_out(db, UUID(far.json()["taxLogId"]))
+    await go_out(db, SubmissionId(UUID(far.json()["taxLogId"])))
     await api.patch("/ncf/E31", json={"currentSequence": 5000})
     refused = await api.patch("/ncf/E31", json={"currentSequence": 44})
     assert refused.status_code == 409
     assert refused.json()["message"].startswith("a number from there on was sent")
 
 
-async def go_out(db: Database, subject: UUID) -> None:
+async def go_out(db: Database, subject: SubmissionId) -> None:
     """Let the worker sign and send it."""
     document = SignedDocument(
-        UUID(int=1), b"<ECF/>", None, "ecf", "31", "131880738", None, "AbC1+/", None, None, ACCEPTED_AT
+        CertificateId(UUID(int=1)),
+        b"<ECF/>",
+        None,
+        Host.ECF,
+        EcfType.CREDIT_FISCAL,
+        "131880738",
+        None,
+        "AbC1+/",
+        None,
+        None,
+        ACCEPTED_AT,
     )
     await db.run(submissions.signed, await take(db, subject), document, at=ACCEPTED_AT)
     work = await take(db, subject)
@@ -294,7 +305,7 @@ async def test_a_sequence_is_deleted_once(api: httpx.AsyncClient) -> None:
     assert (await put(api))["currentSequence"] == "1"
 
 
-async def test_a_key_sees_the_sequences_of_its_environment(front: Running, db: Database, tenant: int) -> None:
+async def test_a_key_sees_the_sequences_of_its_environment(front: Running, db: Database, tenant: TenantId) -> None:
     clients = {}
     for environment in Environment:
         key = await make_key(db, tenant, environment)

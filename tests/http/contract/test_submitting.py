@@ -8,6 +8,7 @@ import httpx
 import trio
 
 from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.store import sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database
@@ -49,7 +50,7 @@ async def stored(db: Database, tax_log_id: str) -> dict[str, Any]:
 @clause("What the service does", "Processing is asynchronous")
 @clause("Submission status", "| (none) | POST /invoices | body valid")
 @clause("Environments", "The environment of a submission is determined by the key", "Each API key belongs")
-async def test_a_valid_body_is_taken_for_processing_at_once(front: Running, db: Database, tenant: int) -> None:
+async def test_a_valid_body_is_taken_for_processing_at_once(front: Running, db: Database, tenant: TenantId) -> None:
     for environment in Environment:
         key = await make_key(db, tenant, environment)
         async with front.client(await front.token(key)) as client:
@@ -290,7 +291,7 @@ async def test_a_repeat_gets_the_original_and_nothing_is_processed_again(api: ht
     assert (await api.get("/invoices")).json()["total"] == 1
 
 
-async def test_a_client_request_id_is_one_per_environment(front: Running, db: Database, tenant: int) -> None:
+async def test_a_client_request_id_is_one_per_environment(front: Running, db: Database, tenant: TenantId) -> None:
     ids = set()
     for environment in Environment:
         key = await make_key(db, tenant, environment)
@@ -390,7 +391,7 @@ async def test_many_who_draw_at_once_leave_neither_gap_nor_duplicate(api: httpx.
 
 
 async def test_a_test_key_never_moves_a_production_sequence(
-    front: Running, db: Database, tenant: int, api: httpx.AsyncClient
+    front: Running, db: Database, tenant: TenantId, api: httpx.AsyncClient
 ) -> None:
     production = await make_key(db, tenant, Environment.ECF)
     async with front.client(await front.token(production)) as live:
@@ -554,7 +555,7 @@ async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncCl
 
 async def test_a_users_own_issuer_and_address_are_known(api: httpx.AsyncClient, db: Database, key: Key) -> None:
     await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
-    await db.run(tenants.create_user, key.tenant_id, uuid4(), "ana@empresa.do", {"RNCEmisor": "131880738"})
+    await db.run(tenants.create_user, key.tenant_id, UserId(uuid4()), "ana@empresa.do", {"RNCEmisor": "131880738"})
 
     validated = await api.post("/invoices/validate", json=structured(asUser="ANA@empresa.do"))
 
@@ -577,15 +578,15 @@ async def test_a_large_body_is_taken_as_well(api: httpx.AsyncClient, db: Databas
     answer = await api.post("/invoices", json=structured(payload))
 
     assert answer.status_code == 202
-    kind, content = await db.run(submissions.xml, (await _tenant(db)), UUID(answer.json()["taxLogId"]))
+    kind, content = await db.run(submissions.xml, (await _tenant(db)), SubmissionId(UUID(answer.json()["taxLogId"])))
     assert kind == "original"
     assert json.loads(content) == payload
 
 
-async def _tenant(db: Database) -> int:
-    async def read(conn: Conn) -> int:
+async def _tenant(db: Database) -> TenantId:
+    async def read(conn: Conn) -> TenantId:
         row = await (await conn.execute("SELECT min(tenant_id) FROM tenants")).fetchone()
         assert row is not None
-        return int(row[0])
+        return TenantId(row[0])
 
     return await db.run(read)

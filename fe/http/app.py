@@ -26,6 +26,7 @@ from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
 from fe.http.rate_limit import Buckets
+from fe.http.received import ReceivedHandlers
 from fe.http.route_types import Route
 from fe.http.routes import every_route
 from fe.http.server.addresses import Network, read_networks
@@ -119,6 +120,7 @@ class Api:
             Health(db, self._states, deps.metrics.stages_in_trouble),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
+            ReceivedHandlers(db),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

@@ -15,14 +15,14 @@ from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
-from fe.http.serializers import serialize_event, serialize_item, serialize_record
+from fe.http.serializers import serialize_approval, serialize_event, serialize_item, serialize_record, takes_approval
 from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import history, submissions, tenant_context
+from fe.store import history, received, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission, Record
@@ -91,7 +91,12 @@ class Invoices:
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
         again = _POLLING.get(record.status)
-        return ApiReply(200, serialize_record(record), (("Retry-After", again),) if again else ())
+        fields = serialize_record(record)
+        if takes_approval(record):
+            fields |= serialize_approval(
+                await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+            )
+        return ApiReply(200, fields, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""

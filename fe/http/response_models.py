@@ -121,6 +121,10 @@ class Submission(ResponseModel):
         list[DocumentProblem] | None,
         Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
     ] = None
+    approvalStatus: Annotated[
+        Literal["approved", "rejected"], Field(description="what its buyer said of it; absent until they did")
+    ] = "approved"
+    approvalReason: Annotated[str | None, Field(description="why it was rejected, in the buyer's words")] = None
 
 
 class Xml(ResponseModel):
@@ -181,6 +185,52 @@ class Stretch(ResponseModel):
     limit: int
     items: list[Item]
     nextCursor: str | None
+
+
+class Received(ResponseModel):
+    """A document that a supplier issued to the tenant."""
+
+    id: Uuid
+    environment: Environment
+    encf: Annotated[str, Field(description="the supplier's number")]
+    tipoEcf: Annotated[str, Field(description="type prefix such as E31")]
+    rncEmisor: str
+    razonSocialEmisor: str
+    rncComprador: str
+    montoTotal: float
+    fechaEmision: Day
+    approvalStatus: Annotated[
+        Literal["pending", "approved", "rejected"],
+        Field(description="`pending` until the authority has accepted an ACECF of the tenant about it"),
+    ]
+    receivedAt: Moment
+
+
+class ReceivedPage(ResponseModel):
+    """One page of what was received, newest first."""
+
+    page: int
+    limit: int
+    total: int
+    items: list[Received]
+    nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
+
+
+class ReceivedStretch(ResponseModel):
+    """What follows a cursor."""
+
+    limit: int
+    items: list[Received]
+    nextCursor: str | None
+
+
+class ReceivedXml(ResponseModel):
+    """A received document as it came, and the acknowledgement that was given for it."""
+
+    id: Uuid
+    environment: Environment
+    xml: Annotated[str, Field(description="the e-CF with the supplier's signature, as the supplier sent it")]
+    acknowledgement: Annotated[str, Field(description="the signed ARECF")]
 
 
 class Validation(ResponseModel):

@@ -5,6 +5,8 @@ from typing import Any
 
 from fe.ecf.dates import ZONE
 from fe.http.parameters import iso
+from fe.lifecycle import Status
+from fe.store.received import Approval
 from fe.store.submissions import Event, Record
 
 
@@ -33,6 +35,25 @@ def serialize_record(record: Record) -> dict[str, Any]:
     if record.warnings:
         fields["warnings"] = record.warnings
     return fields
+
+
+#: What its receiver may approve or reject.
+_TAKE_APPROVAL = ("E31", "E33", "E34", "E44", "E45")
+
+
+def takes_approval(record: Record) -> bool:
+    """Tell whether the buyer may have said something of it: only of what is accepted, and of some types."""
+    accepted = record.status in (Status.ACCEPTED, Status.CONDITIONAL)
+    return accepted and record.e_ncf is not None and record.e_ncf.startswith(_TAKE_APPROVAL)
+
+
+def serialize_approval(approval: Approval | None) -> dict[str, Any]:
+    """Show what the buyer said; nothing where they said nothing."""
+    if approval is None:
+        return {}
+    if approval.approved:
+        return {"approvalStatus": "approved"}
+    return {"approvalStatus": "rejected", "approvalReason": approval.reason}
 
 
 #: Who the operator was and what they noted down is not shown to clients.

@@ -4,17 +4,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from psycopg.errors import UndefinedTable
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import LAST_ID, period_of_ids
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
-
-_FIRST = UUID(int=(1 << 128) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +223,14 @@ async def is_received(conn: Conn, tenant_id: TenantId, environment: Environment,
     return await cursor.fetchone() == (True,)
 
 
+class ApprovalStatus(StrEnum):
+    """What the tenant has said of a document it received."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 @dataclass(frozen=True, slots=True)
 class ReceivedRecord:
     """A received document as the tenant sees it."""
@@ -236,27 +245,67 @@ class ReceivedRecord:
     issued_on: date
     total: Decimal
     received_at: datetime
+    approval_status: ApprovalStatus
 
 
-_COLUMNS = """r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
-           r.total, r.received_at"""
-
-_PAGE = f"""
-    SELECT {_COLUMNS}
+# What the tenant said is the last ACECF about the number that the authority accepted, by the bytes that we signed:
+# there an element is written in one way only.
+_RECORD = """
+    SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
+           r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
       FROM received AS r
-     WHERE r.tenant_id = %(tenant)s AND r.received_id < %(below)s
-       AND (%(e_ncf)s::text IS NULL OR r.e_ncf = %(e_ncf)s) AND (%(rnc)s::text IS NULL OR r.issuer_rnc = %(rnc)s)
+      LEFT JOIN LATERAL (
+            SELECT CASE WHEN position('<Estado>1</Estado>'::bytea IN d.content) > 0 THEN 'approved'
+                        ELSE 'rejected' END AS said
+              FROM submissions AS s
+              JOIN submission_documents AS d
+                ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
+             WHERE s.tenant_id = r.tenant_id AND s.e_ncf = r.e_ncf AND s.root = 'ACECF'
+               AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
+               AND s.status IN ('Aceptado', 'Aceptado Condicional')
+             ORDER BY s.submission_id DESC
+             LIMIT 1) AS word ON true
+"""
+
+_CHOSEN = """r.received_id BETWEEN %(first)s AND %(last)s
+           AND (%(e_ncf)s::text IS NULL OR r.e_ncf = %(e_ncf)s)
+           AND (%(issuer_rnc)s::text IS NULL OR r.issuer_rnc = %(issuer_rnc)s)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFilter:
+    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    e_ncf: str | None = None
+    issuer_rnc: str | None = None
+
+    def values(self, tenant_id: TenantId) -> dict[str, Any]:
+        """What the condition's parameters stand for."""
+        first, last = period_of_ids(self.since, self.until)
+        return {
+            "tenant": tenant_id,
+            "first": first,
+            "last": last,
+            "e_ncf": self.e_ncf,
+            "issuer_rnc": self.issuer_rnc,
+        }
+
+
+_PAGE = f"""{_RECORD}
+     WHERE r.tenant_id = %(tenant)s AND {_CHOSEN} AND r.received_id < %(below)s
      ORDER BY r.received_id DESC
-     LIMIT %(limit)s
+     LIMIT %(limit)s OFFSET %(offset)s
 """
 
 
-async def page(
-    conn: Conn, tenant_id: TenantId, *, cursor: UUID | None, limit: int, e_ncf: str | None, issuer_rnc: str | None
+async def listed(
+    conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, limit: int, offset: int = 0, below: UUID | None = None
 ) -> list[ReceivedRecord]:
-    """List what was received, newest first, from below `cursor` on; nothing on the schema of the release before."""
+    """List what was received, newest first, from below an id on; nothing on the schema of the release before."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
-    values = {"tenant": tenant_id, "below": cursor or _FIRST, "limit": limit, "e_ncf": e_ncf, "rnc": issuer_rnc}
+    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
     try:
         await found.execute(_PAGE, values)
     except UndefinedTable:
@@ -264,7 +313,21 @@ async def page(
     return await found.fetchall()
 
 
-_ONE = f"SELECT {_COLUMNS} FROM received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
+_COUNT = f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {_CHOSEN}"
+
+
+async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
+    """Count what was received."""
+    try:
+        cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
+    except UndefinedTable:
+        return 0
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+_ONE = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
 
 
 async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:

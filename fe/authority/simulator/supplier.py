@@ -23,7 +23,7 @@ from fe.ecf.certificate import Credential
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_payload
 from fe.ecf.identity import e_ncf, tax_id
-from fe.ecf.parse import parse_xml
+from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.selfmade import self_made
 from fe.ecf.signature import Signer
 
@@ -140,7 +140,7 @@ async def _send(url: str, document: bytes, number: str, signer: Signer, times: i
                     headers = {"Authorization": f"Bearer {await _open_session(client, url, signer)}"}
                     answer = await _post(client, f"{url}/fe/recepcion/api/ecf", document, f"{number}.xml", headers)
                 answers.append({"status": answer.status_code, "body": answer.text})
-            except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError) as failed:
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as failed:
                 answers.append({"status": 0, "body": f"{type(failed).__name__}: {failed}"})
     return answers
 
@@ -156,4 +156,4 @@ async def _open_session(client: httpx.AsyncClient, url: str, signer: Signer) -> 
     seed = await client.get(f"{url}/fe/autenticacion/api/semilla")
     signed = signer.sign(parse_xml(seed.content)).xml
     granted = await _post(client, f"{url}/fe/autenticacion/api/validacioncertificado", signed, "semilla.xml", {})
-    return str(granted.json()["token"])
+    return str(parse_json(granted.content)["token"])

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from fe.ecf.selfmade import to_p12
 from fe.store.postgres.db import Database
 from fe.vault import Vault
-from tests.cli.running import Fe, environment
+from tests.cli.running import SECRETS, Fe, environment
 from tests.factories.certificates import default_root
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import rows
@@ -71,7 +71,9 @@ async def fe(tmp_path: Path, dsn: str, db: Database) -> Fe:
 
 
 @contextmanager
-def running(fe: Fe, roots: Path, port: int, **settings: str) -> Iterator["subprocess.Popen[bytes]"]:
+def running(
+    fe: Fe, roots: Path, port: int, role: str = "receive", **settings: str
+) -> Iterator["subprocess.Popen[bytes]"]:
     told = {
         "database_url": fe.dsn,
         "reception_bind": f"127.0.0.1:{port}",
@@ -84,7 +86,7 @@ def running(fe: Fe, roots: Path, port: int, **settings: str) -> Iterator["subpro
     }
     log = (fe.folder / "log").open("ab")
     process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "run", "--role", "receive"],
+        [sys.executable, "-m", "fe", "run", "--role", role],
         env=environment(**told),
         stdout=log,
         stderr=log,
@@ -161,3 +163,15 @@ async def test_reception_is_listed_changed_and_closed(fe: Fe) -> None:
         assert "does not receive" in fe.refused("reception", "close", "Compradora SRL", "--environment", "testecf")
 
     await trio.to_thread.run_sync(commands)
+
+
+async def test_all_in_one_process_serves_both_doors_and_each_only_what_is_its_own(fe: Fe, roots: Path) -> None:
+    port, api = free_port(), free_port()
+    secrets = {"jwt_keys": SECRETS["FE_JWT_KEYS"], "api_key_pepper": SECRETS["FE_API_KEY_PEPPER"]}
+    with running(fe, roots, port, "all", http_bind=f"127.0.0.1:{api}", **secrets):
+        assert read(await send(port, document())).state == "0"
+        async with httpx.AsyncClient(timeout=40, trust_env=False) as client:
+            login = await client.post(f"http://127.0.0.1:{port}/api/v1/fe/login", json={})
+            strangers = await client.get(f"http://127.0.0.1:{api}{BASE}/autenticacion/api/semilla")
+            ready = await client.get(f"http://127.0.0.1:{api}/readyz")
+    assert (login.status_code, strangers.status_code, ready.status_code) == (404, 404, 200)

@@ -297,3 +297,14 @@ async def test_what_is_no_service_is_no_service(reception: Running, method: str,
 )
 async def test_paths_are_taken_in_any_case_and_with_the_accent(reception: Running, path: str) -> None:
     assert read(await reception.post(path, document())).state == "0"
+
+
+async def test_calls_are_counted_by_what_was_called_never_by_whom(reception: Running) -> None:
+    await reception.send(document())
+    async with reception.client() as client:
+        await client.get("/healthz")
+        await client.get("/nowhere")
+
+    samples = next(iter(reception.metrics.http_requests.collect())).samples
+    counted = {sample.labels["route"] for sample in samples if sample.name.endswith("_total")}
+    assert counted == {"reception reception", "GET /healthz", "none"}

@@ -110,6 +110,14 @@ class ReceptionApi:
         self.metrics.http_faults.labels(kind).inc()
 
 
+def _route_of(method: str, path: str) -> str:
+    """Name what is called for the metrics; whoever watches over the process as at the API's listener."""
+    if path in ("/healthz", "/readyz"):
+        return f"{method} {path}"
+    where = read_path(path)
+    return f"reception {where[2].name.lower()}" if where else "none"
+
+
 async def _never(route: Route, call: Call) -> ApiReply:
     raise ApiError(404, "Not Found")
 
@@ -125,8 +133,7 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
 
     async def view(path: str = "") -> Response:
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
-        where = read_path(scope["path"])
-        scope["state"]["route"] = f"reception {where[2].name.lower()}" if where else "none"
+        scope["state"]["route"] = _route_of(scope["method"], scope["path"])
 
         async def read_body() -> bytes:
             try:

@@ -136,6 +136,28 @@ async def test_killed_between_commit_and_answer_it_gives_the_same_acknowledgemen
     assert code == 0
 
 
+async def test_two_processes_acknowledge_one_of_two_documents_of_a_number(fe: Fe, roots: Path, db: Database) -> None:
+    contents = [document(Encabezado__Emisor__NombreComercial=name) for name in ("UNO", "DOS")]
+    ports = [free_port(), free_port()]
+    answers: list[tuple[int, bytes]] = []
+
+    async def ask(number: int, port: int) -> None:
+        answers.append((number, (await send(port, contents[number])).content))
+
+    with running(fe, roots, ports[0]), running(fe, roots, ports[1]):
+        for port in ports:  # both are up, and have a connection
+            await send(port, document(Encabezado__IdDoc__eNCF="E310000000001"))
+        async with trio.open_nursery() as senders:
+            for number, port in ((0, ports[0]), (1, ports[1]), (1, ports[0]), (0, ports[1])):
+                senders.start_soon(ask, number, port)
+
+    said = [{content for number, content in answers if number == which} for which in (0, 1)]
+    assert [len(each) for each in said] == [1, 1]
+    assert sorted(b"<Estado>0</Estado>" in content for each in said for content in each) == [False, True]
+    kept = await rows(db, "SELECT reason FROM acknowledgements WHERE e_ncf = 'E310000000007' ORDER BY reason")
+    assert [row["reason"] for row in kept] == [0, 3]
+
+
 async def test_what_it_cannot_do_without_is_said_at_once(tmp_path: Path, dsn: str, roots: Path) -> None:
     fe = Fe(tmp_path, dsn)
 

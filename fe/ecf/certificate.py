@@ -182,7 +182,7 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
     Bounded: nothing is derived from the passphrase before the file's size, its key's size and the rounds it asks for
     are known to be in reason (fe.ecf.p12), so no separate process is needed to stop it. A usual file takes 40 ms,
     nearly all of it the check of the key; the worst that is let through took half a second. Whether the certificate is
-    valid in time is not judged here.
+    valid in time is not checked here.
     """
     if not passphrase:
         raise PassphraseMissing

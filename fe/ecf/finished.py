@@ -3,7 +3,7 @@
 Between what a client sent and what is signed stand only the canonical form, the elements that are filled in, our own
 FechaHoraFirma and our Signature instead of an old one. So nothing may be in it that writing it anew would lose, move
 or mend: stray text, attributes, elements that are unknown, out of order or there too often, empty tags. What a value
-should be is not judged here: that is `schema.validate`'s and the rules' matter, as for any other document.
+should be is not validated here: that is `schema.validate`'s and the rules' matter, as for any other document.
 """
 
 import re
@@ -25,7 +25,7 @@ from fe.ecf.schema.validator import Spot, misfits
 def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     """Read an XML document that is to be signed as it stands.
 
-    `at_the_door` lets empty tags pass, like whatever else is missing: they are told where the document is judged.
+    `at_the_door` lets empty tags pass, like whatever else is missing: they are told where the document is validated.
 
     Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
     root or type, an e-NCF that can never be one, and what is said above; each with line and column.

@@ -5,21 +5,28 @@ import secrets
 from decimal import Decimal
 from typing import Any
 
-# The C encoder cannot write a Decimal as a number, and one in Python costs five times as much. So a decimal goes
-# through it as a string that nothing else can look like, and its quotes are taken off afterwards.
+# Fast encoders cannot write a Decimal as a number, and one in Python costs five times as much. So a decimal goes
+# through them as a string that nothing else can look like, and its quotes are taken off afterwards.
 _OPENING, _CLOSING = secrets.token_hex(8), secrets.token_hex(8)
+_OPENING_BYTES, _CLOSING_BYTES = _OPENING.encode(), _CLOSING.encode()
+
+
+def mark(value: Decimal) -> str:
+    """The string that stands for a decimal until `unmark` makes a number of it."""
+    return f"{_OPENING}{value:f}{_CLOSING}"
+
+
+def unmark(raw: bytes) -> bytes:
+    """JSON with every marked decimal as a number."""
+    if _OPENING_BYTES in raw:
+        raw = raw.replace(b'"' + _OPENING_BYTES, b"").replace(_CLOSING_BYTES + b'"', b"")
+    return raw
 
 
 def _mark(value: Any) -> str:
     if isinstance(value, Decimal):
-        return f"{_OPENING}{value:f}{_CLOSING}"
+        return mark(value)
     raise TypeError(f"not a value of JSON: {type(value).__name__}")
-
-
-def _unmark(text: str) -> bytes:
-    if _OPENING in text:
-        text = text.replace(f'"{_OPENING}', "").replace(f'{_CLOSING}"', "")
-    return text.encode()
 
 
 _AS_GIVEN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_mark, allow_nan=False)
@@ -30,9 +37,9 @@ _SORTED = json.JSONEncoder(
 
 def write_json(value: Any) -> bytes:
     """Write JSON in UTF-8, members in the order they have."""
-    return _unmark(_AS_GIVEN.encode(value))
+    return unmark(_AS_GIVEN.encode(value).encode())
 
 
 def write_canonical_json(value: Any) -> bytes:
     """Write JSON in UTF-8, members sorted by key: the same value gives the same bytes in whatever order it was sent."""
-    return _unmark(_SORTED.encode(value))
+    return unmark(_SORTED.encode(value).encode())

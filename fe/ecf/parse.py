@@ -137,7 +137,7 @@ def _refuse_unwritable(value: Any, path: str) -> None:
 
 
 def _integer(token: str) -> int:
-    # The length is judged before the conversion: that of a long token takes seconds and holds the interpreter lock.
+    # The length is checked before the conversion: that of a long token takes seconds and holds the interpreter lock.
     if len(token) > MAX_NUMBER_DIGITS + (token[0] == "-"):
         raise MalformedJson(f"a number of more than {MAX_NUMBER_DIGITS} digits")
     return int(token)

@@ -63,7 +63,7 @@ class Findings(list[Problem]):
 
 def serialize_problem(problem: Problem) -> dict[str, Any]:
     """Write a problem as clients read it, in every answer that has one; what does not apply is left out."""
-    shown = {
+    fields = {
         "code": problem.code,
         "path": problem.path,
         "message": problem.message,
@@ -76,7 +76,7 @@ def serialize_problem(problem: Problem) -> dict[str, Any]:
         "fix": problem.fix,
         "fixEs": problem.fix_es,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def show(value: object) -> str:

@@ -13,14 +13,13 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 
 from fe.clock import Clock
 from fe.config import Settings, named_keys, require
-from fe.ecf.json_text import write_json
-from fe.http.auth import Authenticator, KeyStates
+from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
 from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.health import Health
+from fe.http.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.invoices import Invoices
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
@@ -43,7 +42,6 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 
 PREFIX = "/api/v1/fe"
-BODY_SECONDS = 10
 PRUNE_SECONDS = 60.0
 _CLOSE = ("Connection", "close")
 
@@ -65,6 +63,10 @@ class HttpDeps:
     trusted_proxies: tuple[Network, ...] = ()
     #: Calls per second that one API key may make of one process; 0: as many as it likes.
     calls_per_second: float = 0.0
+    #: How long a body may take to arrive, in seconds.
+    body_seconds: float = 10
+    key_patience: KeyPatience = KEY_PATIENCE
+    look_patience: LookPatience = LOOK_PATIENCE
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
@@ -106,8 +108,9 @@ class Api:
         self.metrics = metrics
         self.admission = Admission(deps.max_in_flight, metrics)
         self.max_body_bytes = deps.max_body_bytes
+        self.body_seconds = deps.body_seconds
         tokens = Tokens(deps.jwt_keys)
-        self._states = KeyStates(db)
+        self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
         self._buckets = Buckets(deps.calls_per_second)
         self._counters = Counters(db, clock)
@@ -117,7 +120,7 @@ class Api:
         self.routes = every_route(
             PREFIX,
             Docs(),
-            Health(db, self._states, deps.metrics.stages_in_trouble),
+            Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, deps.pepper, clock, metrics, deps.trusted_proxies),
             Invoices(db, deps.wakeups, self._waiting, clock, metrics),
             ReceivedHandlers(db),
@@ -146,10 +149,9 @@ class Api:
             reply = ApiReply(problem.status, problem.body, problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
-        raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
         if call.caller is not None:
-            self._counters.count(call.caller, reply.status, call.bytes_in, len(raw))
-        return ApiReply(reply.status, raw, reply.headers)
+            self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
+        return reply
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
@@ -186,7 +188,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the guard around it."""
     app = QuartTrio("fe", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = deps.max_body_bytes
-    app.config["BODY_TIMEOUT"] = BODY_SECONDS
+    app.config["BODY_TIMEOUT"] = deps.body_seconds
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     # Otherwise the router answers a doubled or trailing slash with a redirect, as a page.
     app.url_map.merge_slashes = False
@@ -210,7 +212,7 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                     message = f"the body must not be larger than {api.max_body_bytes} bytes"
                     raise ApiError(413, message, (_CLOSE,)) from None
                 except RequestTimeout:
-                    message = f"the body did not arrive within {BODY_SECONDS} s"
+                    message = f"the body did not arrive within {api.body_seconds:g} s"
                     raise ApiError(408, message, (_CLOSE,)) from None
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
@@ -225,7 +227,6 @@ async def _refuse(error: HTTPException) -> Response:
 
 
 def _respond(reply: ApiReply) -> Response:
-    raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
-    response = Response(raw, reply.status, content_type="application/json")
+    response = Response(reply.body, reply.status, content_type="application/json")
     response.headers.update(reply.headers)
     return response

@@ -1,5 +1,6 @@
 """Who is calling: the bearer token, and whether its key is still active."""
 
+from dataclasses import dataclass
 from math import inf
 from typing import TypeVar
 
@@ -17,16 +18,27 @@ from fe.store.keys import ApiKey
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 
-#: How old an answer of the database about a key may be before it is asked again, and before we rather answer 503 than
-#: believe it: a revocation works within 30 s also when its notification is lost (interface.md#authentication).
-FRESH_FOR = 15.0
-BELIEVED_FOR = 29.0
-#: How long one lookup may take. Fresh for 15 s, then asked for at most 5 s: never older than 20 s while it answers.
-ASKED_FOR = 5.0
 
-#: After a lookup that failed, how long the next one of this key waits: callers must not queue up behind a database
-#: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
-RETRY_SECONDS = 1.0
+@dataclass(frozen=True, slots=True)
+class KeyPatience:
+    """How long what the database said about a key is worth something, in seconds.
+
+    A revocation works within 30 s also when its notification is lost (interface.md#authentication): what is fresh for
+    15 s and then asked for at most 5 s is never older than 20 s while the database answers.
+    """
+
+    #: How old an answer may be before it is asked again.
+    fresh: float = 15.0
+    #: How old it may be while the database does not answer, before we rather answer 503 than believe it.
+    believed: float = 29.0
+    #: How long one lookup may take.
+    asked: float = 5.0
+    #: After a lookup that failed, how long the next one of this key waits: callers must not queue up behind a database
+    #: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
+    retry: float = 1.0
+
+
+KEY_PATIENCE = KeyPatience()
 
 _MAX_KEYS = 10_000
 
@@ -40,8 +52,9 @@ _log = structlog.get_logger(__name__)
 class KeyStates:
     """The state of API keys, remembered for a few seconds. One per process."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, patience: KeyPatience = KEY_PATIENCE) -> None:
         self._db = db
+        self._patience = patience
         self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
         self._asking: dict[ApiKeyId, trio.Event] = {}
         #: When the last lookup of a key failed.
@@ -54,7 +67,7 @@ class KeyStates:
         """
         while True:
             known = self._known.get(api_key_id)
-            if known is not None and trio.current_time() - known[1] < FRESH_FOR:
+            if known is not None and trio.current_time() - known[1] < self._patience.fresh:
                 return known[0]
             other = self._asking.get(api_key_id)
             if other is None:
@@ -62,12 +75,12 @@ class KeyStates:
             await other.wait()
 
     async def _ask(self, api_key_id: ApiKeyId) -> ApiKey | None:
-        if trio.current_time() - self._failed_at.get(api_key_id, -inf) < RETRY_SECONDS:
+        if trio.current_time() - self._failed_at.get(api_key_id, -inf) < self._patience.retry:
             return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
         asked_at = trio.current_time()
         try:
-            with trio.move_on_after(ASKED_FOR):
+            with trio.move_on_after(self._patience.asked):
                 found = await self._db.run(keys.find, api_key_id)
                 self._learn(api_key_id, found, asked_at)
                 return found
@@ -83,7 +96,7 @@ class KeyStates:
     def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
         """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
         known = self._known.get(api_key_id)
-        if known is None or trio.current_time() - known[1] >= BELIEVED_FOR:
+        if known is None or trio.current_time() - known[1] >= self._patience.believed:
             raise unanswered
         return known[0]
 

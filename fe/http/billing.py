@@ -6,6 +6,7 @@ from decimal import Decimal
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.parameters import iso
+from fe.http.response_models import BILLING_PERIOD, BillingPeriod
 from fe.store import billing
 from fe.store.postgres.db import Database
 
@@ -26,19 +27,17 @@ class BillingHandlers:
         emissions = found.emissions if found.enabled else 0
         # Before the first emission of the month there is no price yet.
         price = found.unit_price if emissions else None
-        return ApiReply(
-            200,
-            {
-                "period": f"{start:%Y-%m}",
-                "periodStart": iso(start),
-                "periodEnd": iso(end),
-                "enabled": found.enabled,
-                "subscriptionId": found.subscription_id if found.enabled else None,
-                "unitPrice": price,
-                "currency": found.currency,
-                "pricingTier": found.pricing_tier,
-                "emissionsAccepted": emissions,
-                "subtotal": emissions * price if price is not None else Decimal(0),
-                "lastUpdated": iso(now),
-            },
-        )
+        answer: BillingPeriod = {
+            "period": f"{start:%Y-%m}",
+            "periodStart": iso(start),
+            "periodEnd": iso(end),
+            "enabled": found.enabled,
+            "subscriptionId": found.subscription_id if found.enabled else None,
+            "unitPrice": price,
+            "currency": found.currency,
+            "pricingTier": found.pricing_tier,
+            "emissionsAccepted": emissions,
+            "subtotal": emissions * price if price is not None else Decimal(0),
+            "lastUpdated": iso(now),
+        }
+        return ApiReply(200, BILLING_PERIOD.write(answer))

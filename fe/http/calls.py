@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import parse_qsl
 
 from fe.ecf.catalogue import Environment
@@ -71,10 +70,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ApiReply:
-    """An answer: `body` becomes JSON, except bytes, which go out as they are with the content type in `headers`."""
+    """An answer: `body` is JSON, unless `headers` name another content type."""
 
     status: int
-    body: Any
+    body: bytes
     headers: tuple[tuple[str, str], ...] = field(default=())
 
 

@@ -1,9 +1,8 @@
 """One table from what can go wrong to the {message, statusCode} that clients see. Nothing else becomes an answer."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -11,6 +10,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
+from fe.http.response_models import ERROR, DocumentProblem, Error
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 
 _log = structlog.get_logger(__name__)
@@ -34,13 +34,15 @@ Headers = tuple[tuple[str, str], ...]
 class ApiError(Exception):
     """An answer other than the one asked for, with the message the client reads."""
 
-    def __init__(self, status: int, message: str, headers: Headers = (), more: Mapping[str, Any] | None = None) -> None:
-        """Take status and message; `more` is what the body says besides."""
+    def __init__(
+        self, status: int, message: str, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
+    ) -> None:
+        """Take status and message; `problems` are all that is wrong with the document, where one was validated."""
         super().__init__(status, message)
         self.status = status
         self.message = message
         self.headers = headers
-        self.more = more or {}
+        self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +52,22 @@ class ErrorAnswer:
     status: int
     message: str
     headers: Headers = ()
-    more: Mapping[str, Any] = field(default_factory=dict)
+    problems: Sequence[DocumentProblem] = ()
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> bytes:
         """The body every error has (interface.md#errors)."""
-        return {"message": self.message, "statusCode": self.status, **self.more}
+        fields: Error = {"message": self.message, "statusCode": self.status}
+        if self.problems:
+            fields["problems"] = list(self.problems)
+        return ERROR.write(fields)
 
 
 def describe(error: Exception) -> ErrorAnswer:
     """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
-            return ErrorAnswer(error.status, error.message, error.headers, error.more)
+            return ErrorAnswer(error.status, error.message, error.headers, error.problems)
         case MalformedJson():
             return ErrorAnswer(
                 400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"

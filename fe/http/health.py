@@ -2,22 +2,33 @@
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import trio
 
+from fe.ecf.json_text import write_json
 from fe.http.auth import KeyStates
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN
+from fe.http.response_models import ERROR
 from fe.identifiers import ApiKeyId
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import MigrationError, migrations
 
-#: How long one look at the database may take.
-_PATIENCE = 3.0
-#: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
-KEPT_FOR = 2.0
+
+@dataclass(frozen=True, slots=True)
+class LookPatience:
+    """How long a look at the database is worth something, in seconds."""
+
+    #: How long one look may take.
+    within: float = 3.0
+    #: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
+    kept: float = 2.0
+
+
+LOOK_PATIENCE = LookPatience()
 
 #: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
 _NOBODYS_KEY = ApiKeyId("readiness")
@@ -26,8 +37,15 @@ _NOBODYS_KEY = ApiKeyId("readiness")
 class Health:
     """Says whether this process lives, and whether it can serve."""
 
-    def __init__(self, db: Database, states: KeyStates, stages_in_trouble: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        db: Database,
+        states: KeyStates,
+        stages_in_trouble: Collection[str] = (),
+        patience: LookPatience = LOOK_PATIENCE,
+    ) -> None:
         """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are."""
+        self._patience = patience
         self._db = db
         self._states = states
         self._stages_in_trouble = stages_in_trouble
@@ -38,7 +56,7 @@ class Health:
 
     async def live(self, call: Call) -> ApiReply:
         """Answer 200: the process runs, and so does its event loop."""
-        return ApiReply(200, {"status": "ok"})
+        return ApiReply(200, write_json({"status": "ok"}))
 
     async def ready(self, call: Call) -> ApiReply:
         """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503.
@@ -46,7 +64,7 @@ class Health:
         A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
         """
         async with self._looking:
-            if trio.current_time() - self._looked_at >= KEPT_FOR:
+            if trio.current_time() - self._looked_at >= self._patience.kept:
                 # Whoever asked may leave; the others wait for the outcome, and it counts for the pace of looks.
                 with trio.CancelScope(shield=True):
                     self._lacks = await self._look()
@@ -54,14 +72,14 @@ class Health:
         if self._lacks is not None:
             return _not_ready(self._lacks)
         if self._stages_in_trouble:
-            return ApiReply(200, {"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)})
-        return ApiReply(200, {"status": "ready"})
+            return ApiReply(200, write_json({"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)}))
+        return ApiReply(200, write_json({"status": "ready"}))
 
     async def _look(self) -> str | None:
         """Do once what requests do; None when all of it works, or what does not."""
         lacking = "the database does not answer"
         try:
-            with trio.fail_after(_PATIENCE):
+            with trio.fail_after(self._patience.within):
                 await self._db.run(readiness.check, self._files)
                 await self._states.find(_NOBODYS_KEY)
                 lacking = "the database takes no writes"
@@ -74,4 +92,4 @@ class Health:
 
 
 def _not_ready(reason: str) -> ApiReply:
-    return ApiReply(503, {"message": reason, "statusCode": 503}, (("Retry-After", str(RETRY_WHEN_DOWN)),))
+    return ApiReply(503, ERROR.write({"message": reason, "statusCode": 503}), (("Retry-After", str(RETRY_WHEN_DOWN)),))

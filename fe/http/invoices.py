@@ -2,20 +2,43 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.problems import Problem, serialize_problem
+from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
-from fe.http.serializers import serialize_approval, serialize_event, serialize_item, serialize_record, takes_approval
+from fe.http.response_models import (
+    ACCEPTED,
+    DEDUPED,
+    NOT_FOUND,
+    PAGE,
+    STRETCH,
+    SUBMISSION,
+    TIMELINE,
+    VALIDATION,
+    XML,
+    AcceptedSubmission,
+    Deduped,
+    Item,
+    Page,
+    Timeline,
+    Validation,
+    Xml,
+)
+from fe.http.serializers import (
+    serialize_event,
+    serialize_item,
+    serialize_problems,
+    serialize_record,
+    takes_approval,
+)
 from fe.issuing.accept import accept, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
@@ -29,7 +52,7 @@ from fe.store.submissions import Accepted, NewSubmission, Record
 
 #: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
 _LARGE = 64 * 1024
-_NOT_FOUND = {"found": False}
+_NOT_FOUND = NOT_FOUND.write({"found": False})
 #: When to ask again, in seconds (interface.md#limits).
 _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
 
@@ -68,9 +91,9 @@ class Invoices:
         accepted = await accept(self._db, self._wakeups, new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            return ApiReply(200, _serialize_deduped(accepted, caller))
+            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
         self._accepted[caller.environment, new.format].inc()
-        return ApiReply(202, _serialize_accepted(accepted, caller, warnings))
+        return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings)))
 
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
@@ -78,9 +101,8 @@ class Invoices:
         raw = await call.body()
         draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
         problems = await self._validate(draft, caller, self._clock())
-        return ApiReply(
-            200, {"valid": not is_fatal(problems), "problems": [serialize_problem(problem) for problem in problems]}
-        )
+        answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}
+        return ApiReply(200, VALIDATION.write(answer))
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
@@ -91,12 +113,11 @@ class Invoices:
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
         again = _POLLING.get(record.status)
-        fields = serialize_record(record)
+        said = None
         if takes_approval(record):
-            fields |= serialize_approval(
-                await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
-            )
-        return ApiReply(200, fields, (("Retry-After", again),) if again else ())
+            said = await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+        answer = SUBMISSION.write(serialize_record(record, said))
+        return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""
@@ -105,16 +126,14 @@ class Invoices:
             return ApiReply(200, _NOT_FOUND)
         kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         source = kind if kind == "signed" or record.format == "xml" else None
-        return ApiReply(
-            200,
-            {
-                "taxLogId": str(record.submission_id),
-                "environment": record.environment,
-                "status": record.status,
-                "source": source,
-                "xml": content.decode() if source else None,
-            },
-        )
+        answer: Xml = {
+            "taxLogId": str(record.submission_id),
+            "environment": record.environment,
+            "status": record.status,
+            "source": source,
+            "xml": content.decode() if source else None,
+        }
+        return ApiReply(200, XML.write(answer))
 
     async def timeline(self, call: Call) -> ApiReply:
         """List a submission's events, oldest first."""
@@ -122,40 +141,42 @@ class Invoices:
         if record is None:
             return ApiReply(200, _NOT_FOUND)
         events = await self._db.run_for(call.identity.tenant_id, submissions.timeline, record.submission_id)
-        return ApiReply(
-            200,
-            {
-                "taxLogId": str(record.submission_id),
-                "environment": record.environment,
-                "status": record.status,
-                "events": [serialize_event(event) for event in events],
-            },
-        )
+        answer: Timeline = {
+            "taxLogId": str(record.submission_id),
+            "environment": record.environment,
+            "status": record.status,
+            "events": [serialize_event(event) for event in events],
+        }
+        return ApiReply(200, TIMELINE.write(answer))
 
     async def history(self, call: Call) -> ApiReply:
         """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
-        fields: dict[str, Any] = {}
         if query.cursor is not None:
             records = await self._db.run_for(
                 tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
-            fields["limit"] = query.limit
-        else:
-            records, total = await self._db.run_for(
-                tenant_id,
-                history.page,
-                query.chosen,
-                limit=query.limit,
-                offset=(query.page - 1) * query.limit,
-                totals=self._totals,
-                now=self._clock(),
-            )
-            fields |= {"page": query.page, "limit": query.limit, "total": total}
-        fields["items"] = [serialize_item(record) for record in records]
-        fields["nextCursor"] = str(records[-1].submission_id) if len(records) == query.limit else None
-        return ApiReply(200, fields)
+            items, following = _serialize_items(records, query.limit)
+            return ApiReply(200, STRETCH.write({"limit": query.limit, "items": items, "nextCursor": following}))
+        records, total = await self._db.run_for(
+            tenant_id,
+            history.page,
+            query.chosen,
+            limit=query.limit,
+            offset=(query.page - 1) * query.limit,
+            totals=self._totals,
+            now=self._clock(),
+        )
+        items, following = _serialize_items(records, query.limit)
+        answer: Page = {
+            "page": query.page,
+            "limit": query.limit,
+            "total": total,
+            "items": items,
+            "nextCursor": following,
+        }
+        return ApiReply(200, PAGE.write(answer))
 
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])
@@ -179,7 +200,7 @@ class Invoices:
             raise ApiError(
                 400,
                 f"{first.path}: {first.message}" if first.path else first.message,
-                more={"problems": [serialize_problem(problem) for problem in problems]},
+                problems=serialize_problems(problems),
             )
         return problems
 
@@ -196,10 +217,16 @@ def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Dra
     return new, draft if body.strict else None
 
 
-def _serialize_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> dict[str, Any]:
-    fields: dict[str, Any] = {
+def _serialize_items(records: list[Record], limit: int) -> tuple[list[Item], str | None]:
+    """The items, and the cursor of what follows them, if anything may."""
+    following = str(records[-1].submission_id) if len(records) == limit else None
+    return [serialize_item(record) for record in records], following
+
+
+def _serialize_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> AcceptedSubmission:
+    fields: AcceptedSubmission = {
         "taxLogId": str(accepted.submission_id),
-        "status": accepted.status,
+        "status": Status.QUEUED,
         "environment": caller.environment,
         "billable": caller.environment.billable,
         "message": "Accepted for processing. Ask GET /invoices/{taxLogId} for the verdict.",
@@ -207,13 +234,13 @@ def _serialize_accepted(accepted: Accepted, caller: Caller, warnings: list[Probl
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
     if all_warnings := [*warnings, *remarks(accepted)]:
-        fields["warnings"] = [serialize_problem(problem) for problem in all_warnings]
+        fields["warnings"] = serialize_problems(all_warnings)
     return fields
 
 
-def _serialize_deduped(accepted: Accepted, caller: Caller) -> dict[str, Any]:
+def _serialize_deduped(accepted: Accepted, caller: Caller) -> Deduped:
     same = "" if accepted.body_matched else " Its body was another one; the first is what counts."
-    fields: dict[str, Any] = {
+    fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,
         "environment": caller.environment,

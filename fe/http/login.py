@@ -15,6 +15,7 @@ from fe.ecf.parse import MalformedJson
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
+from fe.http.response_models import TOKEN, Token
 from fe.http.server.addresses import Network, client_address
 from fe.http.tokens import LIFETIME, Tokens
 from fe.identifiers import ApiKeyId
@@ -97,16 +98,14 @@ class Login:
         scopes = scopes_at_login(key.scopes)
         call.caller = Caller(key.api_key_id, key.tenant_id, key.environment, frozenset(scopes))
         self._metrics.login.labels("granted").inc()
-        return ApiReply(
-            200,
-            {
-                "accessToken": self._tokens.issue(key.api_key_id, scopes, now),
-                "tokenType": "Bearer",
-                "expiresIn": LIFETIME,
-                "environment": key.environment,
-                "scopes": scopes,
-            },
-        )
+        answer: Token = {
+            "accessToken": self._tokens.issue(key.api_key_id, scopes, now),
+            "tokenType": "Bearer",
+            "expiresIn": LIFETIME,
+            "environment": key.environment,
+            "scopes": scopes,
+        }
+        return ApiReply(200, TOKEN.write(answer))
 
     def _is_right(self, key: ApiKey | None, secret: str, now: datetime) -> bool:
         """Compare, whatever is known already: how long it takes must not tell an unknown key from a wrong secret."""

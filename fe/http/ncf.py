@@ -1,7 +1,7 @@
 """The number sequences of a tenant, in the environment of the key (interface.md#sequences)."""
 
 from datetime import date
-from typing import Annotated, Any, Self
+from typing import Annotated, Self, cast
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -10,11 +10,12 @@ from fe.accounts.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequen
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
-from fe.ecf.problems import serialize_problem
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import RequestModel, read_body
+from fe.http.response_models import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
+from fe.http.serializers import serialize_problems
 from fe.store import sequences
 from fe.store.postgres.db import Database
 from fe.store.sequences import Change, Sequence
@@ -141,13 +142,11 @@ class Ncf:
         """List every type there is and every sequence that is configured."""
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, sequences.listed, caller.environment)
-        return ApiReply(
-            200,
-            {
-                "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
-                "items": [account_sequences.show(sequence) for sequence in found],
-            },
-        )
+        answer: Sequences = {
+            "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
+            "items": [_serialize_sequence(sequence) for sequence in found],
+        }
+        return ApiReply(200, SEQUENCES.write(answer))
 
     async def put(self, call: Call) -> ApiReply:
         """Create or change the sequence of a prefix."""
@@ -165,7 +164,7 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return ApiReply(200, self._serialize(sequence))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence)))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -187,7 +186,7 @@ class Ncf:
             raise ApiError(404, str(missing)) from None
         except NumberSent as sent:
             raise ApiError(409, str(sent)) from None
-        return ApiReply(200, self._serialize(sequence))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence)))
 
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
@@ -195,14 +194,18 @@ class Ncf:
         prefix = _prefix_in(call)
         if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
-        return ApiReply(200, {"ok": True, "prefix": prefix})
+        return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
 
-    def _serialize(self, sequence: Sequence) -> dict[str, Any]:
+    def _serialize(self, sequence: Sequence) -> NumberSequence:
         """Show what was just set, with what is to be said about it."""
-        fields = account_sequences.show(sequence)
+        fields = _serialize_sequence(sequence)
         if remarks := account_sequences.remarks(sequence, self._clock()):
-            fields["warnings"] = [serialize_problem(remark) for remark in remarks]
+            fields["warnings"] = serialize_problems(remarks)
         return fields
+
+
+def _serialize_sequence(sequence: Sequence) -> NumberSequence:
+    return cast(NumberSequence, account_sequences.show(sequence))
 
 
 def _prefix_in(call: Call) -> str:

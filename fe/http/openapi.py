@@ -1,18 +1,22 @@
 """The OpenAPI 3.1 description, made of the routes and of the models that validate their bodies."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 
 from fe import __version__
 from fe.accounts.keys import SCOPES
 from fe.http.request_bodies import RequestModel
-from fe.http.response_models import Error, ResponseModel
+from fe.http.response_models import ERROR, ResponseModel
 from fe.http.route_types import About, Route
+
+#: What a body or an answer is described by.
+Model = type[RequestModel] | ResponseModel[Any]
+Refs = Mapping[Model, dict[str, Any]]
 
 _REFERENCE = "#/components/schemas/{model}"
 
@@ -77,28 +81,29 @@ def _camel(name: str) -> str:
     return head + "".join(part.title() for part in rest)
 
 
-def _schemas(abouts: Iterable[About]) -> tuple[dict[type, dict[str, Any]], dict[str, Any]]:
+def _schemas(abouts: Iterable[About]) -> tuple[Refs, dict[str, Any]]:
     """Every model's reference, and the definitions they refer to."""
     request_models: dict[type[RequestModel], None] = {}
-    response_models: dict[type[ResponseModel], None] = {Error: None}
+    response_models: dict[ResponseModel[Any], None] = {ERROR: None}
     for about in abouts:
         if about.body is not None:
             request_models[about.body] = None
         response_models |= dict.fromkeys(model for models in about.answers.values() for model in models)
-    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in request_models]
-    models += [(model, "serialization") for model in response_models]
-    schemas, top = models_json_schema(models, ref_template=_REFERENCE)
+    models: list[tuple[Model, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (model, "validation", TypeAdapter(model)) for model in request_models
+    ]
+    models += [(model, "serialization", model.adapter) for model in response_models]
+    schemas, top = TypeAdapter.json_schemas(models, ref_template=_REFERENCE)
     definitions: dict[str, dict[str, Any]] = top["$defs"]
     for definition in definitions.values():
         definition.pop("title", None)
         for field in definition.get("properties", {}).values():
             field.pop("title", None)
             field.pop("default", None)  # the models' defaults stand for "absent"; in an answer it is just absent
-    refs: dict[type, dict[str, Any]] = {model: schema for (model, _), schema in schemas.items()}
-    return refs, dict(sorted(definitions.items()))
+    return {model: schema for (model, _), schema in schemas.items()}, dict(sorted(definitions.items()))
 
 
-def _operation(route: Route, about: About, refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": _operation_id(route),
         "summary": about.summary,
@@ -142,13 +147,13 @@ def _operation_id(route: Route) -> str:
     return route.method.lower() + "".join(word.title() for word in words)
 
 
-def _answer(status: int, models: tuple[type[ResponseModel], ...], refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
+def _answer(status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
     schema = refs[models[0]] if len(models) == 1 else {"oneOf": [refs[model] for model in models]}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
 
 
-def _error(status: int, refs: dict[type, dict[str, Any]]) -> dict[str, Any]:
-    answer = {"description": HTTPStatus(status).phrase, "content": _json(refs[Error])}
+def _error(status: int, refs: Refs) -> dict[str, Any]:
+    answer = {"description": HTTPStatus(status).phrase, "content": _json(refs[ERROR])}
     return answer | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
 
 

@@ -1,38 +1,71 @@
-"""What answers look like, for the OpenAPI description. Tests hold every answer against these."""
+"""What answers look like: of each, one model that both its description in OpenAPI and its bytes are made from.
 
-from typing import Annotated, Any, Literal
+The models are types of dicts: mypy holds whoever fills one in to its fields, and pydantic's serializer writes it as it
+is. What is `NotRequired` is absent where it has nothing to say.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field
+from decimal import Decimal
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
 
-from fe.ecf.catalogue import PREFIXES
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema, with_config
+
+# The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
+from typing_extensions import TypedDict
+
+from fe.ecf.catalogue import PREFIXES, Environment
+from fe.ecf.json_text import mark, unmark
 from fe.lifecycle import EventKind, NumberFate, Status
+from fe.store.billing import PricingTier
+from fe.store.received import ApprovalStatus
 
-Environment = Literal["ecf", "certecf", "testecf"]
+T = TypeVar("T")
+
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 Digits = Annotated[str, Field(pattern="^[0-9]+$")]
 Code = Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
+#: A number with every digit it has.
+Amount = Annotated[Decimal, PlainSerializer(mark, return_type=str), WithJsonSchema({"type": "number"})]
+
+#: No answer has a field that is not described.
+_closed = with_config(ConfigDict(extra="forbid"))
 
 
-class ResponseModel(BaseModel):
-    """An answer; `description` of a field says what it means, in the interface's words."""
+class ResponseModel(Generic[T]):
+    """A kind of answer: its description and its bytes."""
 
-    model_config = ConfigDict(extra="forbid")
+    def __init__(self, model: type[T]) -> None:
+        """Take the model, a TypedDict."""
+        #: What the description is made from.
+        self.adapter = TypeAdapter(model)
+        self._serializer = self.adapter.serializer
+
+    def write(self, answer: T) -> bytes:
+        """Write an answer as JSON in UTF-8.
+
+        Some of it is stored as it is shown, perhaps by another release: then a field that is not described is left out,
+        and one that is missing is missing.
+        """
+        return unmark(self._serializer.to_json(answer, warnings=False))
 
 
-class Error(ResponseModel):
+@_closed
+class Error(TypedDict):
     """The body of every error."""
 
     message: Annotated[str, Field(description="what is wrong, in words for a person; names the field it is about")]
     statusCode: Annotated[int, Field(description="the HTTP status once more")]
-    problems: Annotated[
-        list["DocumentProblem"] | None,
-        Field(description="only for `strict: true`: everything that is wrong with the document"),
-    ] = None
+    problems: NotRequired[
+        Annotated[
+            list["DocumentProblem"],
+            Field(description="only for `strict: true`: everything that is wrong with the document"),
+        ]
+    ]
 
 
-class DocumentProblem(ResponseModel):
+@_closed
+class DocumentProblem(TypedDict):
     """One thing that is wrong with a document; what does not apply is left out."""
 
     code: Annotated[str, Field(description="stable, for programs")]
@@ -43,15 +76,16 @@ class DocumentProblem(ResponseModel):
         Literal["rejected", "conditional"],
         Field(description="whether the authority would refuse, or accept with remarks"),
     ]
-    line: Annotated[int, Field(description="of the XML")] = 0
-    column: Annotated[int, Field(description="of XML that cannot be signed as it stands")] = 0
-    found: str = ""
-    expected: str = ""
-    fix: str = ""
-    fixEs: str = ""
+    line: NotRequired[Annotated[int, Field(description="of the XML")]]
+    column: NotRequired[Annotated[int, Field(description="of XML that cannot be signed as it stands")]]
+    found: NotRequired[str]
+    expected: NotRequired[str]
+    fix: NotRequired[str]
+    fixEs: NotRequired[str]
 
 
-class Token(ResponseModel):
+@_closed
+class Token(TypedDict):
     """The answer to a login."""
 
     accessToken: Annotated[str, Field(description="send it as `Authorization: Bearer ...`")]
@@ -61,25 +95,29 @@ class Token(ResponseModel):
     scopes: list[str]
 
 
-class AcceptedSubmission(ResponseModel):
+@_closed
+class AcceptedSubmission(TypedDict):
     """A submission was taken in and will be processed. `warnings` is there when there is something to say about it."""
 
     taxLogId: Uuid
-    status: Literal["queued"]
+    status: Literal[Status.QUEUED]
     environment: Environment
     billable: Annotated[bool, Field(description="true only in production")]
     message: str
-    eNCF: Annotated[str, Field(description="the document's number; the one drawn when it came without")] = ""
-    warnings: Annotated[
-        list[DocumentProblem] | None,
-        Field(
-            description="what does not keep it from being sent and you should know: a number far ahead of the next, "
-            "and with `strict: true` every remark"
-        ),
-    ] = None
+    eNCF: NotRequired[Annotated[str, Field(description="the document's number; the one drawn when it came without")]]
+    warnings: NotRequired[
+        Annotated[
+            list[DocumentProblem],
+            Field(
+                description="what does not keep it from being sent and you should know: a number far ahead of the "
+                "next, and with `strict: true` every remark"
+            ),
+        ]
+    ]
 
 
-class Deduped(ResponseModel):
+@_closed
+class Deduped(TypedDict):
     """This clientRequestId was used before: the first submission, and nothing is processed again."""
 
     taxLogId: Uuid
@@ -88,20 +126,22 @@ class Deduped(ResponseModel):
     deduped: Literal[True]
     bodyMatched: Annotated[bool, Field(description="whether the repeated body was the same")]
     message: str
-    eNCF: str = ""
+    eNCF: NotRequired[str]
 
 
-class NotFound(ResponseModel):
+@_closed
+class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
 
 
-class Submission(ResponseModel):
+@_closed
+class Submission(TypedDict):
     """A submission."""
 
     taxLogId: Uuid
-    trackId: Annotated[str, Field(description="the authority's id; absent until there is one")] = ""
+    trackId: NotRequired[Annotated[str, Field(description="the authority's id; absent until there is one")]]
     environment: Environment
     status: Status
     qrCodeUrl: Annotated[str | None, Field(description="to print on the receipt; null until it is signed")]
@@ -115,19 +155,20 @@ class Submission(ResponseModel):
     submittedAt: Moment
     updatedAt: Moment
     clientRequestId: str | None
-    eNCF: Annotated[str, Field(description="absent when the document has no number")] = ""
-    numberFate: Annotated[NumberFate, Field(description="what became of that number")] = NumberFate.RESERVED
-    warnings: Annotated[
-        list[DocumentProblem] | None,
-        Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
-    ] = None
-    approvalStatus: Annotated[
-        Literal["approved", "rejected"], Field(description="what its buyer said of it; absent until they did")
-    ] = "approved"
-    approvalReason: Annotated[str | None, Field(description="why it was rejected, in the buyer's words")] = None
+    eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
+    numberFate: NotRequired[Annotated[NumberFate, Field(description="what became of that number")]]
+    warnings: NotRequired[
+        Annotated[
+            list[DocumentProblem],
+            Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
+        ]
+    ]
+    approvalStatus: NotRequired[Annotated[Literal["approved", "rejected"], Field(description="what its buyer said")]]
+    approvalReason: NotRequired[Annotated[str | None, Field(description="why it was rejected, in the buyer's words")]]
 
 
-class Xml(ResponseModel):
+@_closed
+class Xml(TypedDict):
     """The document of a submission."""
 
     taxLogId: Uuid
@@ -137,7 +178,8 @@ class Xml(ResponseModel):
     xml: str | None
 
 
-class TimelineEvent(ResponseModel):
+@_closed
+class TimelineEvent(TypedDict):
     """One event of a submission."""
 
     seq: int
@@ -147,7 +189,8 @@ class TimelineEvent(ResponseModel):
     detail: dict[str, Any]
 
 
-class Timeline(ResponseModel):
+@_closed
+class Timeline(TypedDict):
     """All events of a submission, oldest first."""
 
     taxLogId: Uuid
@@ -156,11 +199,12 @@ class Timeline(ResponseModel):
     events: list[TimelineEvent]
 
 
-class Item(ResponseModel):
+@_closed
+class Item(TypedDict):
     """One item of the history."""
 
     taxLogId: Uuid
-    trackId: str = ""
+    trackId: NotRequired[str]
     environment: Environment
     status: Status
     qrCodeUrl: str | None
@@ -169,7 +213,8 @@ class Item(ResponseModel):
     clientRequestId: str | None
 
 
-class Page(ResponseModel):
+@_closed
+class Page(TypedDict):
     """One page of the history, newest first."""
 
     page: int
@@ -179,7 +224,8 @@ class Page(ResponseModel):
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-class Stretch(ResponseModel):
+@_closed
+class Stretch(TypedDict):
     """What follows a cursor."""
 
     limit: int
@@ -187,7 +233,8 @@ class Stretch(ResponseModel):
     nextCursor: str | None
 
 
-class Received(ResponseModel):
+@_closed
+class Received(TypedDict):
     """A document that a supplier issued to the tenant."""
 
     id: Uuid
@@ -197,16 +244,17 @@ class Received(ResponseModel):
     rncEmisor: str
     razonSocialEmisor: str
     rncComprador: str
-    montoTotal: float
+    montoTotal: Amount
     fechaEmision: Day
     approvalStatus: Annotated[
-        Literal["pending", "approved", "rejected"],
+        ApprovalStatus,
         Field(description="`pending` until the authority has accepted an ACECF of the tenant about it"),
     ]
     receivedAt: Moment
 
 
-class ReceivedPage(ResponseModel):
+@_closed
+class ReceivedPage(TypedDict):
     """One page of what was received, newest first."""
 
     page: int
@@ -216,7 +264,8 @@ class ReceivedPage(ResponseModel):
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-class ReceivedStretch(ResponseModel):
+@_closed
+class ReceivedStretch(TypedDict):
     """What follows a cursor."""
 
     limit: int
@@ -224,7 +273,8 @@ class ReceivedStretch(ResponseModel):
     nextCursor: str | None
 
 
-class ReceivedXml(ResponseModel):
+@_closed
+class ReceivedXml(TypedDict):
     """A received document as it came, and the acknowledgement that was given for it."""
 
     id: Uuid
@@ -233,21 +283,24 @@ class ReceivedXml(ResponseModel):
     acknowledgement: Annotated[str, Field(description="the signed ARECF")]
 
 
-class Validation(ResponseModel):
+@_closed
+class Validation(TypedDict):
     """What is wrong with a document that was not submitted."""
 
     valid: Annotated[bool, Field(description="whether it would be signed and sent")]
     problems: list[DocumentProblem]
 
 
-class PrefixName(ResponseModel):
+@_closed
+class PrefixName(TypedDict):
     """A type of e-CF."""
 
     code: Code
     name: str
 
 
-class NumberSequence(ResponseModel):
+@_closed
+class NumberSequence(TypedDict):
     """A number sequence; numbers are strings because a range reaches 9999999999."""
 
     id: Uuid
@@ -260,26 +313,31 @@ class NumberSequence(ResponseModel):
     isActive: bool
     expireAt: Annotated[Moment | None, Field(description="the end of its last day, in UTC")]
     expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
-    warnings: Annotated[
-        list["DocumentProblem"], Field(description="when it was just set: that it is over already; absent otherwise")
-    ] = []
+    warnings: NotRequired[
+        Annotated[
+            list[DocumentProblem], Field(description="when it was just set: that it is over already; absent otherwise")
+        ]
+    ]
 
 
-class Sequences(ResponseModel):
+@_closed
+class Sequences(TypedDict):
     """Every type there is, and every sequence that is configured."""
 
     availableTypes: list[PrefixName]
     items: list[NumberSequence]
 
 
-class Deleted(ResponseModel):
+@_closed
+class Deleted(TypedDict):
     """The sequence is gone."""
 
     ok: Literal[True]
     prefix: Code
 
 
-class UsageItem(ResponseModel):
+@_closed
+class UsageItem(TypedDict):
     """One day in one environment."""
 
     date: Day
@@ -298,15 +356,20 @@ class UsageItem(ResponseModel):
     p95LatencyMs: int
 
 
-class UsageReport(ResponseModel):
+# Apart, because the word is taken in Python.
+_From = TypedDict("_From", {"from": Day})
+
+
+@_closed
+class UsageReport(_From):
     """Whole UTC days that end yesterday; a day without anything has no entry."""
 
-    from_: Annotated[Day, Field(alias="from")]
     to: Day
     items: list[UsageItem]
 
 
-class BillingPeriod(ResponseModel):
+@_closed
+class BillingPeriod(TypedDict):
     """The current UTC month so far."""
 
     period: Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}$")]
@@ -314,9 +377,31 @@ class BillingPeriod(ResponseModel):
     periodEnd: Annotated[Moment, Field(description="exclusive")]
     enabled: bool
     subscriptionId: str | None
-    unitPrice: Annotated[float | None, Field(description="null before the first emission of the month")]
+    unitPrice: Annotated[Amount | None, Field(description="null before the first emission of the month")]
     currency: str
-    pricingTier: Literal["standard", "volume", "enterprise"]
+    pricingTier: PricingTier
     emissionsAccepted: int
-    subtotal: float
+    subtotal: Amount
     lastUpdated: Moment
+
+
+ERROR = ResponseModel(Error)
+TOKEN = ResponseModel(Token)
+ACCEPTED = ResponseModel(AcceptedSubmission)
+DEDUPED = ResponseModel(Deduped)
+NOT_FOUND = ResponseModel(NotFound)
+SUBMISSION = ResponseModel(Submission)
+XML = ResponseModel(Xml)
+TIMELINE = ResponseModel(Timeline)
+PAGE = ResponseModel(Page)
+STRETCH = ResponseModel(Stretch)
+RECEIVED = ResponseModel(Received)
+RECEIVED_PAGE = ResponseModel(ReceivedPage)
+RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
+RECEIVED_XML = ResponseModel(ReceivedXml)
+VALIDATION = ResponseModel(Validation)
+NUMBER_SEQUENCE = ResponseModel(NumberSequence)
+SEQUENCES = ResponseModel(Sequences)
+DELETED = ResponseModel(Deleted)
+USAGE_REPORT = ResponseModel(UsageReport)
+BILLING_PERIOD = ResponseModel(BillingPeriod)

@@ -34,7 +34,7 @@ class About:
 
     summary: str
     group: str
-    answers: dict[int, tuple[type[ResponseModel], ...]]
+    answers: dict[int, tuple[ResponseModel[Any], ...]]
     body: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
     #: Statuses of errors beyond those that every route of its kind has.

@@ -73,7 +73,7 @@ def every_route(
 ) -> tuple[Route, ...]:
     """Make the table of routes, and give `docs` its description."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
-    found_or_not = (response_models.NotFound,)
+    found_or_not = (response_models.NOT_FOUND,)
     routes = (
         Route(
             "POST",
@@ -83,7 +83,7 @@ def every_route(
             About(
                 "Exchange an API key for a token",
                 "Login",
-                {200: (response_models.Token,)},
+                {200: (response_models.TOKEN,)},
                 LoginRequest,
                 errors=(401, 429),
             ),
@@ -96,7 +96,7 @@ def every_route(
             About(
                 "Submit a receipt",
                 _SUBMISSIONS,
-                {202: (response_models.AcceptedSubmission,), 200: (response_models.Deduped,)},
+                {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
                 NewInvoice,
                 links=_TO_ONE,
             ),
@@ -109,7 +109,7 @@ def every_route(
             About(
                 "Validate a receipt without submitting it",
                 _SUBMISSIONS,
-                {200: (response_models.Validation,)},
+                {200: (response_models.VALIDATION,)},
                 NewInvoice,
             ),
         ),
@@ -121,7 +121,7 @@ def every_route(
             About(
                 "List submissions",
                 _SUBMISSIONS,
-                {200: (response_models.Page, response_models.Stretch)},
+                {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
             ),
         ),
@@ -133,7 +133,7 @@ def every_route(
             About(
                 "Ask for the status of a submission",
                 _SUBMISSIONS,
-                {200: (response_models.Submission, *found_or_not)},
+                {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
             ),
         ),
@@ -143,7 +143,7 @@ def every_route(
             "invoices:read",
             invoices.xml,
             About(
-                "Fetch its XML", _SUBMISSIONS, {200: (response_models.Xml, *found_or_not)}, parameters=(_TRACK_OR_ID,)
+                "Fetch its XML", _SUBMISSIONS, {200: (response_models.XML, *found_or_not)}, parameters=(_TRACK_OR_ID,)
             ),
         ),
         Route(
@@ -154,7 +154,7 @@ def every_route(
             About(
                 "Read its events",
                 _SUBMISSIONS,
-                {200: (response_models.Timeline, *found_or_not)},
+                {200: (response_models.TIMELINE, *found_or_not)},
                 parameters=(_TRACK_OR_ID,),
             ),
         ),
@@ -166,7 +166,7 @@ def every_route(
             About(
                 "List what suppliers sent",
                 _RECEIVED,
-                {200: (response_models.ReceivedPage, response_models.ReceivedStretch)},
+                {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
             ),
         ),
@@ -178,7 +178,7 @@ def every_route(
             About(
                 "Show one of them",
                 _RECEIVED,
-                {200: (response_models.Received, *found_or_not)},
+                {200: (response_models.RECEIVED, *found_or_not)},
                 parameters=(_RECEIVED_ID,),
             ),
         ),
@@ -190,7 +190,7 @@ def every_route(
             About(
                 "Fetch its XML and the acknowledgement",
                 _RECEIVED,
-                {200: (response_models.ReceivedXml, *found_or_not)},
+                {200: (response_models.RECEIVED_XML, *found_or_not)},
                 parameters=(_RECEIVED_ID,),
             ),
         ),
@@ -199,7 +199,7 @@ def every_route(
             f"{prefix}/ncf",
             "ncf:read",
             ncf.listed,
-            About("List number sequences", _SEQUENCES, {200: (response_models.Sequences,)}),
+            About("List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
         ),
         Route(
             "POST",
@@ -209,7 +209,7 @@ def every_route(
             About(
                 "Create or change a sequence",
                 _SEQUENCES,
-                {200: (response_models.NumberSequence,)},
+                {200: (response_models.NUMBER_SEQUENCE,)},
                 NewSequence,
                 links=(
                     RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
@@ -225,7 +225,7 @@ def every_route(
             About(
                 "Change of a sequence only what is named",
                 _SEQUENCES,
-                {200: (response_models.NumberSequence,)},
+                {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
                 errors=(404, 409),
@@ -239,7 +239,7 @@ def every_route(
             About(
                 "Delete a sequence",
                 _SEQUENCES,
-                {200: (response_models.Deleted,)},
+                {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
                 errors=(400, 404),
             ),
@@ -249,14 +249,14 @@ def every_route(
             f"{prefix}/usage",
             "usage:read",
             usage.days,
-            About("Read daily usage", _ACCOUNT, {200: (response_models.UsageReport,)}, parameters=(_DAYS,)),
+            About("Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)),
         ),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
             "billing:read",
             billing.current_period,
-            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BillingPeriod,)}),
+            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),

@@ -1,24 +1,51 @@
 """Submissions as clients see them: the fields of interface.md#reading, in its order."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Literal, TypedDict, cast
 
 from fe.ecf.dates import ZONE
+from fe.ecf.problems import Problem, serialize_problem
 from fe.http.parameters import iso
-from fe.lifecycle import Status
+from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
+from fe.lifecycle import NumberFate, Status
 from fe.store.received import Approval
 from fe.store.submissions import Event, Record
 
 
-def serialize_record(record: Record) -> dict[str, Any]:
+class _Tracked(TypedDict, total=False):
+    trackId: str
+
+
+class _Known(_Tracked, total=False):
+    """What a submission shows only where there is something to show."""
+
+    eNCF: str
+    numberFate: NumberFate
+    warnings: list[DocumentProblem]
+    approvalStatus: Literal["approved", "rejected"]
+    approvalReason: str | None
+
+
+def serialize_record(record: Record, approval: Approval | None = None) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
-    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed.
+    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed,
+    `approvalStatus` and `approvalReason` when the buyer has said something.
     """
-    fields: dict[str, Any] = {"taxLogId": str(record.submission_id)}
-    if record.track_id is not None:
-        fields["trackId"] = record.track_id
-    fields |= {
+    tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
+    known: _Known = {}
+    if record.e_ncf is not None:
+        known = {"eNCF": record.e_ncf, "numberFate": record.number_fate}
+    if record.warnings:
+        known["warnings"] = cast(list[DocumentProblem], record.warnings)  # as `serialize_problems` wrote them
+    if approval is not None:
+        known["approvalStatus"] = "approved" if approval.approved else "rejected"
+        if not approval.approved:
+            known["approvalReason"] = approval.reason
+    return {
+        "taxLogId": str(record.submission_id),
+        **tracked,
         "environment": record.environment,
         "status": record.status,
         "qrCodeUrl": record.qr_code_url,
@@ -29,12 +56,8 @@ def serialize_record(record: Record) -> dict[str, Any]:
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
+        **known,
     }
-    if record.e_ncf is not None:
-        fields |= {"eNCF": record.e_ncf, "numberFate": record.number_fate}
-    if record.warnings:
-        fields["warnings"] = record.warnings
-    return fields
 
 
 #: What its receiver may approve or reject.
@@ -47,32 +70,23 @@ def takes_approval(record: Record) -> bool:
     return accepted and record.e_ncf is not None and record.e_ncf.startswith(_TAKE_APPROVAL)
 
 
-def serialize_approval(approval: Approval | None) -> dict[str, Any]:
-    """Show what the buyer said; nothing where they said nothing."""
-    if approval is None:
-        return {}
-    if approval.approved:
-        return {"approvalStatus": "approved"}
-    return {"approvalStatus": "rejected", "approvalReason": approval.reason}
-
-
 #: Who the operator was and what they noted down is not shown to clients.
 _INTERNAL = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
 
 
-def serialize_event(event: Event) -> dict[str, Any]:
+def serialize_event(event: Event) -> TimelineEvent:
     """Show one event of a submission, without what is internal to us."""
     hidden = _INTERNAL.get(event.kind, set())
     detail = {name: value for name, value in event.detail.items() if name not in hidden}
     return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
-def serialize_item(record: Record) -> dict[str, Any]:
+def serialize_item(record: Record) -> Item:
     """Show one item of the history."""
-    fields: dict[str, Any] = {"taxLogId": str(record.submission_id)}
-    if record.track_id is not None:
-        fields["trackId"] = record.track_id
-    return fields | {
+    tracked: _Tracked = {"trackId": record.track_id} if record.track_id is not None else {}
+    return {
+        "taxLogId": str(record.submission_id),
+        **tracked,
         "environment": record.environment,
         "status": record.status,
         "qrCodeUrl": record.qr_code_url,
@@ -80,6 +94,11 @@ def serialize_item(record: Record) -> dict[str, Any]:
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
     }
+
+
+def serialize_problems(problems: Iterable[Problem]) -> list[DocumentProblem]:
+    """Show problems of a document, as they are also kept with a submission."""
+    return [cast(DocumentProblem, serialize_problem(problem)) for problem in problems]
 
 
 def _local(moment: datetime | None) -> str | None:

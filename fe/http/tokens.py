@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -14,7 +14,7 @@ from joserfc.jwk import KeySet, OctKey
 from fe.accounts.keys import SCOPES
 from fe.identifiers import ApiKeyId
 
-LIFETIME = 3600
+LIFETIME: Final = 3600
 _ISSUER = "fe"
 _AUDIENCE = "fe-api"
 _ALGORITHMS = ["HS256"]

@@ -1,11 +1,11 @@
 """GET /usage: what a tenant did, by UTC day and environment."""
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
 
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.parameters import read_number
+from fe.http.response_models import USAGE_REPORT, UsageItem, UsageReport
 from fe.store import usage
 from fe.store.postgres.db import Database
 from fe.store.usage import UsageDay
@@ -26,17 +26,15 @@ class UsageHandlers:
         today = datetime.combine(self._clock().astimezone(UTC).date(), time.min, UTC)
         since = today - timedelta(days=count)
         found = await self._db.run_for(call.identity.tenant_id, usage.days, since, today)
-        return ApiReply(
-            200,
-            {
-                "from": since.date().isoformat(),
-                "to": (today - timedelta(days=1)).date().isoformat(),
-                "items": [_show(day) for day in found],
-            },
-        )
+        answer: UsageReport = {
+            "from": since.date().isoformat(),
+            "to": (today - timedelta(days=1)).date().isoformat(),
+            "items": [_serialize_day(day) for day in found],
+        }
+        return ApiReply(200, USAGE_REPORT.write(answer))
 
 
-def _show(day: UsageDay) -> dict[str, Any]:
+def _serialize_day(day: UsageDay) -> UsageItem:
     return {
         "date": day.day.isoformat(),
         "environment": day.environment,

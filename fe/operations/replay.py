@@ -20,15 +20,22 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.replay_plans import Progress, ReplayPlan, ReplayTrouble
 
-#: How long the canaries may take to come to their verdicts before the plan stops.
-CANARY_PATIENCE = 120.0
 
-#: A row that failed is tried again by itself. Nothing more is released meanwhile, and if it has not got on after so
-#: many seconds, which is three tries, the plan stops: the last of its eight tries would be eight minutes away.
-TROUBLE_PATIENCE = 15.0
+@dataclass(frozen=True, slots=True)
+class PlanPatience:
+    """For how long a plan that runs waits, in seconds."""
 
-#: How often a plan that runs is looked at as a whole: who follows it is told, and failures hold or stop it.
-LOOK_SECONDS = 0.5
+    #: How long the canaries may take to come to their verdicts before the plan stops.
+    canary: float = 120.0
+    #: A row that failed is tried again by itself. Nothing more is released meanwhile, and if it has not got on after so
+    #: long, which is three tries, the plan stops: the last of its eight tries would be eight minutes away.
+    trouble: float = 15.0
+    #: How often a plan is looked at as a whole: who follows it is told, and failures hold or stop it.
+    look: float = 0.5
+
+
+PLAN_PATIENCE = PlanPatience()
+
 #: A look at a large plan costs something: at most this part of the time is spent looking.
 _LOOKING = 0.2
 
@@ -130,6 +137,7 @@ async def run_plan(
     go_on: bool = False,
     wait: bool = True,
     tell: Callable[[Progress], None] = lambda _: None,
+    patience: PlanPatience = PLAN_PATIENCE,
 ) -> Run:
     """Release the rows of a plan that are not released yet, and wait for their ends; or stop when rows fail.
 
@@ -141,7 +149,7 @@ async def run_plan(
     """
     if go_on:
         await db.transact(replay_plans.go_on, plan.plan_id)
-    watch = _Watch(db, plan, tell)
+    watch = _Watch(db, plan, tell, patience)
     all_released = False
     while True:
         stopped = await watch.look()
@@ -150,14 +158,14 @@ async def run_plan(
         if all_released and (not wait or watch.progress.open <= 0):
             return Run(watch.progress)
         if all_released or watch.holds:
-            await trio.sleep(LOOK_SECONDS)
+            await trio.sleep(patience.look)
             continue
         now = clock()
         action = OperatorAction(ActionId(new_id(now)), now, by_whom, plan.reason)
         step = await db.transact(replay_plans.release_next, action, plan.plan_id)
         match step.what:
             case "early":
-                await trio.sleep(min(step.wait, LOOK_SECONDS))
+                await trio.sleep(min(step.wait, patience.look))
             case "canaries":
                 watch.awaits_canaries()
             case "done":
@@ -169,7 +177,10 @@ async def run_plan(
 class _Watch:
     """Looks at a plan now and then; `holds` while nothing more is to be released."""
 
-    def __init__(self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None], patience: PlanPatience
+    ) -> None:
+        self._patience = patience
         self._db = db
         self._plan = plan
         self._tell = tell
@@ -203,7 +214,7 @@ class _Watch:
         self._tell(self.progress)
         why = await self._failures() or await self._canaries()
         now = trio.current_time()
-        self._look_at = now + max(LOOK_SECONDS, (now - began) * (1 / _LOOKING - 1))
+        self._look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
         return why
 
     async def _failures(self) -> str | None:
@@ -218,7 +229,7 @@ class _Watch:
             return _said(counted, "failed again")
         now = trio.current_time()
         self._failing_since = self._failing_since or now
-        return _said(counted, "fails") if now - self._failing_since >= TROUBLE_PATIENCE else None
+        return _said(counted, "fails") if now - self._failing_since >= self._patience.trouble else None
 
     async def _canaries(self) -> str | None:
         if self._canaries_since is None:
@@ -227,9 +238,9 @@ class _Watch:
         if not still:
             await self._db.run(replay_plans.pass_canaries, self._plan.plan_id)
             self._canaries_since = None
-        elif trio.current_time() - self._canaries_since >= CANARY_PATIENCE:
+        elif trio.current_time() - self._canaries_since >= self._patience.canary:
             waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
-            return f"a canary came to no end within {CANARY_PATIENCE:g} s: {still[0].subject} {waits}"
+            return f"a canary came to no end within {self._patience.canary:g} s: {still[0].subject} {waits}"
         return None
 
 

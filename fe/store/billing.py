@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from psycopg.rows import class_row
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
+
+PricingTier = Literal["standard", "volume", "enterprise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class Snapshot:
     subscription_id: str | None
     unit_price: Decimal | None
     currency: str
-    pricing_tier: str
+    pricing_tier: PricingTier
     emissions: int
 
 
@@ -62,7 +65,7 @@ async def enable(
     subscription_id: str,
     unit_price: Decimal,
     currency: str = "USD",
-    pricing_tier: str = "standard",
+    pricing_tier: PricingTier = "standard",
 ) -> None:
     """Enable a tenant's billing, or change under what it is billed."""
     await conn.execute(

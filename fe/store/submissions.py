@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
@@ -431,7 +431,9 @@ _XML = """
 """
 
 
-async def xml(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> tuple[str, bytes]:
+async def xml(
+    conn: Conn, tenant_id: TenantId, submission_id: SubmissionId
+) -> tuple[Literal["signed", "original"], bytes]:
     """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
     cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
     row = await cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What judging a document before acceptance needs to know of its tenant."""
+"""What validating a document before acceptance needs to know of its tenant."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -88,6 +88,14 @@ def pause(seconds: float) -> Step:
     return step
 
 
+def wait_for(event: trio.Event) -> Step:
+    async def step(_: Stream, __: Heard) -> bool:
+        await event.wait()
+        return True
+
+    return step
+
+
 def tell(arrived: trio.Event) -> Step:
     async def step(_: Stream, __: Heard) -> bool:
         arrived.set()
@@ -134,6 +142,8 @@ class Scripted:
         self.heard: list[Heard] = []
         self.connections = 0
         self.open = 0
+        #: Set when the connection of that number, from 1, is closed on this side.
+        self.closed: defaultdict[int, trio.Event] = defaultdict(trio.Event)
         self.clients: list[Authority] = []
         self._tls = tls
         self._script: dict[str, deque[Step]] = defaultdict(deque)
@@ -173,6 +183,7 @@ class Scripted:
         finally:
             self.open -= 1
             await trio.aclose_forcefully(tcp)
+            self.closed[number].set()
 
     async def _hear(self, stream: Stream, number: int) -> Heard | None:
         received = b""

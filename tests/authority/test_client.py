@@ -1,6 +1,7 @@
 """Documents and questions over real sockets: what was sent, what it means, what every kind of fault leaves behind."""
 
 import socket
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -24,7 +25,9 @@ from tests.authority.scripted import (
     SEMILLA,
     TRACK_ID,
     VALIDAR,
+    Heard,
     Step,
+    Stream,
     client,
     collector,
     document,
@@ -40,6 +43,7 @@ from tests.authority.scripted import (
     scripted,
     session,
     tell,
+    wait_for,
 )
 
 TEST = Environment.TESTECF
@@ -300,11 +304,21 @@ async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers
     async with scripted() as server:
         authority = client(server, timeouts=QUICK)
         await authority.submit(document(1), owner())
-        server.then(RECEPCION, in_turn(pause(0.5), say({"trackId": "late"})), say({"trackId": "own"}))
+        gave_up, said = trio.Event(), trio.Event()
+
+        async def say_late(stream: Stream, heard: Heard) -> bool:
+            await gave_up.wait()
+            with suppress(trio.BrokenResourceError):
+                await say({"trackId": "late"})(stream, heard)
+            said.set()
+            return True
+
+        server.then(RECEPCION, say_late, say({"trackId": "own"}))
 
         with pytest.raises(OutcomeUnknown, match=r"no complete answer within 0\.3 s"):
             await authority.submit(document(2), owner())
-        await trio.sleep(0.4)
+        gave_up.set()
+        await said.wait()
         answer = await authority.submit(document(3), owner())
 
         assert isinstance(answer, Receipt)
@@ -313,14 +327,17 @@ async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers
 
 async def test_a_second_answer_to_one_request_is_never_taken_for_anothers() -> None:
     twice = http(b'{"trackId":"first"}') + http(b'{"trackId":"surplus"}')
-    late_surplus = in_turn(raw(http(b'{"trackId":"first"}')), pause(0.1), raw(http(b'{"trackId":"surplus"}')))
-    for step in (raw(twice), late_surplus):
+    one, surplus = raw(http(b'{"trackId":"first"}')), raw(http(b'{"trackId":"surplus"}'))
+    for at_once in (True, False):
+        taken, sent = trio.Event(), trio.Event()
+        step = raw(twice) if at_once else in_turn(one, wait_for(taken), surplus)
         async with scripted() as server:
             authority = client(server)
-            server.then(RECEPCION, step, say({"trackId": "second"}))
+            server.then(RECEPCION, in_turn(step, tell(sent)), say({"trackId": "second"}))
 
             first = await authority.submit(document(1), owner())
-            await trio.sleep(0.2)
+            taken.set()
+            await sent.wait()
             second = await authority.submit(document(2), owner())
 
             assert [answer.track_id for answer in (first, second)] == ["first", "second"]
@@ -331,7 +348,7 @@ async def test_a_connection_the_authority_closed_meanwhile_is_not_used() -> None
         authority = client(server)
         server.then(RECEPCION, in_turn(say({"trackId": "first"}), hang_up))
         await authority.submit(document(1), owner())
-        await trio.sleep(0.05)
+        await server.closed[server.heard[-1].connection].wait()
 
         answer = await authority.submit(document(2), owner())
 

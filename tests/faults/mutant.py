@@ -21,7 +21,7 @@ from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store import submissions
 from fe.store.keys import ApiKey
-from fe.store.postgres.db import Conn
+from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue import outbox, workers
 from fe.store.queue.outbox import Work
@@ -106,7 +106,12 @@ def never_looks_after_the_dead() -> None:
 
 def remembers_keys_for_ever() -> None:
     """I9: a key that was good stays good."""
-    auth.FRESH_FOR = auth.BELIEVED_FOR = 1e9
+    build = auth.KeyStates.__init__
+
+    def for_ever(self: auth.KeyStates, db: Database, patience: auth.KeyPatience = auth.KEY_PATIENCE) -> None:
+        build(self, db, replace(patience, fresh=1e9, believed=1e9))
+
+    auth.KeyStates.__init__ = for_ever  # type: ignore[method-assign]
 
 
 def renews_the_hold() -> None:

@@ -8,7 +8,6 @@ import trio
 import trio.lowlevel
 
 from fe.config import load_settings
-from fe.http import app
 from fe.http.app import PREFIX
 from fe.http.server import connection, listener
 from fe.store.postgres.db import Database
@@ -114,8 +113,7 @@ async def test_fifty_chunks_without_a_token_are_refused_once_and_are_no_fault_of
 async def hasty(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
     """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
     monkeypatch.setattr(listener, "KEEP_ALIVE_SECONDS", 0.5)
-    monkeypatch.setattr(app, "BODY_SECONDS", 1)
-    return await start_front(nursery, front_db)
+    return await start_front(nursery, front_db, body_seconds=1)
 
 
 async def test_an_idle_connection_is_closed(hasty: Running) -> None:

@@ -9,8 +9,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from fe.http import auth
-from fe.http.auth import KeyStates
+from fe.http.auth import KeyPatience, KeyStates
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -35,26 +34,23 @@ async def away(dsn: str) -> AsyncIterator[None]:
             server.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS true'.encode())
 
 
-async def test_service_returns_after_a_blip_although_calls_never_pause(
-    db: Database, dsn: str, key: Key, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
-    monkeypatch.setattr(auth, "BELIEVED_FOR", 0.4)
+async def test_service_returns_after_a_blip_although_calls_never_pause(db: Database, dsn: str, key: Key) -> None:
+    patience = KeyPatience(fresh=0.2, believed=0.4)
     answers: list[int] = []
     async with open_database(dsn, max_size=2, patience=1, role=FRONT) as own, trio.open_nursery() as nursery:
-        front = await start_front(nursery, own)
+        front = await start_front(nursery, own, key_patience=patience)
         async with front.client(await front.token(key)) as api:
 
             async def call_on() -> None:
                 while True:
                     answers.append((await api.get("/ncf")).status_code)
-                    await trio.sleep(auth.RETRY_SECONDS / 20)
+                    await trio.sleep(patience.retry / 20)
 
             for _ in range(3):
                 nursery.start_soon(call_on)
             await until(lambda: answers.count(200) > 5)
             async with away(dsn):
-                await trio.sleep(auth.RETRY_SECONDS + 0.2)
+                await trio.sleep(patience.retry + 0.2)
                 await until(lambda: answers[-5:] == [503] * 5)
             await until(lambda: answers[-5:] == [200] * 5)
             nursery.cancel_scope.cancel()
@@ -93,12 +89,10 @@ async def speechless(dsn: str) -> AsyncIterator[None]:
 
 
 async def test_a_key_that_could_not_be_asked_after_holds_up_no_other_key(
-    db: Database, counting: Counting, dsn: str, tenant: TenantId, key: Key, monkeypatch: pytest.MonkeyPatch
+    db: Database, counting: Counting, dsn: str, tenant: TenantId, key: Key
 ) -> None:
-    monkeypatch.setattr(auth, "ASKED_FOR", 0.2)
-    monkeypatch.setattr(auth, "RETRY_SECONDS", 1e6)
     other = await make_key(db, tenant)
-    states = KeyStates(counting)
+    states = KeyStates(counting, KeyPatience(asked=0.2, retry=1e6))
     async with speechless(dsn):
         with pytest.raises(DatabaseUnavailable):
             await states.find(key.api_key_id)
@@ -113,12 +107,10 @@ async def test_a_key_that_could_not_be_asked_after_holds_up_no_other_key(
 
 
 async def test_whoever_waits_for_an_answer_in_vain_does_not_ask_again_one_after_the_other(
-    counting: Counting, dsn: str, key: Key, monkeypatch: pytest.MonkeyPatch
+    counting: Counting, dsn: str, key: Key
 ) -> None:
     """One question takes longer than the wait after it: measured from its beginning there would be none."""
-    monkeypatch.setattr(auth, "ASKED_FOR", 0.5)
-    monkeypatch.setattr(auth, "RETRY_SECONDS", 0.4)
-    states = KeyStates(counting)
+    states = KeyStates(counting, KeyPatience(asked=0.5, retry=0.4))
     refused: list[int] = []
 
     async def ask(number: int) -> None:

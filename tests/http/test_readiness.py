@@ -1,12 +1,13 @@
 """/readyz: it says what a request would find, it is asked as often as anybody likes, and it leaves nothing behind."""
 
+from dataclasses import replace
+
 import httpx
-import pytest
 import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from fe.http import health
+from fe.http.health import LookPatience
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
@@ -21,10 +22,10 @@ async def ask(front: Running) -> tuple[int, str]:
     return answer.status_code, answer.json().get("message", "")
 
 
-@pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call looks for itself."""
-    monkeypatch.setattr(health, "KEPT_FOR", 0.0)
+#: Each call looks for itself.
+EAGER = LookPatience(kept=0.0)
+#: One look serves all calls.
+LASTING = LookPatience(kept=1e6)
 
 
 def pages(dsn: str) -> int:
@@ -36,8 +37,10 @@ def pages(dsn: str) -> int:
     return taken
 
 
-@pytest.mark.usefixtures("eager")
-async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(front: Running, dsn: str) -> None:
+async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(
+    front_db: Database, nursery: trio.Nursery, dsn: str
+) -> None:
+    front = await start_front(nursery, front_db, look_patience=EAGER)
     for _ in range(4):
         assert await ask(front) == (200, "")
 
@@ -49,20 +52,20 @@ async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(front: R
 
 
 async def test_however_often_it_is_asked_the_database_is_looked_at_once(
-    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+    front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:
-    monkeypatch.setattr(health, "KEPT_FOR", 1e6)
-    async with trio.open_nursery() as nursery:
+    front = await start_front(nursery, front_db, look_patience=LASTING)
+    async with trio.open_nursery() as askers:
         for _ in range(40):
-            nursery.start_soon(ask, front)
+            askers.start_soon(ask, front)
 
     assert pages(dsn) == 1
 
 
 async def test_who_asks_and_leaves_ends_no_look_and_begins_no_other(
-    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+    front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:
-    monkeypatch.setattr(health, "KEPT_FOR", 1e6)
+    front = await start_front(nursery, front_db, look_patience=LASTING)
     request = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
     with plain(dsn) as conn, conn.transaction():
         conn.execute("LOCK TABLE write_probes IN ACCESS EXCLUSIVE MODE")
@@ -71,26 +74,25 @@ async def test_who_asks_and_leaves_ends_no_look_and_begins_no_other(
             await stream.send_all(request)
             await trio.sleep(0.01)
             await stream.aclose()
-        async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as asker:
             waiting: list[tuple[int, str]] = []
 
             async def wait_for_it() -> None:
                 waiting.append(await ask(front))
 
-            nursery.start_soon(wait_for_it)
+            asker.start_soon(wait_for_it)
 
     assert waiting == [(503, "the database takes no writes")]
     assert pages(dsn) == 0
 
 
-@pytest.mark.usefixtures("eager")
 async def test_a_database_that_only_reads_is_not_ready(dsn: str, nursery: trio.Nursery) -> None:
     """A standby, or a primary that was told to: the look-up of a key works there."""
     name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
     with plain(dsn) as conn:
         conn.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
     async with open_database(dsn, max_size=2, role=FRONT) as db:
-        front = await start_front(nursery, db)
+        front = await start_front(nursery, db, look_patience=EAGER)
         assert await ask(front) == (503, "the database takes no writes")
         with plain(make_conninfo(dsn, dbname="postgres")) as conn:
             conn.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
@@ -100,19 +102,18 @@ async def test_a_database_that_only_reads_is_not_ready(dsn: str, nursery: trio.N
                 await trio.sleep(0.05)
 
 
-@pytest.mark.usefixtures("eager")
 async def test_a_database_in_which_no_key_can_be_looked_up_is_not_ready(
-    front: Running, dsn: str, monkeypatch: pytest.MonkeyPatch
+    front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:
-    monkeypatch.setattr(health, "_PATIENCE", 0.5)
+    front = await start_front(nursery, front_db, look_patience=replace(EAGER, within=0.5))
     with plain(dsn) as conn, conn.transaction():
         conn.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
         assert await ask(front) == (503, "the database does not answer")
 
 
-@pytest.mark.usefixtures("eager")
-async def test_a_full_disk_is_not_ready(front: Running, db: Database, dsn: str) -> None:
+async def test_a_full_disk_is_not_ready(front_db: Database, nursery: trio.Nursery, dsn: str) -> None:
     """Really full: the rows of documents lie on a file system of a megabyte, and something else has filled it."""
+    front = await start_front(nursery, front_db, look_patience=EAGER)
     with small_disk(dsn, "write_probes") as disk:
         assert await ask(front) == (200, "")
         disk.fill()

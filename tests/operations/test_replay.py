@@ -15,8 +15,16 @@ from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, CertificateId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.operations import replay as replays
-from fe.operations.replay import Preview, Run, act_on_each, can_be_asked, preview, run_plan
+from fe.operations.replay import (
+    PLAN_PATIENCE,
+    PlanPatience,
+    Preview,
+    Run,
+    act_on_each,
+    can_be_asked,
+    preview,
+    run_plan,
+)
 from fe.store.postgres.db import Database, open_database
 from fe.store.queue import audit, dead_letters, outbox, replay_plans
 from fe.store.queue.audit import OperatorAction
@@ -175,8 +183,15 @@ async def make_plan(
     return plan
 
 
-async def run(db: Database, plan: ReplayPlan, *, go_on: bool = False, wait: bool = False) -> Run:
-    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait)
+async def run(
+    db: Database,
+    plan: ReplayPlan,
+    *,
+    go_on: bool = False,
+    wait: bool = False,
+    patience: PlanPatience = PLAN_PATIENCE,
+) -> Run:
+    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait, patience=patience)
 
 
 async def going(db: Database) -> list[SubmissionId]:
@@ -312,11 +327,11 @@ async def _let_fail(db: Database, subject: SubmissionId) -> None:
     await fail_again(db, subject)
 
 
-async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "CANARY_PATIENCE", 0.1)
+async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:
+    patience = PlanPatience(canary=0.1)
     plan = await make_plan(db, await make_dead(db, 2), canary=1)
 
-    ended = await run(db, plan)
+    ended = await run(db, plan, patience=patience)
 
     assert ended.stopped is not None
     assert ended.stopped.startswith("a canary came to no end within 0.1 s: ")
@@ -359,15 +374,13 @@ async def test_going_on_passes_over_what_failed_sends_a_canary_again_and_keeps_t
     assert set((await times_replayed(db)).values()) == {1}
 
 
-async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_before(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
+async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_before(db: Database) -> None:
+    patience = PlanPatience(look=0.01)
     dead = await make_dead(db, 30)
     plan = await make_plan(db, dead, canary=1, per_second=20)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
-        await run(db, plan)
+        await run(db, plan, patience=patience)
 
     async def let_the_third_fail() -> None:
         await _accept_all(db, dead[1:2])
@@ -375,17 +388,14 @@ async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_befo
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(let_the_third_fail)
-        ended = await run(db, plan, go_on=True)
+        ended = await run(db, plan, go_on=True, patience=patience)
 
     assert ended.stopped == f"a released row failed again: {dead[2][1]} E310000000002: again"
     assert ended.progress.released < 30
 
 
-async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.3)
+async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(db: Database) -> None:
+    patience = PlanPatience(look=0.01, trouble=0.3)
     dead = await make_dead(db, 60)
     plan = await make_plan(db, dead, per_second=20)
 
@@ -395,15 +405,15 @@ async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(let_a_try_fail)
-        ended = await run(db, plan)
+        ended = await run(db, plan, patience=patience)
 
     assert ended.stopped == f"a released row fails: {dead[0][1]} E310000000000: status 503"
     assert ended.progress.released < 60
     assert ended.progress.failed == []  # it is being tried again: the stop did not wait for its last try
 
 
-async def test_a_row_over_which_a_process_died_is_a_failure(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "TROUBLE_PATIENCE", 0.0)
+async def test_a_row_over_which_a_process_died_is_a_failure(db: Database) -> None:
+    patience = PlanPatience(trouble=0.0)
     dead = await make_dead(db, 2)
     plan = await make_plan(db, dead, canary=1)
 
@@ -414,15 +424,13 @@ async def test_a_row_over_which_a_process_died_is_a_failure(db: Database, monkey
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(die_over_it)
-        ended = await run(db, plan)
+        ended = await run(db, plan, patience=patience)
 
     assert ended.stopped == f"a canary fails: {dead[0][1]} E310000000000: processes died over it: 1"
 
 
-async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replays, "LOOK_SECONDS", 0.01)
+async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: Database) -> None:
+    patience = PlanPatience(look=0.01)
     dead = await make_dead(db, 20)
     plan = await make_plan(db, dead, per_second=50)
     first = dead[0][1]
@@ -445,7 +453,7 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(fail_and_get_on)
-        ended = await run(db, plan)
+        ended = await run(db, plan, patience=patience)
 
     assert held[0] < 20
     assert (ended.stopped, ended.progress.released, ended.progress.ended) == (None, 20, 1)
@@ -506,7 +514,7 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
     async with trio.open_nursery() as nursery:
         nursery.start_soon(go_through)
         await bring_to_an_end(db, dead[0][1])
-        await trio.sleep(2 * replays.LOOK_SECONDS)
+        await trio.sleep(2 * PLAN_PATIENCE.look)
         while_one_is_under_way = list(ended)
         await bring_to_an_end(db, dead[1][1], Status.REJECTED)
 

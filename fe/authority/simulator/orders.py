@@ -83,7 +83,7 @@ def _chance(entry: tuple[str, Any]) -> tuple[FaultKind, float]:
 
 def show_script(script: Script) -> dict[str, Any]:
     """A script as JSON, under the names it was ordered with."""
-    shown = {
+    fields = {
         "id": script.number,
         "kind": script.fault.kind,
         "status": script.fault.status,
@@ -95,7 +95,7 @@ def show_script(script: Script) -> dict[str, Any]:
         "times": script.times or 0,
         "skip": script.skip,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def show_window(window: FaultWindow) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def show_window(window: FaultWindow) -> dict[str, Any]:
 
 def show_plan(plan: FaultPlan) -> dict[str, Any]:
     """A plan as JSON; it can be ordered again from this."""
-    shown: dict[str, Any] = {"plan": dict(plan.probabilities), "seed": plan.seed}
+    fields: dict[str, Any] = {"plan": dict(plan.probabilities), "seed": plan.seed}
     if plan.operations is not None:
-        shown["operations"] = sorted(plan.operations)
-    return shown
+        fields["operations"] = sorted(plan.operations)
+    return fields

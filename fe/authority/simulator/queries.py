@@ -46,12 +46,12 @@ async def result(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
         filed = state.ledger.another(filed) or filed
     if filed is None:
         return _result(state, track_id, 0, None, used=False, messages=[])
-    shown = filed.track_id or track_id
+    named = filed.track_id or track_id
     if not filed.decided(call.now) or call.suffers(FaultKind.STUCK):
-        return _result(state, shown, 3, filed, used=False, messages=[])
+        return _result(state, named, 3, filed, used=False, messages=[])
     verdict = filed.verdict
     messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
-    return _result(state, shown, verdict.code, filed, used=verdict.number_used, messages=messages)
+    return _result(state, named, verdict.code, filed, used=verdict.number_used, messages=messages)
 
 
 def _result(

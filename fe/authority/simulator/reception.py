@@ -193,19 +193,19 @@ async def receive_summary(state: AuthorityState, call: AuthorityCall) -> Authori
         return _summary_reply(2, "Rechazado", [(refusal.code, refusal.text)], None, used=False)
     filed = _filed(state, call, part, examined)
     verdict = filed.verdict
-    shown = [(str(message.codigo), message.valor) for message in verdict.messages]
+    messages = [(str(message.codigo), message.valor) for message in verdict.messages]
     # When the authority itself breaks down it answers without the number (authority.md#summary).
     number = None if call.suffers(FaultKind.TRY_AGAIN) else filed.e_ncf
-    return _summary_reply(verdict.code, verdict.estado.value, shown, number, used=verdict.number_used)
+    return _summary_reply(verdict.code, verdict.estado.value, messages, number, used=verdict.number_used)
 
 
 def _summary_reply(
-    code: int, estado: str, shown: list[tuple[str, str]], number: str | None, *, used: bool
+    code: int, estado: str, messages: list[tuple[str, str]], number: str | None, *, used: bool
 ) -> AuthorityReply:
     content = {
         "codigo": code,
         "estado": estado,
-        "mensajes": [{"codigo": codigo, "valor": valor} for codigo, valor in shown],
+        "mensajes": [{"codigo": codigo, "valor": valor} for codigo, valor in messages],
         "encf": number,
         "secuenciaUtilizada": used,
     }

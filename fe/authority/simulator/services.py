@@ -85,14 +85,14 @@ async def services(state: AuthorityState, call: AuthorityCall) -> AuthorityReply
 
 async def windows(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 14: the windows that are open or to come, in local time, one entry a day."""
-    shown = [
+    windows = [
         {"ambiente": _NAMES[environment], **day}
         for window in state.faults.windows
         if window.end is None or window.end > call.now
         for environment in ([window.environment] if window.environment else _NAMES)
         for day in _days(window)
     ]
-    return AuthorityReply({"ventanaMantenimientos": shown})
+    return AuthorityReply({"ventanaMantenimientos": windows})
 
 
 def _days(window: FaultWindow) -> list[dict[str, Any]]:

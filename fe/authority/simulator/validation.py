@@ -22,7 +22,7 @@ from fe.ecf.trust import check_certificate
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDocument:
-    """A document before its judge: what it says, where it came in, and what the authority knows."""
+    """A document that is validated: what it says, where it came in, and what the authority knows."""
 
     examined: Examined
     operation: SimulatedOperation
@@ -59,8 +59,8 @@ def validate(case: ReceivedDocument, catalogue: Catalogue) -> LedgerVerdict:
         if not findings:
             continue
         rejecting = [finding for finding in findings if not finding.conditional]
-        shown = rejecting or findings
-        messages = tuple(dict.fromkeys(message(catalogue, finding.reason, finding.text) for finding in shown))
+        counted = rejecting or findings
+        messages = tuple(dict.fromkeys(message(catalogue, finding.reason, finding.text) for finding in counted))
         if not rejecting:
             return LedgerVerdict(Estado.CONDITIONAL, messages, number_used=True)
         used = not any(finding.reason in NUMBER_STAYS_FREE for finding in rejecting)

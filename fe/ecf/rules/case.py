@@ -15,7 +15,7 @@ from fe.ecf.taxes import Rates
 
 
 class Examination:
-    """One document and the moment it is judged at. `now` must know its zone (ValueError)."""
+    """One document and the moment it is validated at. `now` must know its zone (ValueError)."""
 
     __slots__ = (
         "buyer",

@@ -1,4 +1,4 @@
-"""The authority's format as tables of ours, and documents judged by them.
+"""The authority's format as tables of ours, and documents validated against them.
 
 `header`, `details`, `ecf` and `ancillary` say which elements there are, in which order and how often; `simple` and the
 code lists say what their text may be. A test walks them beside the authority's XSDs, which are not ours to ship.
@@ -24,10 +24,10 @@ def validate(element: etree._Element) -> list[Problem]:
     (All, up to MAX_PROBLEMS: after those comes one that says there are more.)
 
     `element` is a root of ECF, RFCE, ACECF, ANECF, ARECF or SemillaModel, with or without its `Signature`: the
-    authority's schemas demand one, so an unsigned document is judged as if it followed. Empty tags are a problem, but
-    for an empty `Comprador` in a type 32 and an RFCE (authority.md#empty-buyer), and so are blanks around anything
+    authority's schemas demand one, so an unsigned document is validated as if it followed. Empty tags are a problem,
+    but for an empty `Comprador` in a type 32 and an RFCE (authority.md#empty-buyer), and so are blanks around anything
     but a free text. Lines are given for a document
-    that was read from more than one line. An e-CF without a good TipoeCF is judged by the type in its e-NCF;
+    that was read from more than one line. An e-CF without a good TipoeCF is validated by the type in its e-NCF;
     if that says nothing either, the type is the only problem. Any thread may call it.
     """
     kind = kind_of(element) or probable_kind(element)

@@ -2,7 +2,7 @@ r"""The simple types of the format: one name for each kind of value, used by the
 
 Patterns are those of the authority's XSDs, in XSD syntax, so `\d` and `\w` are Unicode's and a pattern holds for the
 whole text. Where an XSD leaves a decimal point unescaped, ours does too (`any_point`): any digit may then stand in its
-place, and a percentage of "3 + 2 digits" may be 12345. We judge as the authority does.
+place, and a percentage of "3 + 2 digits" may be 12345. We validate as the authority does.
 """
 
 from functools import lru_cache

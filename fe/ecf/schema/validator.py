@@ -44,12 +44,12 @@ class _Walk:
     def __init__(self, kind: DocumentKind, tree: etree._Element, *, values: bool = True) -> None:
         self._kind = kind
         self._tree = tree
-        #: Whether values are judged too, and what is missing; else only whether what is there fits.
+        #: Whether values are validated too, and what is missing; else only whether what is there fits.
         self._values = values
         #: For each problem, where it is.
         self.spots: list[Spot] = []
         self._problems = Findings()
-        #: A document of 10,000 lines repeats its units and rates: each value is judged once.
+        #: A document of 10,000 lines repeats its units and rates: each value is validated once.
         self._known: dict[tuple[str, str], str | None] = {}
         last = tree[-1] if len(tree) else tree
         #: Where a document stands on one line, its number says nothing.

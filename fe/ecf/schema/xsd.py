@@ -1,4 +1,4 @@
-"""Our tables as an XSD, so that libxml2 can judge a document in some 20 microseconds.
+"""Our tables as an XSD, so that libxml2 can validate a document in some 20 microseconds.
 
 libxml2 fills its table of built-in types (`xs:string`, ...) when the first schema is compiled, and takes no lock. When
 several threads compile first, the table stays broken for as long as the process lives: nothing compiles any more.
@@ -34,9 +34,9 @@ etree.XMLSchema(etree.Element(f"{{{XS}}}schema"))  # fills the table of built-in
 
 
 def prepare() -> None:
-    """Compile all that judging documents needs: a fraction of a second, and nothing when it was done before.
+    """Compile all that validating documents needs: a fraction of a second, and nothing when it was done before.
 
-    Call it before the first thread that judges documents starts, and before a fork, so that all processes share it.
+    Call it before the first thread that validates documents starts, and before a fork, so that all processes share it.
     """
     for kind in kinds():
         compiled(kind)
@@ -146,8 +146,8 @@ _one_by_one = threading.Lock()
 def violations(simple: Simple, text: str) -> list[str]:
     """The names of the facets that `text` breaks, `DATATYPE` for what is no number at all; empty if it is fine.
 
-    Judged by the same libxml2 that judges whole documents, so there is one reading of the facets, not two. Any thread
-    may ask; they take turns, as the names are read from the schema's log, which is one for all.
+    By the same libxml2 that validates whole documents, so there is one reading of the facets, not two. Any thread may
+    ask; they take turns, as the names are read from the schema's log, which is one for all.
     """
     probe = etree.Element(simple.name)
     probe.text = text

@@ -88,11 +88,11 @@ class ReceptionApi:
             return ApiReply(problem.status, problem.body, problem.headers)
 
     async def _alive(self, call: Call) -> ApiReply:
-        return ApiReply(200, {"status": "ok"})
+        return ApiReply(200, write_json({"status": "ok"}))
 
     async def _ready(self) -> ApiReply:
         await self._db.run(received.receiver, Environment.ECF, _NOBODY)  # a database that is away becomes 503
-        return ApiReply(200, {"status": "ready"})
+        return ApiReply(200, write_json({"status": "ready"}))
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do nothing beside requests, until cancelled."""
@@ -158,7 +158,6 @@ async def _refuse(error: HTTPException) -> Response:
 
 
 def _respond(reply: ApiReply) -> Response:
-    raw = reply.body if isinstance(reply.body, bytes) else write_json(reply.body)
-    response = Response(raw, reply.status, content_type="application/json")
+    response = Response(reply.body, reply.status, content_type="application/json")
     response.headers.update(reply.headers)
     return response

@@ -12,6 +12,7 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
 from fe.ecf.parse import MalformedXml
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
@@ -119,7 +120,7 @@ class Suppliers:
             raise ApiError(400, f"xml: {wrong}") from None
         except ApprovalRefused as refused:
             raise ApiError(400, str(refused)) from None
-        return ApiReply(200, {"message": "received"})
+        return ApiReply(200, write_json({"message": "received"}))
 
     def _presenter(self, receiver: Receiver, call: Call) -> str | None:
         """Who presents: the holder of a token. Without a good one the call ends where the receiver demands it."""
@@ -150,7 +151,7 @@ def _audience(receiver: Receiver) -> str:
 def _token_reply(token: Token, accept: str) -> ApiReply:
     fields = {"token": token.text, "expira": _utc(token.expires), "expedido": _utc(token.issued)}
     if "xml" not in accept.lower() or "json" in accept.lower():
-        return ApiReply(200, fields)
+        return ApiReply(200, write_json(fields))
     inside = "".join(f"<{name}>{text}</{name}>" for name, text in fields.items())  # nothing in them needs escaping
     body = f'<?xml version="1.0" encoding="utf-8"?><RespuestaAutenticacion>{inside}</RespuestaAutenticacion>'
     return ApiReply(200, body.encode(), _XML)

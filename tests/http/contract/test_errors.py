@@ -12,8 +12,8 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fe.http import auth
 from fe.http.app import PREFIX, create_app
+from fe.http.auth import KeyPatience
 from fe.http.parameters import parse_moment, read_track_or_id
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.migrate import migrations
@@ -174,13 +174,11 @@ async def test_a_fault_of_ours_is_500_and_says_nothing_more(
 
 
 async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
-    db: Database, dsn: str, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch, start: Start
+    db: Database, dsn: str, nursery: trio.Nursery, key: Key, start: Start
 ) -> None:
-    monkeypatch.setattr(auth, "FRESH_FOR", 0.2)
-    monkeypatch.setattr(auth, "BELIEVED_FOR", 0.6)
-    monkeypatch.setattr(auth, "RETRY_SECONDS", 0.1)
+    patience = KeyPatience(fresh=0.2, believed=0.6, retry=0.1)
     async with open_database(dsn, max_size=2, patience=0.3, role=FRONT) as own, trio.open_nursery() as serving:
-        front = await start(serving, own)
+        front = await start(serving, own, key_patience=patience)
         async with front.client(await front.token(key)) as api:
             assert (await api.get("/ncf")).status_code == 200
             name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
@@ -200,7 +198,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
                 await server.run(close)
                 await server.run(cut)
                 first = await api.get("/ncf")
-                await trio.sleep(0.7)
+                await trio.sleep(patience.believed)
                 closed = await api.get("/ncf")
                 login = await api.post("/login", json=key.credentials)
                 root = f"http://127.0.0.1:{front.port}"

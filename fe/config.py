@@ -146,12 +146,26 @@ class Settings(BaseSettings):
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
+    reception_bind: str = Field(
+        "", description="address and port on which suppliers are received; empty: nobody is (docs/operations.md)"
+    )
+    reception_roots: Path | None = Field(
+        None, description="PEM file of the certifiers whose certificates suppliers may sign with; needed to receive"
+    )
+    reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
+    reception_threads: int = Field(
+        2, ge=1, description="suppliers' documents judged or acknowledged at once per process"
+    )
+    reception_calls_per_second: float = Field(
+        20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"
+    )
+
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: Peppers | None = Field(
         None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"
     )
     kek: KeyEncryptionKeys | None = Field(
-        None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors and CLI"
+        None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors, reception and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
 

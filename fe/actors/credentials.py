@@ -82,7 +82,7 @@ class SigningCredentials:
                 del self._slots[key]
 
     async def _open(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
-        encrypted = await self._db.run(certificates.encrypted, tenant_id, certificate_id)
+        encrypted = await self._db.run_for(tenant_id, certificates.encrypted, certificate_id)
         if encrypted is None:
             raise CannotOpen("no certificate available: it was removed")
         if encrypted.passphrase is None:

@@ -26,6 +26,7 @@ from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
 from fe.http.rate_limit import Buckets
+from fe.http.received import ReceivedHandlers
 from fe.http.route_types import Route
 from fe.http.routes import every_route
 from fe.http.server.addresses import client_address
@@ -128,6 +129,7 @@ class Api:
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies),
             Invoices(db, self._acceptance, self._waiting, clock, metrics),
+            ReceivedHandlers(db),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

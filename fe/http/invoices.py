@@ -34,14 +34,20 @@ from fe.http.response_models import (
     Validation,
     Xml,
 )
-from fe.http.serializers import serialize_event, serialize_item, serialize_problems, serialize_record
+from fe.http.serializers import (
+    serialize_event,
+    serialize_item,
+    serialize_problems,
+    serialize_record,
+    takes_approval,
+)
 from fe.issuing.accept import Acceptance, admit, remarks
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import history, submissions, tenant_context
+from fe.store import history, received, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -120,7 +126,11 @@ class Invoices:
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
         again = _POLLING.get(record.status)
-        return ApiReply(200, SUBMISSION.write(serialize_record(record)), (("Retry-After", again),) if again else ())
+        said = None
+        if takes_approval(record):
+            said = await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+        answer = SUBMISSION.write(serialize_record(record, said))
+        return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""

@@ -1,6 +1,6 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
 
-The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py.
+The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py, reception in fe/reception.py.
 """
 
 import math
@@ -9,30 +9,23 @@ from functools import partial
 
 import structlog
 import trio
-from cryptography import x509
 
 from fe import __version__, failpoints
-from fe.actors.credentials import CannotOpen, SigningCredentials
+from fe.actors.credentials import SigningCredentials
 from fe.actors.run import run_actors
-from fe.clock import Clock, clock_ahead
-from fe.config import ConfigError, Settings, read_networks
+from fe.clock import clock_ahead
+from fe.config import Settings
 from fe.ecf import libxml, schema
-from fe.ecf.signature import Signer
 from fe.hardening import close_memory
 from fe.http.app import HttpDeps, create_app
-from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
-from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.processes import Listeners, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
-from fe.receiving.judge import Trust
-from fe.receiving.receive import CannotAcknowledge
-from fe.receiving.sessions import derive_keys
+from fe.reception import Acknowledgers, reception_from_settings, require_receivable
 from fe.start_checks import require_startable
-from fe.store.postgres.db import Database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import OLDEST_SCHEMA, verify
 from fe.store.postgres.pools import LISTENING, open_pools
@@ -60,10 +53,8 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
         settings = settings.without_key_encryption_key()
     configure_logging(settings.log_level)
     failpoints.arm(settings.failpoint)
-    if role == "receive" and not settings.reception_bind:
-        raise ConfigError("FE_RECEPTION_BIND is not set: where should suppliers be received?")
-    if role in ("receive", "all") and settings.reception_bind:
-        read_roots(settings)
+    if role in ("receive", "all"):
+        require_receivable(settings, must=role == "receive")
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
@@ -86,16 +77,6 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
 def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
     """Tell which roles a process takes in the database; the one of reception only where suppliers are received."""
     return (*ROLES[role], RECEPTION) if role == "all" and settings.reception_bind else ROLES[role]
-
-
-def read_roots(settings: Settings) -> Trust:
-    """Read the certifiers that are trusted to have issued suppliers' certificates. Raises ConfigError."""
-    if settings.reception_roots is None:
-        raise ConfigError("FE_RECEPTION_ROOTS is not set: whose certificates may suppliers sign with?")
-    try:
-        return Trust(x509.load_pem_x509_certificates(settings.reception_roots.read_bytes()))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"FE_RECEPTION_ROOTS {settings.reception_roots}: {error}") from error
 
 
 async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners) -> None:
@@ -140,9 +121,9 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 if RECEPTION in pools and vault is not None:
                     signers = Acknowledgers(SigningCredentials(pools[RECEPTION], vault, trio.CapacityLimiter(1)))
                     supervisor.start(watch, "reception keys", signers.credentials.forget_in_time)
-                    room = create_reception(reception_deps(settings, pools[RECEPTION], signers, clock, metrics))
+                    reception = reception_from_settings(settings, pools[RECEPTION], signers, clock, metrics)
                     work.start_soon(
-                        partial(serve_http, room, listeners.reception, settings=settings, shutdown=stopping)
+                        partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
                     )
                 _log.info("serving", role=role, pid=os.getpid())
                 await stopping.wait()
@@ -150,35 +131,3 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds
             watch.cancel_scope.cancel()
     _log.info("stopped", role=role)
-
-
-class Acknowledgers:
-    """What acknowledgements are signed with: the actors' cache of opened certificates, with reception's own rights."""
-
-    def __init__(self, credentials: SigningCredentials) -> None:
-        self.credentials = credentials
-
-    async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
-        """Give what signs with a certificate. Raises CannotAcknowledge, DatabaseUnavailable, or a VaultError."""
-        try:
-            return (await self.credentials.get(tenant_id, certificate_id)).signer
-        except CannotOpen as cannot:
-            raise CannotAcknowledge(f"tenant {tenant_id}: {cannot}") from cannot
-
-
-def reception_deps(
-    settings: Settings, db: Database, signers: Acknowledgers, clock: Clock, metrics: Metrics
-) -> ReceptionDeps:
-    """Take what reception needs from the settings. Raises ConfigError."""
-    return ReceptionDeps(
-        db=db,
-        signers=signers,
-        trust=read_roots(settings),
-        keys=derive_keys(settings.keks()),
-        clock=clock,
-        metrics=metrics,
-        in_flight=settings.reception_in_flight,
-        threads=settings.reception_threads,
-        calls_per_second=settings.reception_calls_per_second,
-        trusted_proxies=read_networks(settings.trusted_proxies),
-    )

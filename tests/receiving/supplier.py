@@ -23,10 +23,10 @@ from fe.ecf.signature import Signer, verify
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
-from fe.main import Acknowledgers
 from fe.monitoring.metrics import Metrics
 from fe.receiving.judge import Trust
 from fe.receiving.sessions import derive_keys
+from fe.reception import Acknowledgers
 from fe.store import received
 from fe.store.postgres.db import Database
 from fe.store.received import Receiver

@@ -29,7 +29,7 @@ from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
-from fe.store.queue import outbox
+from fe.store.queue import outbox, tables
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission, SignedDocument
 
@@ -103,7 +103,7 @@ class Documents:
 
     async def _claim(self, stage: Stage, lane: OutboxLane) -> list[Work]:
         started = time.perf_counter()
-        floor, until = self._floors.get((stage, lane), (outbox.ALWAYS, 0.0))
+        floor, until = self._floors.get((stage, lane), (tables.ALWAYS, 0.0))
         if started >= until:  # as the actors' loop does
             floor = (await self._db.run(outbox.floors_of, stage, [lane]))[lane]
             self._floors[stage, lane] = (floor, started + 20)

@@ -3,6 +3,7 @@
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 
 import trio
 
@@ -22,9 +23,15 @@ from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
+from fe.store.queue.outbox import OUTBOX
+from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
+
+#: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
+#: (docs/reference/queue-table.md).
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX,)
 
 
 async def run_actors(
@@ -67,7 +74,7 @@ async def run_actors(
         async with trio.open_nursery() as watch:
             supervisor.start(watch, "circuits", circuits.run)
             supervisor.start(watch, "keys", credentials.forget_in_time)
-            supervisor.start(watch, "rescuer", watch_over, db, wakeups, metrics, holder, pulse, scale)
+            supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()

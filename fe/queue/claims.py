@@ -1,4 +1,10 @@
-"""Which rows are claimed next: lanes in the order of service, tenants in turn by their weights, never all for one."""
+"""Which rows are claimed next: lanes in the order of service, tenants in turn by their weights, never all for one.
+
+There are two ways to the same rows. `_lane_by_lane` is every kind's: it asks the kind's table who has work due, divides
+the free slots here, and claims in each lane: for n lanes up to 1 + n round trips. A kind whose claims are so many that
+this shows brings a function of the database that does it all in one (`WorkKind.together`; only submissions have one,
+sql/0014_claims.sql). The first is what the second is tested against, and what is left on a schema without the function.
+"""
 
 import time
 from collections import Counter
@@ -11,12 +17,11 @@ from fe.identifiers import TenantId
 from fe.queue.stage import Job, Lane, Source, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
 from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.tables import ALWAYS
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
 _SCOPE = 64
 
-#: Before any row can be due.
-ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
@@ -118,7 +123,7 @@ async def find_and_claim(
         return Found()
     claims = await stage.kind.together(conn, stage.name, rooms, terms) if stage.kind.together is not None else None
     if claims is None:
-        claims = await _one_by_one(conn, stage.kind.source, stage.name, rooms, terms)
+        claims = await _lane_by_lane(conn, stage.kind.source, stage.name, rooms, terms)
     return _found(claims, rooms, terms, cursors)
 
 
@@ -153,7 +158,7 @@ def _capacity(room: Room, terms: Terms, claimed: int) -> int:
     return min(min(terms.slots - claimed, room.free) - room.left_to_others, terms.at_most - claimed)
 
 
-async def _one_by_one(
+async def _lane_by_lane(
     conn: Conn, source: Source[W], stage: str, rooms: Sequence[Room], terms: Terms
 ) -> list[LaneClaim[W]]:
     """Look for due tenants, divide, and claim lane by lane."""

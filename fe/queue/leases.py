@@ -1,5 +1,6 @@
 """Leases of dead workers end early: a process says that it lives, and frees the rows of those that are silent."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
@@ -10,6 +11,7 @@ from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue import workers
+from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 
 _log = structlog.get_logger(__name__)
@@ -19,11 +21,18 @@ APART = timedelta(minutes=1)
 
 
 async def watch_over(
-    db: Database, wakeups: Wakeups, metrics: Metrics, holder: str, pulse: Pulse, scale: float = 1.0
+    db: Database,
+    tables: Sequence[AnyTable],
+    wakeups: Wakeups,
+    metrics: Metrics,
+    holder: str,
+    pulse: Pulse,
+    scale: float = 1.0,
 ) -> None:
     """Beat and look, until cancelled; then sign off. `scale` shortens beat, silence and spread alike.
 
-    It signs off only then: after a crash of this actor the others still work on what is held.
+    `tables` are all queue tables of this release, whichever of them this process claims from. It signs off only then:
+    after a crash of this actor the others still work on what is held.
     """
     try:
         while True:
@@ -31,7 +40,7 @@ async def watch_over(
                 begun = pulse.now()
                 await db.run(workers.seen, holder)
                 pulse.beaten(begun)
-                rescued = await db.run(workers.rescue, SILENCE * scale, APART * scale)
+                rescued = await db.run(workers.rescue, tables, SILENCE * scale, APART * scale)
             except DatabaseUnavailable as error:
                 _log.warning("no sign of life could be given", error=error)
             else:
@@ -45,7 +54,7 @@ async def watch_over(
     except trio.Cancelled:
         with trio.move_on_after(2, shield=True):
             try:
-                await db.run(workers.gone, holder)
+                await db.run(workers.gone, tables, holder)
             except DatabaseUnavailable:
                 _log.warning("this worker could not sign off; its silence will show")
         raise

@@ -87,7 +87,10 @@ W_co = TypeVar("W_co", bound=Job, covariant=True)
 
 
 class Source(Protocol[W_co]):
-    """Where rows of a kind of work are claimed: three questions of one round trip (see fe/store/queue/outbox.py)."""
+    """Where rows of a kind of work are claimed: three questions of one round trip each.
+
+    A QueueTable is one (fe/store/queue/tables.py).
+    """
 
     def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
         """Tell, for each lane, a moment before which no row of it is due."""
@@ -119,7 +122,7 @@ class Source(Protocol[W_co]):
 
 
 #: Claims for all lanes of a stage in one round trip, as the questions of a Source and the division between them do.
-#: Answers None where it cannot: then the questions are asked.
+#: Answers None where it cannot: then the questions are asked. No kind of work needs one; see fe/queue/claims.py.
 Together = Callable[[Conn, str, Sequence[Room], Terms], Awaitable[Sequence[LaneClaim[W]] | None]]
 
 

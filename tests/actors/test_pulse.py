@@ -11,6 +11,7 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse, Unsure
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import workers
+from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.wakeups import Wakeups
 from tests.factories.tenants import rows
 
@@ -84,7 +85,7 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
     time.now += 100
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(watch_over, db, Wakeups(db), Metrics(), "me", pulse)
+            nursery.start_soon(watch_over, db, [OUTBOX], Wakeups(db), Metrics(), "me", pulse)
             await written.wait()
             nursery.cancel_scope.cancel()
 
@@ -104,6 +105,6 @@ async def test_a_rescuer_that_crashes_takes_no_leave(db: Database, monkeypatch: 
 
     monkeypatch.setattr(workers, "rescue", crash)
     with pytest.raises(ValueError, match="crash"):
-        await watch_over(db, Wakeups(db), Metrics(), "me", Pulse(lease=timedelta(seconds=60)))
+        await watch_over(db, [OUTBOX], Wakeups(db), Metrics(), "me", Pulse(lease=timedelta(seconds=60)))
 
     assert [row["holder"] for row in await rows(db, "SELECT holder FROM workers")] == ["me"]

@@ -30,6 +30,7 @@ from fe.store.queue.capacity import LaneClaim, Room, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
+from fe.store.queue.tables import AnyTable
 from fe.store.submissions import Accepted, IntentAnswer, NewSubmission, SignedAnswer, SignedDocument
 
 _accept = submissions.accept
@@ -139,7 +140,9 @@ def sleeps_and_sends() -> None:
 def never_looks_after_the_dead() -> None:
     """I8: no rescue, and leases without end."""
 
-    async def rescue(conn: Conn, silence: timedelta, apart: timedelta = timedelta(0)) -> list[str]:
+    async def rescue(
+        conn: Conn, tables: Sequence[AnyTable], silence: timedelta, apart: timedelta = timedelta(0)
+    ) -> list[str]:
         return []
 
     async def claim(*args: Any, **options: Any) -> list[Work]:

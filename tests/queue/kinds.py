@@ -1,33 +1,42 @@
 """Two kinds of work that are no submissions, with tables and outcomes of their own: no-op jobs, and deliveries."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import scalar_row
 
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.queue.outcome import Advance, End, InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
-from fe.store.queue import outbox
-from fe.store.queue.outbox import OutboxShare
+from fe.store.queue.tables import QueueTable
 from tests.factories.tenants import rows
 
-TABLES = """
-    CREATE TABLE jobs (
-        tenant_id bigint, subject uuid DEFAULT gen_random_uuid(), stage text DEFAULT 'run',
-        environment text DEFAULT 'any', host text DEFAULT '', run_at timestamptz DEFAULT now(),
-        attempt int DEFAULT 0, epoch bigint DEFAULT 0,
-        holder text, deaths int DEFAULT 0, entered_at timestamptz DEFAULT now(), last_error text,
-        poisoned boolean DEFAULT false, PRIMARY KEY (tenant_id, subject));
-    CREATE TABLE deliveries (LIKE jobs INCLUDING ALL);
-    ALTER TABLE deliveries ALTER stage SET DEFAULT 'deliver', ADD posted_epoch bigint, ADD delivered_at timestamptz,
-          ADD gave_up text;
+_PAGE = Path(__file__).parents[2] / "docs" / "reference" / "queue-table.md"
+
+
+def ddl(table: str, stages: str) -> list[str]:
+    """The statements that the page has a new kind copy, for a table and its stages ("'one', 'another'")."""
+    (block,) = re.findall(r"```sql\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return [
+        statement.replace("deliveries", table).replace("'deliver', 'confirm'", stages)
+        for statement in block.split(";\n")
+    ]
+
+
+BESIDE = """
+    ALTER TABLE jobs ALTER stage SET DEFAULT 'run', ALTER environment SET DEFAULT 'ecf', ALTER run_at SET DEFAULT now(),
+          ALTER subject SET DEFAULT gen_random_uuid(), ADD poisoned boolean DEFAULT false;
+    ALTER TABLE deliveries ALTER stage SET DEFAULT 'deliver', ALTER environment SET DEFAULT 'ecf',
+          ALTER run_at SET DEFAULT now(), ALTER subject SET DEFAULT gen_random_uuid(),
+          ADD posted_epoch bigint, ADD delivered_at timestamptz, ADD gave_up text;
     CREATE TABLE log (subject uuid, what text, n int GENERATED ALWAYS AS IDENTITY);
     CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -35,13 +44,15 @@ TABLES = """
         RETURN old;
     END $$;
     CREATE TRIGGER poison BEFORE DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION refuse_poison();
-    GRANT ALL ON jobs, deliveries, log TO fe_worker;
+    GRANT ALL ON log TO fe_worker;
     GRANT EXECUTE ON FUNCTION refuse_poison() TO fe_worker
 """
 
 
 async def make_tables(db: Database) -> None:
-    for statement in re.split(r";\n    (?=CREATE|ALTER|GRANT)", TABLES):
+    """The tables of both kinds, as the page says, and what the tests have beside."""
+    own = re.split(r";\n    (?=CREATE|ALTER|GRANT)", BESIDE)
+    for statement in [*ddl("jobs", "'run'"), *ddl("deliveries", "'deliver', 'confirm', 'over'"), *own]:
         await rows(db, statement)
 
 
@@ -49,11 +60,12 @@ async def make_tables(db: Database) -> None:
 class Lane:
     """Whatever holds together: jobs have one lane, deliveries one for each endpoint's host."""
 
-    name: str
+    host: str
+    environment: Environment = Environment.ECF
 
     @property
     def group(self) -> str:
-        return "any"
+        return self.environment
 
     @property
     def takes_all(self) -> bool:
@@ -64,6 +76,7 @@ class Lane:
 class Item:
     """A claimed row of either."""
 
+    stage: str
     lane: Lane
     tenant_id: TenantId
     subject: UUID
@@ -74,61 +87,8 @@ class Item:
     last_error: str | None
 
 
-class Source:
-    """Claims by the outbox's own statements, from another table."""
-
-    def __init__(self, table: str) -> None:
-        self._floors, self._due, self._claim = (
-            re.sub(r"\boutbox\b", table, statement).encode()
-            for statement in (outbox._FLOORS, outbox._DUE_TENANTS, outbox._CLAIM)
-        )
-
-    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Lane]) -> Mapping[Lane, datetime]:
-        cursor = await conn.execute(self._floors, {"stage": stage})
-        found = {host: floor for _, host, floor in await cursor.fetchall()}
-        return {lane: found.get(lane.name, found[""]) for lane in lanes}
-
-    async def due_tenants(
-        self,
-        conn: Conn,
-        stage: str,
-        lanes: Sequence[tuple[Lane, int]],
-        limit: int,
-        *,
-        floors: Mapping[Lane, datetime],
-    ) -> Mapping[Lane, Sequence[OutboxShare]]:
-        names = {lane.name: lane for lane, _ in lanes}
-        values = {
-            "stage": stage,
-            "environments": ["any"] * len(lanes),
-            "hosts": list(names),
-            "afters": [after for _, after in lanes],
-            "floors": [floors.get(lane, outbox.ALWAYS) for lane, _ in lanes],
-            "limit": limit,
-        }
-        cursor = await conn.execute(self._due, values)
-        turns: dict[Lane, list[OutboxShare]] = {lane: [] for lane, _ in lanes}
-        for _, host, tenant_id, weight in await cursor.fetchall():
-            turns[names[host]].append(OutboxShare(tenant_id, weight))
-        return turns
-
-    async def claim(
-        self,
-        conn: Conn,
-        stage: str,
-        lane: Lane,
-        scope: Sequence[TenantId],
-        shares: Sequence[int],
-        *,
-        lease: timedelta,
-        holder: str,
-        floor: datetime,
-    ) -> list[Item]:
-        values = {"stage": stage, "environment": "any", "host": lane.name, "floor": floor, "holder": holder}
-        cursor = await conn.execute(
-            self._claim, {**values, "scope": list(scope), "shares": list(shares), "lease": lease}
-        )
-        return [Item(lane, *row) for row in await cursor.fetchall()]
+JOBS_TABLE: QueueTable[Lane, Item] = QueueTable("jobs", Item)
+DELIVERIES_TABLE: QueueTable[Lane, Item] = QueueTable("deliveries", Item)
 
 
 async def _book(conn: Conn, item: Item, statement: str, **values: Any) -> bool:
@@ -191,7 +151,7 @@ async def _done(conn: Conn, items: Sequence[tuple[Item, Done]], at: datetime) ->
 def _retry_in(table: str) -> Writer[Item]:
     async def retry(conn: Conn, item: Item, outcome: Retry, at: datetime) -> bool:
         update = (
-            f"UPDATE {table} SET holder = NULL, run_at = now() + %(after)s, last_error = %(reason)s,"
+            f"UPDATE {table} SET holder = NULL, deaths = 0, run_at = now() + %(after)s, last_error = %(reason)s,"
             " attempt = attempt - %(back)s"
         )
         return await _book(
@@ -211,7 +171,7 @@ async def _bury(conn: Conn, item: Item, outcome: Park, at: datetime) -> bool:
     return await _book(conn, item, "DELETE FROM jobs", what=f"parked: {outcome.reason}")
 
 
-JOBS: WorkKind[Item] = WorkKind(Source("jobs"), {Done: _done, Retry: _retry_in("jobs"), Park: one_by_one(_bury)})
+JOBS: WorkKind[Item] = WorkKind(JOBS_TABLE, {Done: _done, Retry: _retry_in("jobs"), Park: one_by_one(_bury)})
 
 
 # --- Deliveries: a POST that may have arrived though nobody answered, and a stage that asks ---------------------------
@@ -242,7 +202,8 @@ async def _delivered(conn: Conn, item: Item, _: Delivered, at: datetime) -> bool
 
 
 _MOVE = (
-    "UPDATE deliveries SET holder = NULL, stage = %(to)s, attempt = 0, run_at = now() + %(after)s, entered_at = now()"
+    "UPDATE deliveries SET holder = NULL, deaths = 0, stage = %(to)s, attempt = 0, run_at = now() + %(after)s,"
+    " entered_at = now()"
 )
 
 
@@ -268,7 +229,7 @@ async def _are_posted(conn: Conn, items: Sequence[Item]) -> list[bool]:
 
 def delivery_kind(written: Callable[[Item, Outcome], None] = lambda _, __: None) -> WorkKind[Item]:
     return WorkKind(
-        Source("deliveries"),
+        DELIVERIES_TABLE,
         {
             Delivered: one_by_one(_delivered),
             Posted: one_by_one(_posted),

@@ -14,7 +14,8 @@ from fe.queue.claims import InFlight, divide, find_and_claim
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Database
 from fe.store.queue import claim
-from fe.store.queue.outbox import OutboxLane, OutboxShare, Work
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.tables import DueTenant
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.queue.stage import done, finish, make_stage, make_tools, running
 
@@ -140,7 +141,7 @@ async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
 @pytest.mark.parametrize("weights", [[1], [1, 1, 1], [100, 1], [3, 5, 7, 11], [1] * 64])
 @pytest.mark.parametrize("spare", [0, 1, 7, 1000])
 def test_shares_use_up_the_room_and_leave_nobody_out(weights: list[int], spare: int) -> None:
-    turns = [OutboxShare(TenantId(number), weight) for number, weight in enumerate(weights)]
+    turns = [DueTenant(TenantId(number), weight) for number, weight in enumerate(weights)]
     capacity = len(turns) + spare
 
     shares = divide(turns, capacity)

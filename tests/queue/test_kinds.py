@@ -251,7 +251,7 @@ async def test_a_slow_endpoint_holds_up_no_other_lane(db: Database) -> None:
     slow, quick = Lane("slow.example"), Lane("quick.example")
     for lane in (slow, quick):
         for _ in range(6):
-            await put_delivery(db, tenant, lane.name)
+            await put_delivery(db, tenant, lane.host)
     tools = make_tools(db, gate=lambda lane, slots: 2 if lane == slow else slots)
     never = trio.Event()
 

@@ -36,7 +36,7 @@ from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.inputs import OutgoingDocument
-from fe.store.queue.outbox import Work
+from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import SignedDocument
 from tests.simulation.authority import Office, Wire
@@ -268,7 +268,9 @@ class Process:
                 async with trio.open_nursery() as watch:
                     tools, stages, bookings = self._built(watch)
                     watch.start_soon(
-                        partial(watch_over, tools.db, tools.wakeups, self._ground.metrics, self.name, self._pulse)
+                        partial(
+                            watch_over, tools.db, [OUTBOX], tools.wakeups, self._ground.metrics, self.name, self._pulse
+                        )
                     )
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)

@@ -14,7 +14,8 @@ from fe.lifecycle import Stage
 from fe.queue.claims import divide
 from fe.store import submissions
 from fe.store.queue import audit, circuits, claim, outbox, pauses, workers
-from fe.store.queue.outbox import OutboxShare
+from fe.store.queue.outbox import OUTBOX
+from fe.store.queue.tables import DueTenant
 from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
@@ -72,17 +73,17 @@ class Statements:
         self.now = now
         self.steps = steps(tables, now)
         self._known: dict[str, Callable[[Values], Answer]] = {
-            outbox._FLOORS: self._floors,
-            outbox._DUE_TENANTS: self._due_tenants,
-            outbox._CLAIM: self._claim,
+            OUTBOX._floors: self._floors,
+            OUTBOX._due_tenants: self._due_tenants,
+            OUTBOX._claim: self._claim,
             **dict.fromkeys(claim._CLAIM.values(), self._claim_together),
             outbox._OPEN_SENDS: self._open_sends,
             submissions._OUTGOING_DOCUMENT: self._outgoing_document,
             submissions._TRACK_FACTS: self._track_facts,
             submissions._RECONCILE_FACTS: self._reconcile_facts,
             workers._SEEN: self._seen,
-            workers._RESCUE: self._rescue,
-            workers._GONE: self._gone,
+            workers._freeing(workers._SILENT, [OUTBOX]): self._rescue,
+            workers._freeing(workers._LEAVING, [OUTBOX]): self._gone,
             circuits._ALL: self._circuits,
             circuits._OPEN: self._open_circuit,
             circuits._CLAIM_PROBE: self._claim_probe,
@@ -126,7 +127,7 @@ class Statements:
         """Answer a statement of the process `by`; for those who want to know who said what."""
         return self.answer(statement, values)
 
-    # --- fe/store/queue/outbox.py -------------------------------------------------------------------------------------
+    # --- fe/store/queue/tables.py -------------------------------------------------------------------------------------
 
     def _of_lane(self, stage: str, environment: str, host: str, floor: datetime) -> list[Due]:
         lane = (stage, environment, host)
@@ -207,7 +208,7 @@ class Statements:
                 continue
             most = {tenant: values["most"] - busy[tenant, environment] for tenant in due}
             served = [tenant for tenant in due if most[tenant] > 0][: max(capacity, 0)]
-            weights = [OutboxShare(tenant, self.tables.weights[tenant]) for tenant in served]
+            weights = [DueTenant(tenant, self.tables.weights[tenant]) for tenant in served]
             shares = [
                 min(share, most[tenant])
                 for tenant, share in zip(served, divide(weights, capacity) if served else (), strict=True)
@@ -326,8 +327,8 @@ class Statements:
 
     def _gone(self, values: Values) -> Answer:
         if self.tables.workers.pop(values["holder"], None) is None:
-            return Answer()
-        return Answer(touched=len(self._free([values["holder"]], timedelta(0))))
+            return Answer(("stage",))
+        return Answer(("stage",), self._free([values["holder"]], timedelta(0)))
 
     def _circuits(self, _: Values) -> Answer:
         now = self.now()

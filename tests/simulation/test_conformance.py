@@ -40,7 +40,8 @@ from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.capacity import LaneClaim, Room, Terms
 from fe.store.queue.claim import claim_together
-from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
+from fe.store.queue.tables import ALWAYS
 from fe.store.submissions import NewSubmission, SignedDocument
 from tests.factories import bookings
 from tests.simulation.connection import Connection
@@ -308,7 +309,7 @@ class Conformance(RuleBasedStateMachine):
         if len(set(together)) < len(together):
             share = 100  # which of two that fall due together comes first is nobody's promise
         lane = OutboxLane(Environment(row.environment), row.host)
-        floor = self.floors.get(lane, outbox.ALWAYS)
+        floor = self.floors.get(lane, ALWAYS)
         shares = [share] * len(TENANTS)
         self.works += self.both.run(
             outbox.claim, Stage(row.stage), lane, list(TENANTS), shares, lease=LEASE, holder=holder, floor=floor
@@ -339,7 +340,7 @@ class Conformance(RuleBasedStateMachine):
         if len(set(moments)) < len(moments):
             slots = most = 100  # which of two that fall due together comes first is nobody's promise
             busy = {}
-        rooms = [Room(lane, TenantId(after), self.floors.get(lane, outbox.ALWAYS), slots, slots // 4) for lane in LANES]
+        rooms = [Room(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES]
         terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
         for claim in self.both.run(_claims, stage, rooms, terms):
             self.works += claim.works
@@ -512,9 +513,9 @@ class Conformance(RuleBasedStateMachine):
                 self.both.run(workers.seen, holder)
             case "rescue":
                 self.both.tick(timedelta(seconds=31))
-                self.both.run(workers.rescue, timedelta(seconds=30))
+                self.both.run(workers.rescue, [OUTBOX], timedelta(seconds=30))
             case "gone":
-                self.both.run(workers.gone, holder)
+                self.both.run(workers.gone, [OUTBOX], holder)
 
     @rule(what=st.sampled_from(["open", "claim", "close", "fail", "pause", "resume"]), one=st.booleans(), gap=gaps)
     def circuit_or_pause(self, what: str, one: bool, gap: timedelta) -> None:

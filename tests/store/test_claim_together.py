@@ -11,14 +11,15 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
-from fe.queue.claims import _one_by_one, divide
+from fe.queue.claims import _lane_by_lane, divide
 from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import outbox
+from fe.store.queue import outbox, tables
 from fe.store.queue.capacity import LaneClaim, Room, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
-from fe.store.queue.outbox import OutboxLane, OutboxShare, Work
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.tables import DueTenant
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, LEASE, make_submission, make_tenant, rows
 
@@ -91,7 +92,7 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
 
     for stage in (Stage.SEND, Stage.TRACK):
         together = await rolled_back(worker_db, claim_together, stage, rooms, terms)
-        apart = await rolled_back(worker_db, _one_by_one, outbox, stage, rooms, terms)
+        apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, rooms, terms)
         assert plain(together) == plain(apart)
 
 
@@ -108,7 +109,7 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
         return list(row[0])
 
     assert await worker_db.run(in_sql) == divide(
-        [OutboxShare(TenantId(n), weight) for n, weight in enumerate(weights)], capacity
+        [DueTenant(TenantId(n), weight) for n, weight in enumerate(weights)], capacity
     )
 
 
@@ -118,7 +119,7 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
 async def claimed(db: Database, stage: Stage, lane: OutboxLane) -> dict[UUID, Work]:
     """Claim all there is in a lane, by the subjects."""
     terms = Terms(LEASE, "me", 100, 100, 64, 100, {})
-    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), outbox.ALWAYS, 100, 0)], terms)
+    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), tables.ALWAYS, 100, 0)], terms)
     assert claims is not None
     return {work.subject: work for claim in claims for work in claim.works}
 
@@ -240,6 +241,6 @@ async def test_on_the_schema_before_it_cannot_and_says_so(worker_db: Database, d
     terms = Terms(LEASE, "me", 1, 1, 64, 1, {})
 
     assert (
-        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), outbox.ALWAYS, 1, 0)], terms)
+        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), tables.ALWAYS, 1, 0)], terms)
         is None
     )

@@ -9,8 +9,10 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
-from fe.store.queue.outbox import OutboxLane, OutboxShare
+from fe.store.queue.outbox import OutboxLane
+from fe.store.queue.tables import DueTenant
 from tests.factories.tenants import LEASE, claim_all, make_submission, make_tenant, row, rows, waiting
+from tests.store.entries import read_of
 from tests.store.race import race
 
 ECF = OutboxLane(Environment.ECF)
@@ -151,7 +153,7 @@ async def test_a_turn_tells_the_weight_of_its_tenant(db: Database) -> None:
     tenant = await make_tenant(db, weight=7)
     await fill(db, tenant, 1)
 
-    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, TenantId(0))], 10) == {ECF: [OutboxShare(tenant, 7)]}
+    assert await db.run(outbox.due_tenants, Stage.SIGN, [(ECF, TenantId(0))], 10) == {ECF: [DueTenant(tenant, 7)]}
 
 
 @pytest.mark.parametrize(
@@ -181,29 +183,6 @@ async def test_a_pause_stops_a_tenant_or_all_in_one_environment_or_in_all(
     assert await due(db) == ([] if stopped else [this])
 
 
-async def read_of(db: Database, statement: str, parameters: dict[str, object]) -> int:
-    """How many index or table entries a plan looks at."""
-
-    async def explain(conn: Conn) -> int:
-        await conn.execute("ANALYZE outbox")
-        cursor = await conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}".encode(), parameters)
-        found = await cursor.fetchone()
-        assert found is not None
-        return looked_at(found[0][0]["Plan"])
-
-    return await db.run(explain)
-
-
-def looked_at(plan: dict[str, object]) -> int:
-    here = 0
-    if str(plan["Node Type"]).endswith("Scan") and plan.get("Relation Name") == "outbox":
-        removed = float(str(plan.get("Rows Removed by Filter", 0)))
-        here = round((float(str(plan["Actual Rows"])) + removed) * float(str(plan["Actual Loops"])))
-    below = plan.get("Plans", [])
-    assert isinstance(below, list)
-    return here + sum(looked_at(part) for part in below)
-
-
 async def test_a_tenants_waiting_rows_cost_the_search_for_due_work_nothing(db: Database) -> None:
     """In an outage everything waits for its retry, and every poll of every process looks."""
     waiting_tenant, due_tenant = await make_tenant(db), await make_tenant(db)
@@ -212,10 +191,10 @@ async def test_a_tenants_waiting_rows_cost_the_search_for_due_work_nothing(db: D
     lane = {"stage": "sign", "environment": "ecf", "host": "", "floor": LONG_AGO}
     lanes = {"stage": "sign", "environments": ["ecf"], "hosts": [""], "floors": [LONG_AGO], "afters": [0]}
 
-    finding = await read_of(db, outbox._DUE_TENANTS, {**lanes, "limit": 16})
+    finding = await read_of(db, outbox.OUTBOX._due_tenants, {**lanes, "limit": 16})
     claiming = await read_of(
         db,
-        outbox._CLAIM,
+        outbox.OUTBOX._claim,
         {
             **lane,
             "scope": [waiting_tenant, due_tenant],
@@ -238,7 +217,7 @@ async def test_a_tenants_million_due_rows_cost_the_search_for_due_tenants_one_st
 
     finding = await read_of(
         db,
-        outbox._DUE_TENANTS,
+        outbox.OUTBOX._due_tenants,
         {"stage": "sign", "environments": ["ecf"], "hosts": [""], "floors": [LONG_AGO], "afters": [0], "limit": 16},
     )
 

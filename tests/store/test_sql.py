@@ -23,10 +23,9 @@ REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates",
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
 ACROSS_TENANTS = {
-    ("store/queue/outbox.py", "_FLOORS"): "the earliest row of each lane of the hot table",
+    ("store/queue/tables.py", "_FLOORS"): "the earliest row of each lane of the hot table",
     ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
-    ("store/queue/workers.py", "_RESCUE"): "a worker held rows of any tenant",
-    ("store/queue/workers.py", "_GONE"): "a worker held rows of any tenant",
+    ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
     ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
@@ -114,7 +113,7 @@ TENANT_TABLES = tenant_tables()
 
 def nameless(statement: Statement) -> list[str]:
     """The tenant tables of a statement for which it does not say whose rows it means."""
-    text = statement.text.replace("{chosen.where()}", history.HistoryFilter().where())
+    text = statement.text.replace("{chosen.where()}", history.HistoryFilter().where()).replace("{table}", "outbox")
     missing = []
     for verb, table, alias in _TABLE.findall(text):
         if table not in TENANT_TABLES:
@@ -197,6 +196,14 @@ def test_no_statement_is_put_together_from_input() -> None:
 #: What is no constant and goes into a statement all the same, and why it may.
 TRUSTED = {
     "chosen.where()": "history: conditions of the module, each with named parameters",
+    "self._floors": "tables: a template of the module and the name of a table, which is looked at",
+    "self._due_tenants": "tables: the same",
+    "self._claim": "tables: the same",
+    "_freeing(_SILENT, tables)": "workers: constants, and what tables.py made of a template and a name",
+    "_freeing(_LEAVING, tables)": "workers: the same",
+    "workers": "workers: one of two constants of the module",
+    "', '.join(parts)": "workers: what tables.py made",
+    "stages": "workers: names of tables",
     "query": "tenant_scope: what any of the others handed to a cursor",
     "call": "outbox.book: typed LiteralString, checked by mypy",
     "statement.encode()": "migrate: the files that we ship",

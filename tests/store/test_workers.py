@@ -6,6 +6,7 @@ from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import workers
+from fe.store.queue.outbox import OUTBOX
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, rows, waiting
 from tests.store.race import race
@@ -30,7 +31,7 @@ async def test_rows_of_a_silent_worker_are_due_at_once_and_count_a_death_when_cl
     (work,) = await claim_all(db, Stage.SIGN, [tenant], holder="gone")
     await fall_silent(db, "gone")
 
-    assert await db.run(workers.rescue, SILENCE) == ["sign"]
+    assert await db.run(workers.rescue, [OUTBOX], SILENCE) == ["sign"]
 
     (again,) = await claim_all(db, Stage.SIGN, [tenant], holder="peer")
     assert (again.subject, again.epoch, again.crash_count) == (work.subject, work.epoch + 1, 1)
@@ -45,7 +46,7 @@ async def test_rows_whose_workers_died_before_are_set_apart_so_that_none_dies_of
         await db.run(workers.seen, holder)
         assert len(await claim_all(db, Stage.SIGN, [tenant], holder=holder)) == 8
         await fall_silent(db, holder)
-        await db.run(workers.rescue, SILENCE)
+        await db.run(workers.rescue, [OUTBOX], SILENCE)
 
     due_in = [one["due_in"] for one in await rows(db, DUE_IN)]
 
@@ -60,7 +61,7 @@ async def test_a_worker_that_was_only_asleep_books_nothing_when_it_wakes(db: Dat
     await db.run(workers.seen, "asleep")
     (work,) = await claim_all(db, Stage.SIGN, [tenant], holder="asleep")
     await fall_silent(db, "asleep")
-    await db.run(workers.rescue, SILENCE)
+    await db.run(workers.rescue, [OUTBOX], SILENCE)
     await claim_all(db, Stage.SIGN, [tenant], holder="peer")
 
     lost = False
@@ -80,7 +81,7 @@ async def test_rows_of_a_worker_that_lives_are_left_alone(db: Database) -> None:
     await claim_all(db, Stage.SIGN, [tenant], holder="alive")
     await fall_silent(db, "alive", seconds=29)
 
-    assert await db.run(workers.rescue, SILENCE) == []
+    assert await db.run(workers.rescue, [OUTBOX], SILENCE) == []
     assert (await waiting(db, subject))["due_in"] > 50
 
 
@@ -89,7 +90,7 @@ async def test_a_sign_of_life_ends_the_silence(db: Database) -> None:
     await fall_silent(db, "alive")
     await db.run(workers.seen, "alive")
 
-    await db.run(workers.rescue, SILENCE)
+    await db.run(workers.rescue, [OUTBOX], SILENCE)
 
     assert await rows(db, "SELECT holder FROM workers") == [{"holder": "alive"}]
 
@@ -103,7 +104,7 @@ async def test_rescuers_at_once_rescue_each_row_once(db: Database, dsn: str) -> 
     await fall_silent(db, "gone")
 
     async def act(conn: Conn, number: int) -> int:
-        return len(await workers.rescue(conn, SILENCE))
+        return len(await workers.rescue(conn, [OUTBOX], SILENCE))
 
     results = await race(dsn, 6, act)
 
@@ -116,7 +117,7 @@ async def test_who_takes_leave_gives_up_what_is_held(db: Database) -> None:
     await db.run(workers.seen, "leaving")
     await claim_all(db, Stage.SIGN, [tenant], holder="leaving")
 
-    await db.run(workers.gone, "leaving")
+    await db.run(workers.gone, [OUTBOX], "leaving")
 
     assert (await waiting(db, subject))["due_in"] <= 0
     assert await rows(db, "SELECT holder FROM workers") == []

@@ -1,0 +1,259 @@
+"""Queue tables: where rows of one kind of work wait, and how they are claimed fairly and freed.
+
+The outbox of the submissions is one. Each kind of work has its own, of the columns in docs/reference/queue-table.md.
+The engine (fe/queue) claims from any of them by these statements; the rescue (workers.py) frees rows in all of them.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, LiteralString, Protocol, TypeVar
+
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn
+
+#: Before any row can be due.
+ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+# Such a name needs no quotes, and is a name and nothing else wherever it is put into a statement.
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+class TableLane(Protocol):
+    """The two columns that tell rows of a stage apart which stand or fall together."""
+
+    @property
+    def environment(self) -> str:
+        """The environment: pauses are of one, or of all."""
+
+    @property
+    def host(self) -> str:
+        """Whom they depend on; '' where nobody, or nobody yet."""
+
+    def __hash__(self) -> int: ...
+
+
+L = TypeVar("L", bound=TableLane)
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class DueTenant:
+    """A tenant that has work due, and how many rows it may be served for each row of a tenant of weight 1."""
+
+    tenant_id: TenantId
+    weight: int
+
+
+# A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
+_FLOORS = """
+    SELECT o.environment, o.host, least(min(o.run_at), now()) - interval '15 s'
+      FROM {table} AS o
+     WHERE o.stage = %(stage)s
+     GROUP BY o.environment, o.host
+     UNION ALL
+    SELECT 'none', '', now() - interval '15 s'
+"""
+_NO_LANE = ("none", "")
+
+
+# Walks the index from tenant to tenant, to the earliest row of each, so that a tenant's million rows cost one step,
+# whether they are due or not; ordering by run_at too leaves the planner no other index. It goes on from the tenant
+# served last, then round from the first, and stops when it has enough. It takes no locks and may be wrong: the claim
+# looks again. statement_timestamp(), because a volatile clock is compared row by row and never finds its place in an
+# index. All lanes in one statement, because starting so large a plan costs more than running it.
+_DUE_TENANTS = """
+    SELECT lane.environment, lane.host, due_tenant.tenant_id, due_tenant.weight
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host, l.after, l.floor, l.n
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[])
+                   WITH ORDINALITY AS l (environment, host, after, floor, n)) AS lane
+     CROSS JOIN LATERAL (
+        WITH RECURSIVE ahead (tenant_id, run_at, n) AS (
+            (SELECT o.tenant_id, o.run_at, 1
+               FROM {table} AS o
+              WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                AND o.tenant_id > lane.after AND o.run_at >= lane.floor
+              ORDER BY o.tenant_id, o.run_at
+              LIMIT 1)
+            UNION ALL
+            SELECT following.tenant_id, following.run_at, ahead.n + 1
+              FROM ahead
+             CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                   FROM {table} AS o
+                                  WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                                    AND o.tenant_id > ahead.tenant_id AND o.run_at >= lane.floor
+                                  ORDER BY o.tenant_id, o.run_at
+                                  LIMIT 1) AS following
+        ), around (tenant_id, run_at, n) AS (
+            (SELECT o.tenant_id, o.run_at, 1
+               FROM {table} AS o
+              WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                AND o.tenant_id <= lane.after AND o.run_at >= lane.floor
+              ORDER BY o.tenant_id, o.run_at
+              LIMIT 1)
+            UNION ALL
+            SELECT following.tenant_id, following.run_at, around.n + 1
+              FROM around
+             CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                   FROM {table} AS o
+                                  WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                                    AND o.tenant_id > around.tenant_id AND o.tenant_id <= lane.after
+                                    AND o.run_at >= lane.floor
+                                  ORDER BY o.tenant_id, o.run_at
+                                  LIMIT 1) AS following
+        ), due AS (
+            SELECT step.tenant_id, step.round, step.n
+              FROM (SELECT ahead.tenant_id, ahead.run_at, 1 AS round, ahead.n FROM ahead
+                    UNION ALL
+                    SELECT around.tenant_id, around.run_at, 2 AS round, around.n FROM around) AS step
+             WHERE step.run_at <= statement_timestamp()
+               AND (SELECT count(*)
+                      FROM pauses AS p
+                     WHERE p.tenant_id IN (0, step.tenant_id) AND p.environment IN ('', lane.environment)) = 0
+             LIMIT %(limit)s
+        )
+        SELECT due.tenant_id, t.weight, due.round, due.n
+          FROM due
+          JOIN tenants AS t ON t.tenant_id = due.tenant_id) AS due_tenant
+     ORDER BY lane.n, due_tenant.round, due_tenant.n
+"""
+
+# What was picked goes through arrays because the planner expects ten elements of an array, and a tenth of the table of
+# a LIMIT that it cannot see: then it would read the whole table for each claim.
+_CLAIM = """
+    WITH due AS (
+        SELECT o.tenant_id, o.subject
+          FROM unnest(%(scope)s::bigint[], %(shares)s::int[]) AS scope (tenant_id, share)
+         CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
+                               FROM {table} AS w
+                              WHERE w.tenant_id = scope.tenant_id AND w.stage = %(stage)s
+                                AND w.environment = %(environment)s AND w.host = %(host)s
+                                AND w.run_at >= %(floor)s AND w.run_at <= statement_timestamp()
+                              ORDER BY w.run_at
+                              LIMIT scope.share
+                                FOR UPDATE SKIP LOCKED) AS o
+    )
+    UPDATE {table} AS o
+       SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = %(holder)s,
+           deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = now() + %(lease)s
+      FROM unnest(ARRAY(SELECT tenant_id FROM due), ARRAY(SELECT subject FROM due)) AS picked (tenant_id, subject)
+     WHERE o.tenant_id = ANY (%(scope)s::bigint[])
+       AND o.tenant_id = picked.tenant_id AND o.subject = picked.subject
+    RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, now() - o.entered_at,
+              o.last_error
+"""
+# Of workers that `silent` names. A row over which workers have died before is due at a moment of its own, one of sixty
+# that its id and its epoch give it. One of them may be what ends the processes that touch it: claimed together with it
+# again and again, the others would die with it until they were given up.
+_RESCUE = """
+    UPDATE {table} AS o
+       SET run_at = now() + CASE WHEN o.deaths = 0 THEN interval '0'
+                                 ELSE %(apart)s::interval
+                                      * (('x' || left(md5(o.subject::text || o.epoch), 6))::bit(24)::int %% 60) / 60 END
+      FROM silent
+     WHERE o.holder = silent.holder AND o.run_at > now()
+    RETURNING o.stage::text AS stage
+"""
+
+
+class QueueTable(Generic[L, W]):
+    """A table that work is claimed from, and its statements: the `Source` (fe/queue/stage.py) of its kind of work.
+
+    `work` makes a claimed row: called with the stage, the lane, and by position tenant, subject, attempt, epoch,
+    deaths, for how long it was in the stage, and the last error. Raises ValueError for a name that is not plain.
+    """
+
+    def __init__(self, name: LiteralString, work: Callable[..., W]) -> None:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name for a table")
+        self.name = name
+        self._work = work
+        self._floors = _FLOORS.format(table=name)
+        self._due_tenants = _DUE_TENANTS.format(table=name)
+        self._claim = _CLAIM.format(table=name)
+        #: Part of a statement in which `silent` names workers (see workers.py); returns the stage of each row.
+        self.freeing = _RESCUE.format(table=name)
+
+    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[L]) -> dict[L, datetime]:
+        """Tell, for each lane, a moment before which no row of it is due, now or later.
+
+        While an old snapshot is held open (a backup, a forgotten session) nothing that died since can be cleaned away,
+        and a search that began at the beginning would walk over every row that ever was, at each claim. With a floor
+        that is renewed now and then it walks over those that died since the renewal.
+        """
+        cursor = await conn.execute(self._floors, {"stage": stage})
+        found = {(environment, host): floor for environment, host, floor in await cursor.fetchall()}
+        of_empty_lanes = found[_NO_LANE]
+        return {lane: found.get((lane.environment, lane.host), of_empty_lanes) for lane in lanes}
+
+    async def due_tenants(
+        self,
+        conn: Conn,
+        stage: str,
+        lanes: Sequence[tuple[L, TenantId]],
+        limit: int,
+        *,
+        floors: Mapping[L, datetime] | None = None,
+    ) -> dict[L, list[DueTenant]]:
+        """Name, for each lane, up to `limit` tenants that have work due and are not paused, in one round trip.
+
+        They come by their ids, beginning past the tenant that is given with the lane and going round. `floors` as
+        `floors_of` gives them: rows that fell due before their lane's are not looked for.
+        """
+        from_when = floors or {}
+        cursor = await conn.execute(
+            self._due_tenants,
+            {
+                "stage": stage,
+                "environments": [lane.environment for lane, _ in lanes],
+                "hosts": [lane.host for lane, _ in lanes],
+                "afters": [after for _, after in lanes],
+                "floors": [from_when.get(lane, ALWAYS) for lane, _ in lanes],
+                "limit": limit,
+            },
+        )
+        tenants: dict[L, list[DueTenant]] = {lane: [] for lane, _ in lanes}
+        named = {(lane.environment, lane.host): lane for lane in tenants}
+        for environment, host, tenant_id, weight in await cursor.fetchall():
+            tenants[named[environment, host]].append(DueTenant(tenant_id, weight))
+        return tenants
+
+    async def claim(
+        self,
+        conn: Conn,
+        stage: str,
+        lane: L,
+        scope: Sequence[TenantId],
+        shares: Sequence[int],
+        *,
+        lease: timedelta,
+        holder: str,
+        floor: datetime = ALWAYS,
+    ) -> list[W]:
+        """Take due rows of every tenant in `scope`, of each at most its share; none that fell due before `floor`.
+
+        The attempt and the epoch are raised with the claim, so a try that dies has been counted. If we die, the rows
+        fall due again when the lease ends, or when somebody notices that `holder` is silent.
+        """
+        if not scope:
+            return []
+        cursor = await conn.execute(
+            self._claim,
+            {
+                "stage": stage,
+                "environment": lane.environment,
+                "host": lane.host,
+                "scope": list(scope),
+                "shares": list(shares),
+                "floor": floor,
+                "lease": lease,
+                "holder": holder,
+            },
+            binary=True,
+        )
+        return [self._work(stage, lane, *row) for row in await cursor.fetchall()]
+
+
+#: Tables of kinds of work that have nothing else in common.
+AnyTable = QueueTable[Any, Any]

@@ -49,6 +49,7 @@ MATRIX = """
 | `dead_letters` | | SI | SD | S |
 | `excise_rates` | S | S | SIUD | S |
 | `held_numbers` | S | SIU | S | S |
+| `issuer_delegations` | S | | SID | S |
 | `login_attempts` | SIUD | | SD | |
 | `operator_actions` | | | SI | S |
 | `outbox` | sI | SUD | SI | S |
@@ -94,7 +95,8 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail"), ()),
+    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc"), ()),
+    "is_rnc_of_another": (FRONT,),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -185,7 +187,9 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
     assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
     assert sorted(above) == [
         ("ensure_month", ["search_path=public, pg_temp"]),
+        ("is_rnc_of_another", ["search_path=public, pg_temp"]),
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+        ("note_tenant_rnc", ["search_path=public, pg_temp"]),
     ]
 
 
@@ -253,6 +257,7 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT lo_creat(0)") for role in ROLES),
         *((role, "SELECT lo_from_bytea(0, 'x')") for role in ROLES),
         *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
         (FRONT, "UPDATE api_keys SET revoked_at = NULL"),
         (FRONT, "SELECT tenant_id FROM outbox"),

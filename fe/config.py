@@ -197,6 +197,12 @@ class Settings(BaseSettings):
     time_scale: float = Field(1.0, gt=0, le=1, description="for the fault suite only: shortens all schedules")
     clock_offset: float = Field(0.0, description="for the fault suite only: seconds our clock is wrong")
     log_level: str = Field("info", description="debug, info, warning or error")
+    access_log: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of requests that get a line in the log: 0 none, 1 all, 0.01 one in a hundred",
+    )
 
     @property
     def lease(self) -> timedelta:

@@ -26,6 +26,8 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 
+_DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -34,6 +36,9 @@ ELSEWHERE = {
     "fe migrate": "tests/cli/test_failures.py::test_a_database_without_the_tables_is_code_1_and_says_what_to_do",
     "fe doctor": "tests/cli/test_doctor.py::test_a_deployment_in_order_is_told_so_and_nothing_is_changed",
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
+    "fe tenant delegate": _DELEGATIONS,
+    "fe tenant delegations": _DELEGATIONS,
+    "fe tenant withdraw": _DELEGATIONS,
     "fe certificate list": _PRODUCTION,
     "fe sequence list": _PRODUCTION,
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",

@@ -3,11 +3,13 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+import structlog
 import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import TryLater
 from fe.store import certificates
 from fe.store.certificates import EncryptedCertificate
@@ -17,6 +19,8 @@ from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 #: How long an opened key stays in memory. Opening a .p12 costs about 40 ms of CPU, signing a quarter of one.
 KEEP_SECONDS = 60.0
 _MAX_KEPT = 512
+
+_log = structlog.get_logger(__name__)
 
 
 class CannotOpen(TryLater):
@@ -45,8 +49,11 @@ class _Slot:
 class SigningCredentials:
     """A small cache of opened certificates, one opening at a time for each."""
 
-    def __init__(self, db: Database, vault: Vault, threads: trio.CapacityLimiter) -> None:
+    def __init__(
+        self, db: Database, vault: Vault, threads: trio.CapacityLimiter, metrics: Metrics | None = None
+    ) -> None:
         self._db = db
+        self._metrics = metrics
         self._vault = vault
         self.threads = threads
         self._slots: OrderedDict[tuple[TenantId, CertificateId], _Slot] = OrderedDict()
@@ -87,7 +94,20 @@ class SigningCredentials:
             raise CannotOpen("no certificate available: it was removed")
         if encrypted.passphrase is None:
             raise CannotOpen("tenant is missing the certificate passphrase setting")
-        return await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
+        try:
+            opened = await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
+        except Exception:
+            self._note("failed", encrypted)
+            raise
+        self._note("opened", encrypted)
+        return opened
+
+    def _note(self, outcome: str, key: EncryptedCertificate) -> None:
+        _log.info(
+            "a key was unsealed", outcome=outcome, tenant_id=key.tenant_id, certificate_id=str(key.certificate_id)
+        )
+        if self._metrics is not None:
+            self._metrics.unsealed.labels(outcome).inc()
 
     def _decrypt(self, encrypted: EncryptedCertificate) -> Opened:
         assert encrypted.passphrase is not None

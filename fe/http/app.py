@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
+from fe.http.access_log import AccessLog
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -29,7 +30,7 @@ from fe.http.rate_limit import Buckets
 from fe.http.received import ReceivedHandlers
 from fe.http.route_types import Route
 from fe.http.routes import every_route
-from fe.http.server.addresses import client_address
+from fe.http.server.addresses import Address, client_address
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
@@ -69,6 +70,8 @@ class HttpDeps:
     calls_per_second: float = 0.0
     #: How long a body may take to arrive, in seconds.
     body_seconds: float = 10
+    #: The share of requests that get a line in the log.
+    access_log: float = 0.0
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
@@ -100,6 +103,7 @@ class HttpDeps:
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
             calls_per_second=settings.calls_per_second,
+            access_log=settings.access_log,
         )
 
 
@@ -119,6 +123,7 @@ class Api:
         self._authenticator = Authenticator(tokens, self._states, clock)
         self._buckets = Buckets(deps.calls_per_second)
         self._counters = Counters(db, clock)
+        self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
         self._waiting = LongPolls(db, self._verdicts, self.admission)
@@ -145,6 +150,7 @@ class Api:
 
     async def answer(self, route: Route, call: Call) -> ApiReply:
         """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
+        began = trio.current_time()
         try:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
@@ -157,13 +163,20 @@ class Api:
                 self.metrics.refused.labels(reason).inc()
             if isinstance(error, ScopeMissing):
                 self.metrics.refused.labels("scope").inc()
-                client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
                 _log.warning(
-                    "a token lacks a scope", address=str(client), api_key_id=error.api_key_id, scope=error.scope
+                    "a token lacks a scope",
+                    address=str(self._client(call)),
+                    api_key_id=error.api_key_id,
+                    scope=error.scope,
                 )
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
+        if self._access_log.is_on:
+            self._access_log.write(route, call, self._client(call), reply.status, len(reply.body), began)
         return reply
+
+    def _client(self, call: Call) -> Address:
+        return client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""

@@ -42,6 +42,7 @@ from fe.http.serializers import (
     takes_approval,
 )
 from fe.issuing.accept import Acceptance, admit, remarks
+from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
@@ -78,6 +79,7 @@ class Invoices:
         self._judging = Judging(metrics)
         self._totals = history.Totals()
         self._rates = KnownRates(db)
+        self._issuers = KnownIssuers(db)
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
@@ -88,10 +90,12 @@ class Invoices:
             # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
             async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
                 new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+                await self._refuse_another_s_name(new)
                 warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         else:
             new, strict = _read(raw, caller, now)
             warnings = []
+            await self._refuse_another_s_name(new)
             if strict is not None:
                 async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
                     warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
@@ -199,7 +203,22 @@ class Invoices:
 
     async def _validate(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         rates = await self._rates()
-        return await validate(self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates)
+        return await validate(
+            self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates, self._issuers
+        )
+
+    async def _refuse_another_s_name(self, new: NewSubmission) -> None:
+        """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
+
+        A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
+        """
+        try:
+            await self._issuers.require(new.tenant_id, new.root, new.issuer_rnc)
+        except ForbiddenIssuer:
+            if new.client_request_id is None or not await self._db.run_for(
+                new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
+            ):
+                raise
 
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""

@@ -65,6 +65,9 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
+        self.unsealed = Counter(
+            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
         )
@@ -194,6 +197,12 @@ class Metrics:
         """A counter that appears with its first event shows no increase at that event, and the alert stays silent."""
         for outcome in ("granted", "refused", "malformed", "throttled"):
             self.login.labels(outcome)
+        for reason in ("json", "xml", "document", "number", "issuer", "request", "size", "media type", "scope"):
+            self.refused.labels(reason)
+        for kind in ("same", "different"):
+            self.deduped.labels(kind)
+        self.unsealed.labels("opened")
+        self.unsealed.labels("failed")
         for bucket in ("address", "key"):
             self.lockouts.labels(bucket)
         for stage in Stage:

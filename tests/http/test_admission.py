@@ -8,6 +8,7 @@ import h11
 import pytest
 import trio
 import trio.lowlevel
+from structlog.testing import capture_logs
 
 from fe.http import invoices, login
 from fe.http.app import PREFIX
@@ -65,6 +66,17 @@ async def test_malformed_logins_are_throttled_and_their_lockout_is_counted(front
     assert statuses == [400] * 30 + [429] * 2
     begun = [s.value for m in front.metrics.lockouts.collect() for s in m.samples if s.name.endswith("_total")]
     assert sum(begun) == 1
+
+
+async def test_throttled_logins_are_told_of_once_in_a_while(front: Running) -> None:
+    with capture_logs() as logs:
+        async with front.client() as client:
+            for _ in range(40):
+                await client.post("/login", json={"apiKeyId": 1})
+
+    (told,) = [line for line in logs if line["event"] == "logins were throttled"]
+    assert (told["logins"], told["last_address"]) == (1, "127.0.0.1")
+    assert front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"}) == 10
 
 
 async def test_of_an_address_that_is_locked_out_nothing_is_read(

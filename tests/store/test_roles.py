@@ -52,6 +52,7 @@ MATRIX = """
 | `dead_letters` | | SI | SD | S | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
+| `issuer_delegations` | S | | SID | S | |
 | `login_attempts` | SIUD | | SD | | |
 | `operator_actions` | | | SI | S | |
 | `outbox` | sI | SUD | SI | S | |
@@ -111,7 +112,8 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail"), ()),
+    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc"), ()),
+    "is_rnc_of_another": (FRONT,),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
@@ -203,7 +205,9 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
     assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
     assert sorted(above) == [
         ("ensure_month", ["search_path=public, pg_temp"]),
+        ("is_rnc_of_another", ["search_path=public, pg_temp"]),
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+        ("note_tenant_rnc", ["search_path=public, pg_temp"]),
     ]
 
 
@@ -291,6 +295,7 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT lo_creat(0)") for role in ROLES),
         *((role, "SELECT lo_from_bytea(0, 'x')") for role in ROLES),
         *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
         (RECEPTION, "UPDATE acknowledgements SET acknowledgement = ''"),
         (RECEPTION, "DELETE FROM received"),

@@ -17,8 +17,8 @@ from lxml import etree
 
 MAX_BYTES = 1024 * 1024
 MAX_JSON_DEPTH = 64
-#: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a document
-#: has at most 10,000 lines, and those leave no room for more within each.
+#: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a
+#: document has at most 10,000 lines, and those leave no room for more within each.
 MAX_JSON_CONTAINERS = 50_000
 MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the format
 MAX_XML_ELEMENTS = 50_000
@@ -89,8 +89,9 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a JSON text into dict, list, str, bool, None, int and Decimal; never a float.
 
     Refuses with MalformedJson: more than `max_bytes`; anything but UTF-8 without a byte order mark; nesting deeper than
-    64; more than 50,000 objects and lists; numbers of more than 20 digits or with an exponent, NaN and Infinity; an object that has a key twice; and, in
-    keys and strings alike, every character that XML 1.0 has no room for (NUL, controls, lone surrogates).
+    64; more than 50,000 objects and lists; numbers of more than 20 digits or with an exponent, NaN and Infinity; an
+    object that has a key twice; and, in keys and strings alike, every character that XML 1.0 has no room for (NUL,
+    controls, lone surrogates).
     """
     if len(raw) > max_bytes:
         raise MalformedJson(f"larger than {max_bytes} bytes")

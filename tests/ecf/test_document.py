@@ -131,7 +131,9 @@ def test_a_header_of_the_wrong_shape_says_no_type(payload: dict[str, Any]) -> No
 # --- what is in it ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("e_ncf", "most"), [("E310000000001", 1000), ("E320000000001", 1000), ("E340000000001", 10_000)])
+@pytest.mark.parametrize(
+    ("e_ncf", "most"), [("E310000000001", 1000), ("E320000000001", 1000), ("E340000000001", 10_000)]
+)
 def test_more_lines_than_the_format_has_are_not_read(e_ncf: str, most: int) -> None:
     def lines(number: int) -> dict[str, Any]:
         return {**ecf(eNCF=e_ncf), "DetallesItems": {"Item": [{"NumeroLinea": 1}] * number}}

@@ -144,6 +144,22 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
+    address_connections: int = Field(
+        250, ge=1, description="open connections of one address (IPv6: /64) per HTTP process; trusted proxies have all"
+    )
+    tenant_requests: int = Field(
+        100,
+        ge=1,
+        description="requests of one tenant in work per HTTP process, and as many more that wait for verdicts",
+    )
+    tenant_documents_a_minute: int = Field(
+        12_000, ge=0, description="documents a tenant may hand in a minute per HTTP process; 0: as many as it likes"
+    )
+    tenant_documents_a_day: int = Field(2_000_000, ge=0, description="the same a day")
+    tenant_bytes_a_minute: int = Field(
+        256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
+    )
+    tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     reception_bind: str = Field(

@@ -14,6 +14,7 @@ from fe.http.errors import ApiError
 from fe.http.judging import AT_ONCE, Judging
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
+from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
 from fe.http.response_models import (
@@ -63,11 +64,18 @@ class Invoices:
     """The handlers of /invoices."""
 
     def __init__(
-        self, db: Database, acceptance: Acceptance, waiting: LongPolls, clock: Clock, metrics: Metrics
+        self,
+        db: Database,
+        acceptance: Acceptance,
+        waiting: LongPolls,
+        quotas: Quotas,
+        clock: Clock,
+        metrics: Metrics,
     ) -> None:
         self._db = db
         self._acceptance = acceptance
         self._waiting = waiting
+        self._quotas = quotas
         self._clock = clock
         self._metrics = metrics
         self._accepted = {
@@ -85,10 +93,11 @@ class Invoices:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
         caller = call.identity
         raw = await call.body()
+        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if len(raw) > _LARGE:
             # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
-            async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+            async with self._judging.turn(caller.tenant_id, len(raw)):
                 new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
                 await self._refuse_another_s_name(new)
                 warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
@@ -97,7 +106,7 @@ class Invoices:
             warnings = []
             await self._refuse_another_s_name(new)
             if strict is not None:
-                async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                async with self._judging.turn(caller.tenant_id, len(raw)):
                     warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
@@ -113,9 +122,10 @@ class Invoices:
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
-        async with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
+        with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
             raw = await call.body()
-            async with self._judging.turn(caller.tenant_id):
+            self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+            async with self._judging.turn(caller.tenant_id, 0):
                 draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
                 problems = await self._validate(draft, caller, self._clock())
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}

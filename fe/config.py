@@ -202,8 +202,8 @@ class Settings(BaseSettings):
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 
     sign_slots: int = Field(4, ge=1, description="documents signed at once per process")
-    send_slots: int = Field(16, ge=1, description="documents sent at once per process")
-    track_slots: int = Field(16, ge=1, description="verdicts asked for at once per process")
+    send_slots: int = Field(64, ge=1, description="documents sent at once per process")
+    track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
     grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in hand")

@@ -41,6 +41,7 @@ from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.wakeups import Wakeups
+from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
 
 PREFIX = "/api/v1/fe"
@@ -70,6 +71,7 @@ class HttpDeps:
     body_seconds: float = 10
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
+    attempt_limits: AttemptLimits = ATTEMPT_LIMITS
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
@@ -126,7 +128,7 @@ class Api:
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
-            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies),
+            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(db, self._acceptance, self._waiting, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),

@@ -13,13 +13,11 @@ from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
 
 from fe.config import Settings
-from fe.http.server.connection import HardenedConnection
+from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import plain_error
 
 BACKLOG = 1024
-#: An idle connection, or one whose request's head is still dripping in, is closed after this.
-KEEP_ALIVE_SECONDS = 5.0
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
@@ -60,6 +58,7 @@ async def serve_http(
     *,
     settings: Settings,
     shutdown: trio.Event,
+    patience: PeerPatience = PEER_PATIENCE,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve `app` until `shutdown` is set; then finish the requests in flight, for at most `settings.grace_seconds`.
@@ -73,7 +72,9 @@ async def serve_http(
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         guard = Guard(app, api.fast_path, api.admission, api.metrics)
-        server = HttpServer(guard, maximum=settings.max_connections, on_fault=api.on_connection_fault)
+        server = HttpServer(
+            guard, maximum=settings.max_connections, on_fault=api.on_connection_fault, patience=patience
+        )
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
         finally:
@@ -90,12 +91,20 @@ async def _when(event: trio.Event, callback: Callable[[], None]) -> None:
 class HttpServer:
     """Accepts connections, not more than `maximum` at once."""
 
-    def __init__(self, guard: Guard, *, maximum: int, on_fault: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        maximum: int,
+        on_fault: Callable[[str], None],
+        patience: PeerPatience = PEER_PATIENCE,
+    ) -> None:
         self._guard = guard
         self._max = maximum
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
-        self._config = _configure()
+        self._patience = patience
+        self._config = _configure(patience)
         self._context = WorkerContext(None)
 
     async def serve(
@@ -126,7 +135,9 @@ class HttpServer:
         if len(self._open) >= self._max:
             await _turn_away(stream)
             return
-        connection = HardenedConnection(self._guard, self._config, self._context, stream, self._on_fault)
+        connection = HardenedConnection(
+            self._guard, self._config, self._context, stream, self._on_fault, self._patience
+        )
         self._open.add(connection)
         try:
             _prepare(stream)
@@ -148,9 +159,9 @@ class _Config(Config):
         return self._date[1]
 
 
-def _configure() -> Config:
+def _configure(patience: PeerPatience) -> Config:
     config = _Config()
-    config.keep_alive_timeout = KEEP_ALIVE_SECONDS
+    config.keep_alive_timeout = patience.request
     config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
     config.errorlog = None
     config.accesslog = None

@@ -16,10 +16,6 @@ from fe.store.certificates import EncryptedCertificate
 from fe.store.postgres.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
-#: How long an opened key stays in memory. Opening a .p12 costs about 40 ms of CPU, signing a quarter of one.
-KEEP_SECONDS = 60.0
-_MAX_KEPT = 512
-
 _log = structlog.get_logger(__name__)
 
 
@@ -47,11 +43,24 @@ class _Slot:
 
 
 class SigningCredentials:
-    """A small cache of opened certificates, one opening at a time for each."""
+    """A small cache of opened certificates, one opening at a time for each.
+
+    An opened key stays in memory for `seconds`, and `kept` of them at most. Opening a .p12 costs about 40 ms of CPU,
+    signing a quarter of one.
+    """
 
     def __init__(
-        self, db: Database, vault: Vault, threads: trio.CapacityLimiter, metrics: Metrics | None = None
+        self,
+        db: Database,
+        vault: Vault,
+        threads: trio.CapacityLimiter,
+        metrics: Metrics | None = None,
+        *,
+        seconds: float = 60.0,
+        kept: int = 512,
     ) -> None:
+        self._seconds = seconds
+        self._kept = kept
         self._db = db
         self._metrics = metrics
         self._vault = vault
@@ -65,20 +74,20 @@ class SigningCredentials:
         """
         slot = self._slots.setdefault((tenant_id, certificate_id), _Slot())
         self._slots.move_to_end((tenant_id, certificate_id))
-        while len(self._slots) > _MAX_KEPT:
+        while len(self._slots) > self._kept:
             self._slots.popitem(last=False)
         if slot.opened is not None and trio.current_time() < slot.until:
             return slot.opened
         async with slot.lock:
             if slot.opened is None or trio.current_time() >= slot.until:
                 slot.opened = await self._open(tenant_id, certificate_id)
-                slot.until = trio.current_time() + KEEP_SECONDS
+                slot.until = trio.current_time() + self._seconds
             return slot.opened
 
     async def forget_in_time(self) -> None:
         """Drop keys whose time is over, until cancelled: a process that has nothing to sign soon holds none."""
         while True:
-            await trio.sleep(KEEP_SECONDS / 4)
+            await trio.sleep(self._seconds / 4)
             self.forget_idle()
 
     def forget_idle(self) -> None:

@@ -45,6 +45,9 @@ class _InDoubt(Exception):
     """An earlier send of this document was never resolved: ask the authority before anything is sent."""
 
 
+ASK_AFTER = timedelta(seconds=2)
+
+
 @dataclass(frozen=True, slots=True)
 class Sender:
     """Sends signed documents."""
@@ -58,6 +61,8 @@ class Sender:
     pulse: Pulse
     #: Commits an intent to send; as Bookings.put.
     intend: Callable[[Work, Intent], Awaitable[Outcome]]
+    #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
+    ask_after: timedelta = ASK_AFTER
 
     async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
@@ -102,7 +107,7 @@ class Sender:
         except Unavailable as outage:
             raise TryLater(outage.reason, outage.retry_after) from outage
         except OutcomeUnknown as doubt:
-            return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or _ASK_AFTER)
+            return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or self.ask_after)
         except Refused as refusal:
             return await self._refused(work, opened, refusal)
         return await self._answered(work, opened, answer)
@@ -134,9 +139,9 @@ class Sender:
             return await self._resolve_duplicate(work, opened, outcomes.final(answer))
         if answer.try_again:
             reason = "the authority could not validate and asks to try again"
-            return outcomes.in_doubt(reason, after=_ASK_AFTER)
+            return outcomes.in_doubt(reason, after=self.ask_after)
         if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
-            return outcomes.in_doubt(f"answered {answer.estado}", after=_ASK_AFTER)
+            return outcomes.in_doubt(f"answered {answer.estado}", after=self.ask_after)
         return outcomes.final(answer)
 
     async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Outcome:
@@ -146,18 +151,15 @@ class Sender:
         facts = await self.db.run(submissions.reconcile_facts, work)
         if facts.sends > 1:
             # It was this request that was refused; what was sent before may have been accepted all the same.
-            return outcomes.in_doubt(refusal.reason, after=_ASK_AFTER)
+            return outcomes.in_doubt(refusal.reason, after=self.ask_after)
         return outcome
 
     async def _resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         try:
             return await self.reconciler.resolve_duplicate(work, opened, otherwise)
         except TryLater as later:
-            return outcomes.in_doubt(later.reason, after=later.after or _ASK_AFTER)
+            return outcomes.in_doubt(later.reason, after=later.after or self.ask_after)
 
-
-#: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
-_ASK_AFTER = timedelta(seconds=2)
 
 #: By then there should be a new sign of life, or somebody else who gives one.
 _BEAT = timedelta(seconds=BEAT_SECONDS)

@@ -7,7 +7,7 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
-from fe.actors.sender import Sender
+from fe.actors.sender import ASK_AFTER, Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
 from fe.authority.client import Authority
@@ -66,7 +66,17 @@ def stages(
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry)
-    sender = Sender(db, authority, credentials, reconciler, settings.anecf_service, settings.lease, pulse, bookings.put)
+    sender = Sender(
+        db,
+        authority,
+        credentials,
+        reconciler,
+        settings.anecf_service,
+        settings.lease,
+        pulse,
+        bookings.put,
+        ASK_AFTER * scale,
+    )
     signer = SignerPool(
         db,
         credentials,

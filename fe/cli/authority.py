@@ -16,6 +16,7 @@ from fe.authority.gateway import Line
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.simulator import (
     Addresses,
+    AnswerForm,
     Availability,
     BadRecord,
     Catalogue,
@@ -24,7 +25,6 @@ from fe.authority.simulator import (
     JournalDamaged,
     JournalInUse,
     PublicBindRefused,
-    Shapes,
     SimulatorSettings,
     simulate,
 )
@@ -59,7 +59,14 @@ def authority() -> None:
 @click.option("--faults", type=click.Choice(["mild", "wild"]), help="Let things go wrong by chance.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides which; the same seed, the same faults.")
 @click.option("--check", type=_choice(CheckLevel), default=CheckLevel.FULL.value, show_default=True)
-@click.option("--shapes", type=_choice(Shapes), default=Shapes.LIVE.value, show_default=True)
+@click.option(
+    "--answers",
+    type=_choice(AnswerForm),
+    default=AnswerForm.LIVE.value,
+    show_default=True,
+    help="The form of answers where the authority's documents and its live traffic differ.",
+)
+@click.option("--shapes", "answers_before", type=_choice(AnswerForm), hidden=True)  # what it was called before
 @click.option("--messages", type=_choice(Catalogue), default=Catalogue.INTERFACE.value, show_default=True)
 @click.option("--availability", type=_choice(Availability), default=Availability.V1_7.value, show_default=True)
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
@@ -77,7 +84,8 @@ def simulate_(
     faults: str | None,
     seed: int,
     check: str,
-    shapes: str,
+    answers: str,
+    answers_before: str | None,
     messages: str,
     availability: str,
     verdict_delay: float,
@@ -101,7 +109,7 @@ def simulate_(
             world=world,
             faults=FaultPlan.named(faults, seed) if faults else None,
             check=CheckLevel(check),
-            shapes=Shapes(shapes),
+            answers=AnswerForm(answers_before or answers),
             catalogue=Catalogue(messages),
             availability=Availability(availability),
             verdict_delay=timedelta(seconds=verdict_delay),

@@ -47,6 +47,7 @@ from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.wakeups import Wakeups
+from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
 
 PREFIX = "/api/v1/fe"
@@ -86,6 +87,7 @@ class HttpDeps:
     access_log: float = 0.0
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
+    attempt_limits: AttemptLimits = ATTEMPT_LIMITS
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
@@ -162,7 +164,7 @@ class Api:
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
-            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies),
+            Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(db, self._acceptance, self.waiting, Quotas(deps.quota, metrics), clock, metrics),
             ReceivedHandlers(db),
             Ncf(db, clock),

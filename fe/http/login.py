@@ -24,7 +24,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
-from fe.store.throttle import Lockout
+from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits, Lockout
 
 #: Logins that are refused by a lockout are told of once in so many seconds, with how many they were.
 _THROTTLED_SECONDS = 60.0
@@ -65,7 +65,9 @@ class Login:
         clock: Clock,
         metrics: Metrics,
         trusted_proxies: Sequence[Network],
+        limits: AttemptLimits = ATTEMPT_LIMITS,
     ) -> None:
+        self._limits = limits
         self._db = db
         self._tokens = tokens
         self._peppers = peppers
@@ -90,11 +92,11 @@ class Login:
             credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
-            if (lockout := await self._db.run(throttle.attempt, address, None)) is not None:
+            if (lockout := await self._db.run(throttle.attempt, address, None, self._limits)) is not None:
                 raise self._locked_out(lockout, client, None) from None
             raise
         key_bucket = throttle.bucket_of_key(credentials.apiKeyId)
-        lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId)
+        lockout, key = await self._db.run(_attempt_and_find, address, key_bucket, credentials.apiKeyId, self._limits)
         now = self._clock()
         # Before anything is decided: the work is the same whatever the outcome, a lockout included.
         pepper_id = self._pepper_of(key, credentials.apiSecret, now)
@@ -156,8 +158,8 @@ def _bounded(api_key_id: str) -> str:
 
 
 async def _attempt_and_find(
-    conn: Conn, address: bytes, key_bucket: bytes, api_key_id: ApiKeyId
+    conn: Conn, address: bytes, key_bucket: bytes, api_key_id: ApiKeyId, limits: AttemptLimits
 ) -> tuple[Lockout | None, ApiKey | None]:
     """Count the attempt, then look the key up: one round trip for both."""
-    lockout = await throttle.attempt(conn, address, key_bucket)
+    lockout = await throttle.attempt(conn, address, key_bucket, limits)
     return lockout, await keys.find(conn, api_key_id, SCOPES)

@@ -19,9 +19,6 @@ _LOOK_SECONDS = 15.0
 #: What runs out does so over days, and counting it reads whole tables.
 _SLOW_EVERY = 4
 
-#: A statement that takes longer is cancelled: watching must not become a load.
-_PATIENCE = 5.0
-
 #: Every series of these gauges is there from the beginning: one that appears with its first event shows no growth then.
 EVERYWHERE: dict[Labels, float] = {
     (stage.value, environment.value): 0.0 for stage in Stage for environment in Environment
@@ -32,9 +29,13 @@ NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
 class Collectors:
-    """Reads the database for the gauges of `Metrics._watched`. One per process with actors."""
+    """Reads the database for the gauges of `Metrics._watched`. One per process with actors.
 
-    def __init__(self, db: Database, clock: Clock, metrics: Metrics) -> None:
+    A statement that takes longer than `patience` seconds is cancelled: watching must not become a load.
+    """
+
+    def __init__(self, db: Database, clock: Clock, metrics: Metrics, patience: float = 5.0) -> None:
+        self._patience = patience
         self._db = db
         self._clock = clock
         self._metrics = metrics
@@ -53,7 +54,7 @@ class Collectors:
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:
         try:
-            with trio.fail_after(_PATIENCE):
+            with trio.fail_after(self._patience):
                 await self._db.run(look)
         except (DatabaseUnavailable, trio.TooSlowError) as error:
             _log.warning("stock could not be taken", of=look.__name__.lstrip("_"), error=error)

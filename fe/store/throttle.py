@@ -11,8 +11,16 @@ from psycopg.rows import class_row, scalar_row
 from fe.identifiers import ApiKeyId
 from fe.store.postgres.db import Conn
 
-ADDRESS_LIMIT = 30
-KEY_LIMIT = 5
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimits:
+    """How many attempts there may be within the window."""
+
+    address: int = 30
+    key: int = 5
+
+
+ATTEMPT_LIMITS = AttemptLimits()
 WINDOW = timedelta(seconds=60)
 LOCKOUT = timedelta(minutes=15)
 
@@ -52,7 +60,9 @@ _ATTEMPT = """
 """
 
 
-async def attempt(conn: Conn, address: bytes, key: bytes | None) -> Lockout | None:
+async def attempt(
+    conn: Conn, address: bytes, key: bytes | None, limits: AttemptLimits = ATTEMPT_LIMITS
+) -> Lockout | None:
     """Count an attempt for an address and a key (None: a malformed request, which counts for its address only).
 
     Returns the lockout that refuses it, or None. While an address is locked out its attempts do not count against keys.
@@ -62,9 +72,9 @@ async def attempt(conn: Conn, address: bytes, key: bytes | None) -> Lockout | No
         _ATTEMPT,
         {
             "address": address,
-            "address_limit": ADDRESS_LIMIT,
+            "address_limit": limits.address,
             "key": key,
-            "key_limit": KEY_LIMIT,
+            "key_limit": limits.key,
             "window": WINDOW,
             "lockout": LOCKOUT,
         },

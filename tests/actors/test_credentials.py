@@ -1,12 +1,12 @@
 """Opened certificates: opened once for all who wait, kept a short while, never shared between tenants."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import trio
 from structlog.testing import capture_logs
 
-from fe.actors import credentials as module
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.identifiers import CertificateId
 from fe.monitoring.metrics import Metrics
@@ -28,8 +28,8 @@ class CountingVault(Vault):
         return super().decrypt(encrypted, belongs)
 
 
-def make_credentials(db: Database, vault: Vault = VAULT) -> SigningCredentials:
-    return SigningCredentials(db, vault, trio.CapacityLimiter(1))
+def make_credentials(db: Database, vault: Vault = VAULT, **more: Any) -> SigningCredentials:
+    return SigningCredentials(db, vault, trio.CapacityLimiter(1), **more)
 
 
 async def test_a_certificate_is_opened_once_for_all_who_wait_and_kept(db: Database) -> None:
@@ -53,13 +53,12 @@ async def test_a_certificate_is_opened_once_for_all_who_wait_and_kept(db: Databa
 
 
 async def test_a_key_is_opened_anew_after_its_time_and_dropped_when_idle(
-    db: Database, monkeypatch: pytest.MonkeyPatch
+    db: Database,
 ) -> None:
     tenant = await make_tenant(db)
     certificate = await make_certificate(db, tenant)
     vault = CountingVault()
-    cache = make_credentials(db, vault)
-    monkeypatch.setattr(module, "KEEP_SECONDS", 0.05)
+    cache = make_credentials(db, vault, seconds=0.05)
 
     await cache.get(tenant, certificate)
     await trio.sleep(0.06)
@@ -128,10 +127,9 @@ async def test_a_failure_to_open_is_not_kept(db: Database) -> None:
     assert (await cache.get(tenant, certificate)).id == str(certificate)
 
 
-async def test_the_cache_has_a_size(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MAX_KEPT", 2)
+async def test_the_cache_has_a_size(db: Database) -> None:
     tenant = await make_tenant(db)
-    cache = make_credentials(db)
+    cache = make_credentials(db, kept=2)
     for _ in range(4):
         await cache.get(tenant, await make_certificate(db, tenant))
 

@@ -17,7 +17,7 @@ from fe.authority.client import Authority, Outgoing, Receipt, Verdict
 from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.hosts import Hosts
-from fe.authority.simulator import Catalogue, FaultKind, Shapes
+from fe.authority.simulator import AnswerForm, Catalogue, FaultKind
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
 from fe.identifiers import TrackId
@@ -31,9 +31,9 @@ TEST = Environment.TESTECF
 ME = Owner("certificate-1", signer())
 
 
-@pytest.fixture(params=Shapes)
+@pytest.fixture(params=AnswerForm)
 async def simulator(request: pytest.FixtureRequest, start: Start) -> Running:
-    return await start(shapes=request.param, summary_port=0, status_port=0, status_key="key-1")
+    return await start(answers=request.param, summary_port=0, status_port=0, status_key="key-1")
 
 
 @pytest.fixture

@@ -315,8 +315,8 @@ def test_the_figures_of_the_runbooks_are_those_of_the_code() -> None:
     assert polled / 2 == 1
     assert "by a second on average" in wakeups
     assert throttle.WINDOW.total_seconds() == 60
-    assert {5: "five a minute"}[throttle.KEY_LIMIT] in lockouts
-    assert {30: "thirty from one address"}[throttle.ADDRESS_LIMIT] in lockouts
+    assert {5: "five a minute"}[throttle.ATTEMPT_LIMITS.key] in lockouts
+    assert {30: "thirty from one address"}[throttle.ATTEMPT_LIMITS.address] in lockouts
     assert f"for {throttle.LOCKOUT.seconds // 60} minutes" in lockouts
 
 
@@ -338,11 +338,11 @@ async def test_statements_and_commands_of_runbooks_work_with_the_logins_they_nam
         subject = await make_submission(db, tenant.tenant_id, stage=Stage.TRACK, at=now)
         address = throttle.bucket_of_address(ip_address("203.0.113.7"))
         network = throttle.bucket_of_address(ip_address("2001:db8:0:1::7"))
-        for _ in range(throttle.ADDRESS_LIMIT + 1):
+        for _ in range(throttle.ATTEMPT_LIMITS.address + 1):
             await db.run(throttle.attempt, address, None)
             await db.run(throttle.attempt, network, None)
         elsewhere = throttle.bucket_of_address(ip_address("198.51.100.1"))
-        for _ in range(throttle.KEY_LIMIT + 1):
+        for _ in range(throttle.ATTEMPT_LIMITS.key + 1):
             await db.run(throttle.attempt, elsewhere, throttle.bucket_of_key(key))
 
     answers = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from fe.authority.simulator import FaultKind
 from tests.cli.running import Fe, environment
@@ -62,8 +63,9 @@ def test_a_seed_and_a_preset_choose_the_faults() -> None:
     assert faults["plan"]["seed"] == 7
 
 
-def test_its_ways_are_chosen_by_the_names_its_documentation_uses() -> None:
-    ways = ("--check", "signature", "--shapes", "documented", "--messages", "live", "--availability", "1.6")
+@pytest.mark.parametrize("answers", ["--answers", "--shapes"], ids=["as documented", "as it was called before"])
+def test_its_ways_are_chosen_by_the_names_its_documentation_uses(answers: str) -> None:
+    ways = ("--check", "signature", answers, "documented", "--messages", "live", "--availability", "1.6")
     with simulating(*ways) as (at, _):
         summaries = httpx.get(f"{at['fc']}/certecf/consultarfce/api/Consultas/Consulta")
 

@@ -17,6 +17,7 @@ from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
+from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.metrics import Metrics
@@ -146,7 +147,13 @@ class Running:
 Start = Callable[..., Awaitable[Running]]
 
 
-async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | None = None, **deps: Any) -> Running:
+async def start_front(
+    nursery: trio.Nursery,
+    db: Database,
+    settings: Settings | None = None,
+    patience: PeerPatience = PEER_PATIENCE,
+    **deps: Any,
+) -> Running:
     """Serve from `db`, which should have the rights of the front and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
     built = HttpDeps(
@@ -169,6 +176,7 @@ async def start_front(nursery: trio.Nursery, db: Database, settings: Settings | 
             "127.0.0.1:0",
             settings=settings or load_settings(grace_seconds=2),
             shutdown=shutdown,
+            patience=patience,
             task_status=task_status,
         )
 

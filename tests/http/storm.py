@@ -15,8 +15,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -31,11 +29,12 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, TrackId
 from fe.lifecycle import Status
-from fe.store import sequences, throttle
+from fe.store import sequences
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
+from fe.store.throttle import AttemptLimits
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 from tests.http.worker import give_verdict, receive, sign
 
@@ -109,30 +108,32 @@ async def storm(db: Database, front_db: Database, folder: Path, *, seed: int, ca
     # thinks that none would be taken. It does when there is nothing else to begin with.
     everything = ("--phases", "examples,coverage,fuzzing,stateful" if edges else "fuzzing,stateful")
     receipts = ("--phases", "stateful", "--include-path-regex", "/invoices")
-    with _no_throttle_of_addresses():
-        async with trio.open_nursery() as nursery:
-            front = await start_front(nursery, front_db)
-            tenant_id = await make_tenant(db)
-            key = await make_key(db, tenant_id)
-            await db.run(_give_numbers, tenant_id)
-            nursery.start_soon(_be_the_actors, db)
-            token, before, started = await front.token(key), _statuses(front), time.monotonic()
-            ended = [
-                await trio.run_process(
-                    [*_command(front, token, seed, examples), *which],
-                    capture_stdout=True,
-                    stderr=subprocess.STDOUT,
-                    check=False,
-                    cwd=folder,
-                    env=_environment(key),
-                )
-                for which in (everything, receipts)
-            ]
-            seconds = time.monotonic() - started
-            statuses = _statuses(front) - before
-            async with front.client(token) as client:
-                assert (await client.get("/invoices")).status_code == 200, "it does not serve any more"
-            nursery.cancel_scope.cancel()
+    # All calls come from one address: /login would answer nothing but 429 before long.
+    limits = AttemptLimits(address=10**6)
+    async with trio.open_nursery() as nursery:
+        front = await start_front(nursery, front_db, attempt_limits=limits)
+        tenant_id = await make_tenant(db)
+        key = await make_key(db, tenant_id)
+        await db.run(_give_numbers, tenant_id)
+        nursery.start_soon(_be_the_actors, db)
+        token, before, started = await front.token(key), _statuses(front), time.monotonic()
+        ended = [
+            await trio.run_process(
+                [*_command(front, token, seed, examples), *which],
+                capture_stdout=True,
+                stderr=subprocess.STDOUT,
+                check=False,
+                cwd=folder,
+                env=_environment(key),
+            )
+            for which in (everything, receipts)
+        ]
+        seconds = time.monotonic() - started
+        statuses = _statuses(front) - before
+        async with front.client(token) as client:
+            assert (await client.get("/invoices")).status_code == 200, "it does not serve any more"
+        nursery.cancel_scope.cancel()
+
     report = "\n".join(one.stdout.decode() for one in ended)
     return Part(seed, statuses, not any(one.returncode for one in ended), report, seconds)
 
@@ -171,16 +172,6 @@ def _environment(key: Key) -> dict[str, str]:
         "STORM_KEY": key.api_key_id,
         "STORM_SECRET": key.secret,
     }
-
-
-@contextmanager
-def _no_throttle_of_addresses() -> Iterator[None]:
-    """All calls come from one address: /login would answer nothing but 429 before long."""
-    limit, throttle.ADDRESS_LIMIT = throttle.ADDRESS_LIMIT, 10**6
-    try:
-        yield
-    finally:
-        throttle.ADDRESS_LIMIT = limit
 
 
 _HAS_WORK = "SELECT EXISTS (SELECT FROM outbox WHERE subject = %s)"

@@ -9,7 +9,7 @@ import trio.lowlevel
 
 from fe.config import load_settings
 from fe.http.app import PREFIX
-from fe.http.server import connection, listener
+from fe.http.server.connection import PeerPatience
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, body_of, start_front
 
@@ -110,10 +110,9 @@ async def test_fifty_chunks_without_a_token_are_refused_once_and_are_no_fault_of
 
 
 @pytest.fixture
-async def hasty(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
+async def hasty(front_db: Database, nursery: trio.Nursery) -> Running:
     """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
-    monkeypatch.setattr(listener, "KEEP_ALIVE_SECONDS", 0.5)
-    return await start_front(nursery, front_db, body_seconds=1)
+    return await start_front(nursery, front_db, patience=PeerPatience(request=0.5), body_seconds=1)
 
 
 async def test_an_idle_connection_is_closed(hasty: Running) -> None:
@@ -256,12 +255,11 @@ async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database) -
 
 
 async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(
-    front_db: Database, monkeypatch: pytest.MonkeyPatch
+    front_db: Database,
 ) -> None:
-    monkeypatch.setattr(connection, "SEND_SECONDS", 0.5)
     page = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
     async with trio.open_nursery() as nursery:
-        front = await start_front(nursery, front_db, load_settings(grace_seconds=1))
+        front = await start_front(nursery, front_db, load_settings(grace_seconds=1), patience=PeerPatience(answer=0.5))
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.connect(("127.0.0.1", front.port))

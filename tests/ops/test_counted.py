@@ -39,10 +39,10 @@ async def until(holds: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def taking_stock(
-    db: Database, metrics: Metrics, ahead: float = 0.0, turns: bool = True
+    db: Database, metrics: Metrics, ahead: float = 0.0, turns: bool = True, patience: float = 5.0
 ) -> AsyncIterator[Collectors]:
     """The stock-taker, running; by default it has taken stock once."""
-    taker = Collectors(db, clock_ahead(ahead), metrics)
+    taker = Collectors(db, clock_ahead(ahead), metrics, patience)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(taker.run)
         if turns:
@@ -163,9 +163,8 @@ async def test_pauses_tables_the_server_and_the_clock_are_seen(db: Database) -> 
 
 
 async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
-    db: Database, monkeypatch: pytest.MonkeyPatch
+    db: Database,
 ) -> None:
-    monkeypatch.setattr(collectors, "_PATIENCE", 0.3)
     metrics = Metrics()
     show(metrics.dead_letters, {("send", "ecf"): 3})
 
@@ -180,7 +179,7 @@ async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
             await db.transact(lock, task_status)
 
         await nursery.start(hold)
-        async with taking_stock(db, metrics, turns=False):
+        async with taking_stock(db, metrics, turns=False, patience=0.3):
             # Read after the one that is locked: the others are not held up by it.
             await until(lambda: value(metrics, "fe_certificates", expires="later") is not None)
         nursery.cancel_scope.cancel()

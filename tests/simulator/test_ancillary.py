@@ -4,7 +4,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import Shapes
+from fe.authority.simulator import AnswerForm
 from tests.simulator.support import (
     APPROVAL,
     BUYER,
@@ -38,7 +38,7 @@ async def test_an_approval_of_an_accepted_document_is_approved(simulator: Runnin
 
 
 async def test_the_documented_code_of_an_approval_is_a_number(start: Start) -> None:
-    simulator = await start(shapes=Shapes.DOCUMENTED)
+    simulator = await start(answers=AnswerForm.DOCUMENTED)
 
     assert (await _approve(simulator)).json()["codigo"] == 1
 

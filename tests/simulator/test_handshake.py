@@ -8,7 +8,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import Shapes
+from fe.authority.simulator import AnswerForm
 from tests.simulator.support import (
     HOLDER_ID,
     RESULT,
@@ -154,13 +154,13 @@ async def test_a_token_ends_after_its_hour(start: Start) -> None:
     assert (await simulator.get(RESULT, trackid=ANY_TRACK)).status_code == 401
 
 
-@pytest.mark.parametrize("shapes", ["live", "documented"])
-async def test_who_is_delegated_for_nobody_gets_no_token_and_a_bare_string(start: Start, shapes: str) -> None:
-    simulator = await start(shapes=Shapes(shapes))
+@pytest.mark.parametrize("answers", ["live", "documented"])
+async def test_who_is_delegated_for_nobody_gets_no_token_and_a_bare_string(start: Start, answers: str) -> None:
+    simulator = await start(answers=AnswerForm(answers))
     await simulator.manage("POST", "/delegations", {"holder": "99988877766", "issuer": "131880738"})
 
     reply = await simulator.log_in()
 
     assert reply.status_code == 400
     told = f"El RNC {HOLDER_ID} del certificado no está delegado para realizar transaciones."
-    assert (reply.json() if shapes == "live" else reply.text) == told
+    assert (reply.json() if answers == "live" else reply.text) == told

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import Shapes
+from fe.authority.simulator import AnswerForm
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from tests.simulator.support import (
@@ -141,7 +141,7 @@ async def test_who_is_delegated_for_neither_side_may_not_ask(simulator: Running)
 
 
 async def test_documented_shapes_can_be_asked_for(start: Start) -> None:
-    simulator = await start(shapes=Shapes.DOCUMENTED)
+    simulator = await start(answers=AnswerForm.DOCUMENTED)
 
     verdict = await simulator.verdict(sign(ecf()), E31)
     tracks = (await simulator.get(TRACK_IDS, rncemisor=ISSUER, encf=E31)).json()

@@ -11,15 +11,16 @@ from fe.authority.simulator.operations import Availability, SimulatedOperation
 from fe.authority.simulator.serve import simulate
 from fe.authority.simulator.settings import (
     Addresses,
+    AnswerForm,
     Catalogue,
     CheckLevel,
     PublicBindRefused,
-    Shapes,
     SimulatorSettings,
 )
 
 __all__ = [
     "Addresses",
+    "AnswerForm",
     "Availability",
     "BadRecord",
     "Catalogue",
@@ -31,7 +32,6 @@ __all__ = [
     "JournalInUse",
     "PublicBindRefused",
     "Script",
-    "Shapes",
     "SimulatedOperation",
     "SimulatorSettings",
     "simulate",

@@ -5,7 +5,7 @@ import trio
 from fe.authority.simulator.exchange import RawAnswer
 from fe.authority.simulator.multipart import Part
 from fe.authority.simulator.replies import JSON, TEXT, XML, AuthorityReply, to_json, utc_time
-from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.settings import AnswerForm
 from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.certificate import holder_id
 from fe.ecf.parse import MalformedXml
@@ -49,6 +49,6 @@ async def validate_seed(state: AuthorityState, call: AuthorityCall) -> Authority
 
 def _refused(state: AuthorityState, messages: str) -> RawAnswer:
     """A bare string; live sometimes as JSON, sometimes as text."""
-    if state.settings.shapes is Shapes.LIVE:
+    if state.settings.answers is AnswerForm.LIVE:
         return RawAnswer(400, to_json(messages).encode(), JSON)
     return RawAnswer(400, messages.encode(), TEXT)

@@ -3,7 +3,7 @@
 from fe.authority.simulator.examine import Examined
 from fe.authority.simulator.reception import Refusal, journal, receive_document
 from fe.authority.simulator.replies import AuthorityReply
-from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.settings import AnswerForm
 from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.certificate import holder_id
@@ -38,7 +38,7 @@ async def receive_approval(state: AuthorityState, call: AuthorityCall) -> Author
 
 
 def _reply(state: AuthorityState, messages: list[str], estado: str, code: int) -> AuthorityReply:
-    codigo: str | int = code if state.settings.shapes is Shapes.DOCUMENTED else f"{code:02}"
+    codigo: str | int = code if state.settings.answers is AnswerForm.DOCUMENTED else f"{code:02}"
     content = {"mensaje": messages, "estado": estado, "codigo": codigo}
     return AuthorityReply(content, "RespuestaAprobacionComercial", 200 if code == 1 else 400)
 

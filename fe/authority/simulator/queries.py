@@ -7,7 +7,7 @@ from fe.authority.simulator.faults import FaultKind
 from fe.authority.simulator.ledger import Filed
 from fe.authority.simulator.operations import SimulatedOperation
 from fe.authority.simulator.replies import AuthorityReply, us_time
-from fe.authority.simulator.settings import Shapes
+from fe.authority.simulator.settings import AnswerForm
 from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf import money
 from fe.ecf.catalogue import EcfType
@@ -18,7 +18,7 @@ _NOT_FOUND = Estado.NOT_FOUND.value
 
 
 def _live(state: AuthorityState) -> bool:
-    return state.settings.shapes is Shapes.LIVE
+    return state.settings.answers is AnswerForm.LIVE
 
 
 def _code(state: AuthorityState, code: int) -> int | str:

@@ -21,7 +21,7 @@ class CheckLevel(StrEnum):
     NONE = "none"
 
 
-class Shapes(StrEnum):
+class AnswerForm(StrEnum):
     """Which form answers have where the document and live traffic differ (authority.md#reception to #queries)."""
 
     LIVE = "live"
@@ -73,7 +73,7 @@ class SimulatorSettings:
     #: How long a document stays `En Proceso`.
     verdict_delay: timedelta = timedelta(milliseconds=200)
     check: CheckLevel = CheckLevel.FULL
-    shapes: Shapes = Shapes.LIVE
+    answers: AnswerForm = AnswerForm.LIVE
     catalogue: Catalogue = Catalogue.INTERFACE
     availability: Availability = Availability.V1_7
     #: Whether notes and approvals may refer only to documents that were accepted here. Without it an unknown

@@ -17,6 +17,7 @@ this very version:
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from math import inf
 from typing import Any, cast
@@ -42,8 +43,6 @@ from fe.http.server.plain_errors import RawHeaders, plain_error
 from fe.http.server.whole_requests import WholeRequest, read_whole
 
 MAX_RECV = 2**16
-#: How long the peer may take to read one answer; a shutdown waits no longer for it either.
-SEND_SECONDS = 10.0
 #: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
 #: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
@@ -284,8 +283,21 @@ class Apps(TaskGroup):
         return put
 
 
+@dataclass(frozen=True, slots=True)
+class PeerPatience:
+    """How long a connection waits for its peer, in seconds."""
+
+    #: For a request: an idle connection, or one whose request's head is still dripping in, is closed after this.
+    request: float = 5.0
+    #: For one answer to be read; a shutdown waits no longer for it either.
+    answer: float = 10.0
+
+
+PEER_PATIENCE = PeerPatience()
+
+
 class HardenedConnection(TCPServer):
-    """One accepted connection, from its first byte to its last."""
+    """One accepted connection, from its first byte to its last. `config` has its patience for requests already."""
 
     def __init__(
         self,
@@ -294,10 +306,12 @@ class HardenedConnection(TCPServer):
         context: WorkerContext,
         stream: trio.SocketStream,
         on_fault: Callable[[str], None],
+        patience: PeerPatience = PEER_PATIENCE,
     ) -> None:
         super().__init__(guard, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
         self._guard = guard
         self._on_fault = on_fault
+        self._patience = patience
         self._over = False
         self._reading = trio.CancelScope()
         self._to_discard = LINGER_BYTES
@@ -359,7 +373,7 @@ class HardenedConnection(TCPServer):
         async with self.send_lock:
             if self._over:
                 return False
-            with trio.move_on_after(SEND_SECONDS, shield=True):
+            with trio.move_on_after(self._patience.answer, shield=True):
                 try:
                     await self.stream.send_all(data)
                 except (trio.BrokenResourceError, trio.ClosedResourceError):

@@ -16,15 +16,13 @@ from quart_trio import QuartTrio
 
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
-from fe.http.server.connection import HardenedConnection
+from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import plain_error
 from fe.http.shares import RETRY_WHEN_FULL, Shares
 from fe.monitoring.metrics import Metrics
 
 BACKLOG = 1024
-#: An idle connection, or one whose request's head is still dripping in, is closed after this.
-KEEP_ALIVE_SECONDS = 5.0
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
@@ -72,6 +70,7 @@ async def serve_http(
     *,
     settings: Settings,
     shutdown: trio.Event,
+    patience: PeerPatience = PEER_PATIENCE,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve `app` until `shutdown` is set; then finish the requests in flight, for at most `settings.grace_seconds`.
@@ -93,6 +92,7 @@ async def serve_http(
             proxies=read_networks(settings.trusted_proxies),
             metrics=api.metrics,
             on_fault=api.on_connection_fault,
+            patience=patience,
         )
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
@@ -123,6 +123,7 @@ class HttpServer:
         proxies: Sequence[Network],
         metrics: Metrics,
         on_fault: Callable[[str], None],
+        patience: PeerPatience = PEER_PATIENCE,
     ) -> None:
         self._guard = guard
         self._max = maximum
@@ -132,7 +133,8 @@ class HttpServer:
         metrics.http_connections.set_function(lambda: len(self._open))
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
-        self._config = _configure()
+        self._patience = patience
+        self._config = _configure(patience)
         self._context = WorkerContext(None)
 
     async def serve(
@@ -171,7 +173,9 @@ class HttpServer:
             return
         if holder is not None:
             self._by_address.take(holder)
-        connection = HardenedConnection(self._guard, self._config, self._context, stream, self._on_fault)
+        connection = HardenedConnection(
+            self._guard, self._config, self._context, stream, self._on_fault, self._patience
+        )
         self._open.add(connection)
         try:
             _prepare(stream)
@@ -214,9 +218,9 @@ class _Config(Config):
         return self._date[1]
 
 
-def _configure() -> Config:
+def _configure(patience: PeerPatience) -> Config:
     config = _Config()
-    config.keep_alive_timeout = KEEP_ALIVE_SECONDS
+    config.keep_alive_timeout = patience.request
     config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
     config.max_app_queue_size = _PARTS_READ_AHEAD
     config.errorlog = None

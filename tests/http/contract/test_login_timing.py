@@ -22,8 +22,8 @@ from fe.http.errors import ApiError
 from fe.http.login import Login
 from fe.http.tokens import Tokens
 from fe.monitoring.metrics import Metrics
-from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
+from fe.store.throttle import AttemptLimits
 from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, PEPPER, Key, make_key
 
@@ -116,13 +116,10 @@ async def forget_attempts(conn: Conn) -> None:
 
 
 @clause("POST /login", "The server performs the secret comparison even for unknown keys")
-async def test_the_time_of_a_refusal_does_not_tell_its_reason(
-    db: Database, front_db: Database, key: Key, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_time_of_a_refusal_does_not_tell_its_reason(db: Database, front_db: Database, key: Key) -> None:
     # The throttle must not end the measurement; with these limits it counts the same for every case and locks nobody.
-    monkeypatch.setattr(throttle, "ADDRESS_LIMIT", 10**6)
-    monkeypatch.setattr(throttle, "KEY_LIMIT", 10**6)
-    handler = Login(front_db, Tokens(JWT_KEYS), Peppers({"": PEPPER}), system_clock, Metrics(), ())
+    limits = AttemptLimits(address=10**6, key=10**6)
+    handler = Login(front_db, Tokens(JWT_KEYS), Peppers({"": PEPPER}), system_clock, Metrics(), (), limits)
     bodies = await cases(db, key)
 
     taken = await measure(handler.login, bodies, partial(db.run, forget_attempts))

@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup demo test debian faults check format bench lock clean
+.PHONY: help setup demo test debian faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
@@ -12,7 +12,7 @@ UV ?= uv
 BIN := .venv/bin
 
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Make .venv from the locks (every other target does so first)
 	@PYTHON="$(PYTHON)" .ci/setup
@@ -51,7 +51,18 @@ bench: setup ## Run every benchmark, in under 15 minutes; ARGS="--peers FOLDER" 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/audit.in -o requirements/audit.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
+
+sbom: ## List what a server runs, with hashes and licences as far as told (CycloneDX), in build/fe.cdx.json
+	@.ci/audit-tools
+	@mkdir -p build
+	.audit/bin/cyclonedx-py requirements --output-reproducible --of JSON --sv 1.6 --pyproject pyproject.toml -o build/fe.cdx.json requirements/run.lock
+
+advisories: ## Ask the public advisories about all that is locked (needs the network)
+	@.ci/audit-tools
+	.audit/bin/pip-audit --require-hashes --disable-pip -r requirements/run.lock
+	.audit/bin/pip-audit --require-hashes --disable-pip -r requirements/dev.lock
 
 clean: ## Remove what tools left behind (.venv and .fe stay)
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build fe.egg-info

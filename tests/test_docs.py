@@ -74,6 +74,8 @@ BY_HAND = {
     "make debian": "runs the tests on another server; tests/test_servers.py starts one",
     "make check": "the first part of .ci/run",
     "make lock": "needs uv and a package index",
+    "make sbom": "needs a package index",
+    "make advisories": "needs the public advisories",
     "make bench": "measures, for many minutes",
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",

@@ -7,8 +7,15 @@ from functools import partial
 import click
 import trio
 
-from fe.cli.demo.scenario import Scenario
-from fe.cli.demo.show import Show
+from fe.cli.failures import Failure
+
+try:
+    from fe.cli.demo.scenario import Scenario
+    from fe.cli.demo.show import Show
+except ModuleNotFoundError as missing:  # a server is installed without what only the demonstration needs
+    if (missing.name or "").partition(".")[0] != "rich":
+        raise
+    raise Failure("the demonstration is not installed: install the `embedded` extra") from None
 
 
 @click.command()

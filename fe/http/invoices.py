@@ -128,7 +128,10 @@ class Invoices:
         if record is None:
             return ApiReply(200, _NOT_FOUND)
         if seconds:
-            record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
+            authorization = call.headers["authorization"].encode("latin-1")
+            record = await self._waiting.for_the_end(
+                call.identity.tenant_id, record, seconds, authorization=authorization
+            )
         again = _POLLING.get(record.status)
         return ApiReply(200, SUBMISSION.write(serialize_record(record)), (("Retry-After", again),) if again else ())
 

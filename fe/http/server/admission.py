@@ -4,14 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
+from fe.http.shares import Shares
 from fe.monitoring.metrics import Metrics
 
 
 class Admission:
-    """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
+    """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work.
 
-    def __init__(self, maximum: int, metrics: Metrics) -> None:
+    Requests with the very same authorization have a share of it, looked at before anything is known of the token: the
+    framework takes its time with a request, and a thousand of one client meanwhile would be a 503 for everybody.
+    """
+
+    def __init__(self, maximum: int, metrics: Metrics, *, of_one: int) -> None:
         self._max = maximum
+        self._of_one: Shares[bytes] = Shares("tenant_requests", metrics, each=of_one)
         self._metrics = metrics
         self._in_work = 0
         metrics.http_in_flight.set_function(lambda: self._in_work)
@@ -24,6 +30,22 @@ class Admission:
             yield
         finally:
             self._leave()
+
+    @contextmanager
+    def admitted_as(self, authorization: bytes | None) -> Iterator[None]:
+        """Do the same, and count it for whoever has this authorization. Raises ApiError (429, 503)."""
+        if authorization is None:
+            with self.admitted():
+                yield
+        else:
+            with self._of_one.held(authorization), self.admitted():
+                yield
+
+    @contextmanager
+    def waiting(self, authorization: bytes) -> Iterator[None]:
+        """Take a request that waits for a verdict out of both counts. Raises as `resting` does."""
+        with self._of_one.lent(authorization), self.resting():
+            yield
 
     @contextmanager
     def resting(self) -> Iterator[None]:

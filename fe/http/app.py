@@ -136,7 +136,7 @@ class Api:
         db, clock, metrics = deps.db, deps.clock, deps.metrics
         self._db = db
         self.metrics = metrics
-        self.admission = Admission(deps.max_in_flight, metrics)
+        self.admission = Admission(deps.max_in_flight, metrics, of_one=deps.tenant_requests)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies

@@ -138,7 +138,10 @@ class Invoices:
         if record is None:
             return ApiReply(200, _NOT_FOUND)
         if seconds:
-            record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
+            authorization = call.headers["authorization"].encode("latin-1")
+            record = await self._waiting.for_the_end(
+                call.identity.tenant_id, record, seconds, authorization=authorization
+            )
         again = _POLLING.get(record.status)
         said = None
         if takes_approval(record):

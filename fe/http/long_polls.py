@@ -31,7 +31,7 @@ class LongPolls:
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 
-    async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float) -> Record:
+    async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
 
         At once where all places are taken, or those of this tenant.
@@ -41,7 +41,7 @@ class LongPolls:
         with (
             self.places.held(tenant_id),
             self.requests.lent(tenant_id),
-            self.admission.resting(),
+            self.admission.waiting(authorization),
             trio.move_on_after(seconds) as scope,
         ):
             self._scopes.add(scope)

@@ -65,7 +65,7 @@ class ReceptionApi:
 
     def __init__(self, deps: ReceptionDeps) -> None:
         self.metrics = deps.metrics
-        self.admission = Admission(deps.in_flight, deps.metrics, shown=False)
+        self.admission = Admission(deps.in_flight, deps.metrics, of_one=deps.in_flight, shown=False)
         self._db = deps.db
         self._limits = Limits(deps.calls_per_second, deps.in_flight)
         self._trusted = deps.trusted_proxies

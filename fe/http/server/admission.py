@@ -4,15 +4,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
+from fe.http.shares import Shares
 from fe.monitoring.metrics import Metrics
 
 
 class Admission:
-    """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
+    """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work.
 
-    def __init__(self, maximum: int, metrics: Metrics, *, shown: bool = True) -> None:
-        """Take how many; `shown`: whether it is these that `fe_http_in_flight` tells, where two count."""
+    Requests with the very same authorization have a share of it, looked at before anything is known of the token: the
+    framework takes its time with a request, and a thousand of one client meanwhile would be a 503 for everybody.
+    """
+
+    def __init__(self, maximum: int, metrics: Metrics, *, of_one: int, shown: bool = True) -> None:
+        """Take how many, in all and of one; `shown`: whether `fe_http_in_flight` tells of these, where two count."""
         self._max = maximum
+        self._of_one: Shares[bytes] = Shares("tenant_requests", metrics, each=of_one)
         self._metrics = metrics
         self._in_work = 0
         if not shown:
@@ -27,6 +33,22 @@ class Admission:
             yield
         finally:
             self._leave()
+
+    @contextmanager
+    def admitted_as(self, authorization: bytes | None) -> Iterator[None]:
+        """Do the same, and count it for whoever has this authorization. Raises ApiError (429, 503)."""
+        if authorization is None:
+            with self.admitted():
+                yield
+        else:
+            with self._of_one.held(authorization), self.admitted():
+                yield
+
+    @contextmanager
+    def waiting(self, authorization: bytes) -> Iterator[None]:
+        """Take a request that waits for a verdict out of both counts. Raises as `resting` does."""
+        with self._of_one.lent(authorization), self.resting():
+            yield
 
     @contextmanager
     def resting(self) -> Iterator[None]:

@@ -65,7 +65,8 @@ class Guard:
             if scope["path"] in _ALWAYS:
                 await self._app(scope, receive, answer.send)
             else:
-                with self._admission.admitted():
+                authorization = next((value for name, value in scope["headers"] if name == b"authorization"), None)
+                with self._admission.admitted_as(authorization):
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
             await answer.give(_refusal(error, request_id))

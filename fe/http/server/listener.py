@@ -32,8 +32,8 @@ _TURNING_AWAY = 64
 #: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
 _PARTS_READ_AHEAD = 2
 _LAST_PORT = 65535
-#: Seconds after which a thread that judges a large document lets the loop have the interpreter: a tenth of Python's own.
-#: Whoever waits for the network or the database has to get it back, often a dozen times for one request.
+#: Seconds after which a thread that judges a large document lets the loop have the interpreter, a tenth of Python's
+#: own: whoever waits for the network or the database has to get it back, often a dozen times for one request.
 _SWITCH_SECONDS = 0.0005
 
 _log = structlog.get_logger(__name__)

@@ -106,8 +106,8 @@ async def _serve(dsn: str, sockets: list[socket.socket]) -> None:
     async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
-        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, {"": SECRET})
-        settings = load_settings(max_connections=2000)
+        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, {"": SECRET}, tenant_requests=2000)
+        settings = load_settings(max_connections=2000, address_connections=2000)
         await serve_http(create_app(deps), sockets, settings=settings, shutdown=trio.Event())
 
 

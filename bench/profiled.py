@@ -40,17 +40,30 @@ _LIBRARIES = (
 )  # fmt: skip
 
 _spent: Counter[tuple[str, str]] = Counter()
+#: By function: the innermost of ours, and the one that runs, which may be it.
+_functions: Counter[tuple[str, str]] = Counter()
 _last = 0.0
 
 
-def part_of(frame: FrameType | None) -> str:
-    """Which part of ours is at work: the innermost frame that is ours, or the scheduler when none is."""
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if "/fe/" in path and "site-packages" not in path:
-            return next(name for piece, name in _PARTS if piece in path)
+def ours(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame that is ours."""
+    while frame is not None and ("/fe/" not in frame.f_code.co_filename or "site-packages" in frame.f_code.co_filename):
         frame = frame.f_back
-    return "scheduler (trio)"
+    return frame
+
+
+def part_of(frame: FrameType | None) -> str:
+    """Which part of ours is at work, by the innermost frame that is ours, or the scheduler when none is."""
+    if frame is None:
+        return "scheduler (trio)"
+    return next(name for piece, name in _PARTS if piece in frame.f_code.co_filename)
+
+
+def name_of(frame: FrameType | None) -> str:
+    """File and function."""
+    if frame is None:
+        return "-"
+    return f"{'/'.join(Path(frame.f_code.co_filename).parts[-2:])} {frame.f_code.co_qualname}"
 
 
 def library_of(frame: FrameType | None) -> str:
@@ -68,13 +81,16 @@ def _sample(_: int, frame: FrameType | None) -> None:
     global _last
     now = time.thread_time()
     # Other threads' CPU ticks the same timer: only what this one has used is put down to what it does.
-    _spent[part_of(frame), library_of(frame)] += round((now - _last) * 1e6)
+    us, inner = round((now - _last) * 1e6), ours(frame)
+    _spent[part_of(inner), library_of(frame)] += us
+    _functions[name_of(inner), name_of(frame)] += us
     _last = now
 
 
 def _begin() -> None:
     global _last
     _spent.clear()
+    _functions.clear()
     _last = time.thread_time()
     signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
 
@@ -82,7 +98,11 @@ def _begin() -> None:
 def _tell(folder: Path) -> Any:
     def write(*_: Any) -> None:
         threads = (time.process_time() - time.thread_time()) * 1e6
-        said = {"spent": [[*key, us] for key, us in _spent.items()], "threads": threads}
+        said = {
+            "spent": [[*key, us] for key, us in _spent.items()],
+            "functions": [[*key, us] for key, us in _functions.items()],
+            "threads": threads,
+        }
         draft = folder / f"{os.getpid()}.draft"
         draft.write_text(json.dumps(said))
         draft.rename(folder / f"{os.getpid()}.json")

@@ -144,14 +144,44 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
+    address_connections: int = Field(
+        250, ge=1, description="open connections of one address (IPv6: /64) per HTTP process; trusted proxies have all"
+    )
+    tenant_requests: int = Field(
+        100,
+        ge=1,
+        description="requests of one tenant in work per HTTP process, and as many more that wait for verdicts",
+    )
+    tenant_documents_a_minute: int = Field(
+        12_000, ge=0, description="documents a tenant may hand in a minute per HTTP process; 0: as many as it likes"
+    )
+    tenant_documents_a_day: int = Field(2_000_000, ge=0, description="the same a day")
+    tenant_bytes_a_minute: int = Field(
+        256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
+    )
+    tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
+
+    reception_bind: str = Field(
+        "", description="address and port on which suppliers are received; empty: nobody is (docs/operations.md)"
+    )
+    reception_roots: Path | None = Field(
+        None, description="PEM file of the certifiers whose certificates suppliers may sign with; needed to receive"
+    )
+    reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
+    reception_threads: int = Field(
+        2, ge=1, description="suppliers' documents judged or acknowledged at once per process"
+    )
+    reception_calls_per_second: float = Field(
+        20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"
+    )
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: Peppers | None = Field(
         None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"
     )
     kek: KeyEncryptionKeys | None = Field(
-        None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors and CLI"
+        None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors, reception and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
 
@@ -172,8 +202,8 @@ class Settings(BaseSettings):
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 
     sign_slots: int = Field(4, ge=1, description="documents signed at once per process")
-    send_slots: int = Field(16, ge=1, description="documents sent at once per process")
-    track_slots: int = Field(16, ge=1, description="verdicts asked for at once per process")
+    send_slots: int = Field(64, ge=1, description="documents sent at once per process")
+    track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
     grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in hand")
@@ -183,6 +213,12 @@ class Settings(BaseSettings):
     time_scale: float = Field(1.0, gt=0, le=1, description="for the fault suite only: shortens all schedules")
     clock_offset: float = Field(0.0, description="for the fault suite only: seconds our clock is wrong")
     log_level: str = Field("info", description="debug, info, warning or error")
+    access_log: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of requests that get a line in the log: 0 none, 1 all, 0.01 one in a hundred",
+    )
 
     @property
     def lease(self) -> timedelta:

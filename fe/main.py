@@ -1,6 +1,6 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
 
-The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py.
+The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py, reception in fe/reception.py.
 """
 
 import math
@@ -11,6 +11,7 @@ import structlog
 import trio
 
 from fe import __version__, failpoints
+from fe.actors.credentials import SigningCredentials
 from fe.actors.run import run_actors
 from fe.clock import clock_ahead
 from fe.config import Settings
@@ -23,11 +24,12 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.processes import Listeners, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
+from fe.reception import Acknowledgers, reception_from_settings, require_receivable
 from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import OLDEST_SCHEMA, verify
 from fe.store.postgres.pools import LISTENING, open_pools
-from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.postgres.roles import FRONT, RECEPTION, WORKER
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
@@ -35,7 +37,7 @@ from fe.vault import Vault
 _log = structlog.get_logger(__name__)
 
 #: What a process may do, and the roles it takes in the database for it.
-ROLES = {"http": (FRONT,), "actors": (WORKER,), "all": (FRONT, WORKER)}
+ROLES = {"http": (FRONT,), "actors": (WORKER,), "receive": (RECEPTION,), "all": (FRONT, WORKER)}
 
 
 def run_service(settings: Settings, *, role: str, processes: int) -> int:
@@ -51,10 +53,12 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
         settings = settings.without_key_encryption_key()
     configure_logging(settings.log_level)
     failpoints.arm(settings.failpoint)
+    if role in ("receive", "all"):
+        require_receivable(settings, must=role == "receive")
+    roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
-    connections = processes * (len(ROLES[role]) * settings.database_connections + LISTENING)
+    connections = processes * (len(roles) * settings.database_connections + LISTENING)
     no_others = not (settings.development or settings.database_shared_login)
-    roles = ROLES[role]
     if missing := verify(dsn, *roles, oldest=OLDEST_SCHEMA, connections=connections, no_others=no_others):
         _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
     vault = None if role == "http" else Vault(settings.keks())
@@ -70,6 +74,11 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     return 0
 
 
+def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
+    """Tell which roles a process takes in the database; the one of reception only where suppliers are received."""
+    return (*ROLES[role], RECEPTION) if role == "all" and settings.reception_bind else ROLES[role]
+
+
 async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners) -> None:
     """Run one process of the service: the HTTP front and the actors side by side in our own nursery.
 
@@ -82,25 +91,26 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
         async with (
             open_pools(
                 dsn,
-                ROLES[role],
+                database_roles(settings, role),
                 max_size=settings.database_connections,
                 driver=settings.database_driver,
                 observe_wait=metrics.pool_wait.observe,
             ) as pools,
             trio.open_nursery() as watch,
         ):
-            db = pools.get(WORKER) or pools[FRONT]  # for what either may do
+            db = pools.get(WORKER) or pools.get(FRONT) or pools[RECEPTION]  # for what each may do
             wakeups, verdicts = Wakeups(db), VerdictNotices(db)
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
-            supervisor.start(watch, "wakeups", wakeups.run)
-            supervisor.start(watch, "verdicts", verdicts.run)
             supervisor.start(watch, "heartbeat", heartbeat, metrics)
-            supervisor.start(watch, "outbox watch", watch_outbox, db, metrics)
+            if role != "receive":
+                supervisor.start(watch, "wakeups", wakeups.run)
+                supervisor.start(watch, "verdicts", verdicts.run)
+                supervisor.start(watch, "outbox watch", watch_outbox, db, metrics)
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             async with trio.open_nursery() as work:
-                if vault is not None:
+                if WORKER in pools and vault is not None:
                     work.start_soon(run_actors, settings, pools[WORKER], vault, wakeups, verdicts, clock, supervisor)
                 if listeners.http:
                     deps = HttpDeps.from_settings(
@@ -108,6 +118,13 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                     )
                     front = create_app(deps)
                     work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
+                if RECEPTION in pools and vault is not None:
+                    signers = Acknowledgers(SigningCredentials(pools[RECEPTION], vault, trio.CapacityLimiter(1)))
+                    supervisor.start(watch, "reception keys", signers.credentials.forget_in_time)
+                    reception = reception_from_settings(settings, pools[RECEPTION], signers, clock, metrics)
+                    work.start_soon(
+                        partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
+                    )
                 _log.info("serving", role=role, pid=os.getpid())
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)

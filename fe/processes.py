@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import NoReturn
 
@@ -43,6 +43,8 @@ class Listeners:
     http: list[socket.socket]
     #: Address and port of /metrics.
     metrics: tuple[str, int]
+    #: What suppliers are received on.
+    reception: list[socket.socket] = field(default_factory=list)
 
     @classmethod
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
@@ -51,15 +53,20 @@ class Listeners:
         for index in range(processes if metrics[1] else 0):
             _see_that_it_is_free((metrics[0], metrics[1] + index))
         try:
-            http = [] if role == "actors" else open_sockets(settings.http_bind)
+            http = open_sockets(settings.http_bind) if role in ("http", "all") else []
         except BindError as error:
             raise ConfigError(f"FE_HTTP_BIND: {error}") from error
-        return cls(http, metrics)
+        try:
+            receives = role in ("receive", "all") and settings.reception_bind
+            reception = open_sockets(settings.reception_bind) if receives else []
+        except BindError as error:
+            raise ConfigError(f"FE_RECEPTION_BIND: {error}") from error
+        return cls(http, metrics, reception)
 
     def of_process(self, index: int) -> "Listeners":
         """Share the public socket; /metrics gets a port of its own for each process."""
         host, port = self.metrics
-        return Listeners(self.http, (host, port + index if port else 0))
+        return Listeners(self.http, (host, port + index if port else 0), self.reception)
 
 
 def _see_that_it_is_free(address: tuple[str, int]) -> None:

@@ -26,6 +26,8 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 
+_DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -34,12 +36,18 @@ ELSEWHERE = {
     "fe migrate": "tests/cli/test_failures.py::test_a_database_without_the_tables_is_code_1_and_says_what_to_do",
     "fe doctor": "tests/cli/test_doctor.py::test_a_deployment_in_order_is_told_so_and_nothing_is_changed",
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
+    "fe tenant delegate": _DELEGATIONS,
+    "fe tenant delegations": _DELEGATIONS,
+    "fe tenant withdraw": _DELEGATIONS,
     "fe certificate list": _PRODUCTION,
     "fe sequence list": _PRODUCTION,
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
+    "fe reception open": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
+    "fe reception list": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
+    "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",

@@ -3,16 +3,20 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+import structlog
 import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
+from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import TryLater
 from fe.store import certificates
 from fe.store.certificates import EncryptedCertificate
 from fe.store.postgres.db import Database
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+
+_log = structlog.get_logger(__name__)
 
 
 class CannotOpen(TryLater):
@@ -46,11 +50,19 @@ class SigningCredentials:
     """
 
     def __init__(
-        self, db: Database, vault: Vault, threads: trio.CapacityLimiter, *, seconds: float = 60.0, kept: int = 512
+        self,
+        db: Database,
+        vault: Vault,
+        threads: trio.CapacityLimiter,
+        metrics: Metrics | None = None,
+        *,
+        seconds: float = 60.0,
+        kept: int = 512,
     ) -> None:
         self._seconds = seconds
         self._kept = kept
         self._db = db
+        self._metrics = metrics
         self._vault = vault
         self.threads = threads
         self._slots: OrderedDict[tuple[TenantId, CertificateId], _Slot] = OrderedDict()
@@ -86,12 +98,25 @@ class SigningCredentials:
                 del self._slots[key]
 
     async def _open(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
-        encrypted = await self._db.run(certificates.encrypted, tenant_id, certificate_id)
+        encrypted = await self._db.run_for(tenant_id, certificates.encrypted, certificate_id)
         if encrypted is None:
             raise CannotOpen("no certificate available: it was removed")
         if encrypted.passphrase is None:
             raise CannotOpen("tenant is missing the certificate passphrase setting")
-        return await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
+        try:
+            opened = await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
+        except Exception:
+            self._note("failed", encrypted)
+            raise
+        self._note("opened", encrypted)
+        return opened
+
+    def _note(self, outcome: str, key: EncryptedCertificate) -> None:
+        _log.info(
+            "a key was unsealed", outcome=outcome, tenant_id=key.tenant_id, certificate_id=str(key.certificate_id)
+        )
+        if self._metrics is not None:
+            self._metrics.unsealed.labels(outcome).inc()
 
     def _decrypt(self, encrypted: EncryptedCertificate) -> Opened:
         assert encrypted.passphrase is not None

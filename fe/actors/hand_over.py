@@ -9,7 +9,7 @@ import trio
 T = TypeVar("T")
 
 #: So many pieces go to a thread together at most: the first waits for the last of them.
-AT_ONCE = 8
+AT_ONCE = 16
 
 
 class _Entry(Generic[T]):

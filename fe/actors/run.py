@@ -68,7 +68,7 @@ async def run_actors(
         holder=holder,
         gate=circuits.gate,
     )
-    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots))
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots), metrics)
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:

@@ -39,6 +39,10 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
     return Circuits(db, probe, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
 
 
+#: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs little
+#: more than one alone.
+_QUEUED = 16
+
 #: In the order of service: production first.
 _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
@@ -89,7 +93,7 @@ def stages(
     kind = bookings.kind
     either = lanes(Host.ECF, Host.FC)
     return [
-        StageConfig(Stage.SIGN, kind, signer.sign, settings.sign_slots * 4, lanes(""), budget, retry),
+        StageConfig(Stage.SIGN, kind, signer.sign, settings.sign_slots * _QUEUED, lanes(""), budget, retry),
         StageConfig(
             Stage.SEND,
             kind,

@@ -12,7 +12,7 @@ from fe.ecf import libxml
 
 #: Command name -> where it lives, and the line that `fe --help` shows.
 COMMANDS = {
-    "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, or both."),
+    "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
     "settings": ("fe.cli.settings:settings", "List every FE_* variable, its default and its meaning."),
@@ -21,6 +21,7 @@ COMMANDS = {
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
     "certificate": ("fe.cli.certificate:certificate", "Add and list certificates, or make one to try things with."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
+    "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),

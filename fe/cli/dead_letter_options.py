@@ -1,7 +1,7 @@
 """What the commands about dead letters share: which ones are meant, and who acts, why."""
 
-import getpass
 import os
+import pwd
 from collections.abc import Callable
 from datetime import timedelta
 from enum import StrEnum
@@ -62,8 +62,10 @@ def audited(command: F) -> F:
 
 
 def by_option(command: F) -> F:
-    """Add who does it, as it is kept."""
-    return click.option("--by", "by_whom", default=_whoever, metavar="NAME", help="Who; you, by default.")(command)
+    """Add who does it, as it is kept: the user of the system who runs the command, and beside it what `--by` says."""
+    return click.option(
+        "--by", "by_whom", callback=_identity, metavar="NAME", help="For whom; kept beside your user of this system."
+    )(command)
 
 
 def words(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -73,10 +75,16 @@ def words(_ctx: click.Context, _param: click.Parameter, value: str | None) -> st
     return value
 
 
-def _whoever() -> str:
+def _identity(_ctx: click.Context, _param: click.Parameter, said: str | None) -> str:
+    me = system_user()
+    return me if said is None else f"{me} ({said})"
+
+
+def system_user() -> str:
+    """Name the user that the system knows this process to be; its environment (LOGNAME, USER) is only said."""
     try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a container's user without a name
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user without a name
         return f"uid {os.getuid()}"
 
 

@@ -271,6 +271,7 @@ def log(limit: int, as_json: bool) -> None:
             {
                 "at": moment(one.at),
                 "by": one.by_whom,
+                "login": one.login,
                 "did": one.action,
                 "taxLogId": str(one.subject) if one.subject else None,
                 "tenantId": one.tenant_id,

@@ -10,7 +10,7 @@ from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
 @click.command()
 @click.option(
     "--role",
-    type=click.Choice(["all", "http", "actors"]),
+    type=click.Choice(["all", "http", "actors", "receive"]),
     default="all",
     show_default=True,
     help="What this process does. Any number of processes on any number of machines may share one database.",

@@ -1,16 +1,21 @@
 """`fe tenant`: the customer accounts."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fe.accounts import provision
-from fe.cli.session import json_option, read_object, settings_with_database, show, show_all, with_database
+from fe.cli.dead_letter_options import by_option, given, words
+from fe.cli.failures import Failure
+from fe.cli.session import json_option, moment, read_object, settings_with_database, show, show_all, with_database
 from fe.clock import system_clock
 from fe.ecf.dates import local
-from fe.store import tenants
-from fe.store.postgres.db import Database
+from fe.ecf.identity import TAX_ID_FORM
+from fe.store import issuers, tenants
+from fe.store.issuers import Delegation
+from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import Tenant
 
 
@@ -69,6 +74,80 @@ def list_(as_json: bool) -> None:
 
     found = with_database(settings_with_database(), work)
     show_all([_record(one) for one in found], as_json=as_json, none="there are no tenants yet: `fe tenant create`")
+
+
+def _rnc(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    if not re.fullmatch(TAX_ID_FORM, value):
+        raise click.BadParameter("an RNC has 9 digits, a cédula 11")
+    return value
+
+
+@tenant.command()
+@click.argument("name")
+@click.argument("rnc", callback=_rnc)
+@click.option("--reason", metavar="TEXT", callback=words, help="What shows that the issuer agreed; kept on record.")
+@by_option
+@json_option
+def delegate(name: str, rnc: str, reason: str | None, by_whom: str, as_json: bool) -> None:
+    """Record that the holder of RNC, another tenant, lets the tenant NAME issue in its name. It counts at once."""
+    because = given(reason)
+
+    async def task(conn: Conn) -> Delegation | None:
+        owner = await provision.find_tenant(conn, name)
+        made = Delegation(owner.tenant_id, rnc, system_clock(), by_whom, because)
+        return made if await issuers.record(conn, made) else None
+
+    async def work(db: Database) -> Delegation | None:
+        return await db.transact(task)
+
+    made = with_database(settings_with_database(), work)
+    if made is None:
+        raise Failure(f"tenant {name!r} has a delegation of {rnc} already")
+    show(_delegation(made), as_json=as_json)
+
+
+@tenant.command()
+@click.argument("name")
+@click.argument("rnc", callback=_rnc)
+def withdraw(name: str, rnc: str) -> None:
+    """Take back what `delegate` recorded. Running processes know of it within 30 seconds; what was accepted goes on."""
+
+    async def task(conn: Conn) -> bool:
+        owner = await provision.find_tenant(conn, name)
+        return await issuers.withdraw(conn, owner.tenant_id, rnc)
+
+    async def work(db: Database) -> bool:
+        return await db.transact(task)
+
+    if not with_database(settings_with_database(), work):
+        raise Failure(f"tenant {name!r} has no delegation of {rnc}")
+    click.echo(f"taken back: {name} no longer issues for {rnc}")
+
+
+@tenant.command()
+@click.argument("name")
+@json_option
+def delegations(name: str, as_json: bool) -> None:
+    """List for whom the tenant NAME may issue by what was recorded."""
+
+    async def task(conn: Conn) -> list[Delegation]:
+        owner = await provision.find_tenant(conn, name)
+        return await issuers.delegations_of(conn, owner.tenant_id)
+
+    async def work(db: Database) -> list[Delegation]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_delegation(each) for each in found], as_json=as_json, none=f"nothing is recorded for tenant {name!r}")
+
+
+def _delegation(found: Delegation) -> dict[str, Any]:
+    return {
+        "rnc": found.rnc,
+        "recordedAt": moment(found.recorded_at),
+        "recordedBy": found.recorded_by,
+        "reason": found.reason,
+    }
 
 
 def _record(found: Tenant) -> dict[str, Any]:

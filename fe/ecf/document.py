@@ -138,8 +138,8 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     sees one way of writing a date.
 
     Raises NotADocument with all the reasons there are: an e-NCF that can never be one, an unknown root or type, keys
-    the format of the type does not have, values of the wrong shape, booleans, and in an ECF an item's
-    IndicadorFacturacion that is not 1 to 4.
+    the format of the type does not have, more of something than the format allows (nothing is read of them), values of
+    the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion that is not 1 to 4.
     """
     root, given = _root_of(payload, roots)
     malformed = malformed_number(root, given)
@@ -245,6 +245,11 @@ class _PayloadReader:
 
     def _list(self, of: Element, given: Any, path: str) -> list[Any]:
         content: list[Any] = []
+        if isinstance(given, list) and len(given) > of.many:
+            # Said at once: nothing is built of them, which would take a second of CPU, and a hundred megabytes.
+            there = f"{path}[{of.many + 1}]"
+            self.problems.add(problem("too-many", there, found=len(given), name=of.name, expected=str(of.many)))
+            return content
         for number, value in enumerate(given if isinstance(given, list) else [given], 1):
             there = f"{path}[{number}]"
             if of.simple is None:

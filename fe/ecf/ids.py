@@ -5,6 +5,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RANDOM_BITS = 80
+
+LAST_ID = UUID(int=(1 << 128) - 1)
 
 
 def milliseconds(moment: datetime) -> int:
@@ -27,3 +30,10 @@ def new_id(now: datetime) -> UUID:
     time = milliseconds(now) & (1 << 48) - 1
     value = time << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
     return UUID(int=value)
+
+
+def period_of_ids(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
+    """Give the first and the last id that can have been made in a period, both ends included, to the millisecond."""
+    first = UUID(int=0 if since is None else max(milliseconds(since), 0) << _RANDOM_BITS)
+    last = LAST_ID if until is None else UUID(int=((max(milliseconds(until), 0) + 1) << _RANDOM_BITS) - 1)
+    return first, last

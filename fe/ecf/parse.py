@@ -17,6 +17,9 @@ from lxml import etree
 
 MAX_BYTES = 1024 * 1024
 MAX_JSON_DEPTH = 64
+#: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a
+#: document has at most 10,000 lines, and those leave no room for more within each.
+MAX_JSON_CONTAINERS = 50_000
 MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the format
 MAX_XML_ELEMENTS = 50_000
 MAX_XML_DEPTH = 32  # a signed document is 8 deep
@@ -86,8 +89,9 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a JSON text into dict, list, str, bool, None, int and Decimal; never a float.
 
     Refuses with MalformedJson: more than `max_bytes`; anything but UTF-8 without a byte order mark; nesting deeper than
-    64; numbers of more than 20 digits or with an exponent, NaN and Infinity; an object that has a key twice; and, in
-    keys and strings alike, every character that XML 1.0 has no room for (NUL, controls, lone surrogates).
+    64; more than 50,000 objects and lists; numbers of more than 20 digits or with an exponent, NaN and Infinity; an
+    object that has a key twice; and, in keys and strings alike, every character that XML 1.0 has no room for (NUL,
+    controls, lone surrogates).
     """
     if len(raw) > max_bytes:
         raise MalformedJson(f"larger than {max_bytes} bytes")
@@ -96,8 +100,8 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     if b"\0" in raw:
         raise MalformedJson("holds a NUL character")
     text = _decode(raw, MalformedJson)
-    if raw.count(b"{") + raw.count(b"[") > MAX_JSON_DEPTH:
-        _refuse_deep(raw)
+    if (opened := raw.count(b"{") + raw.count(b"[")) > MAX_JSON_DEPTH:
+        _refuse_deep(raw, may_be_many=opened > MAX_JSON_CONTAINERS)
     value = _read_quickly(raw)
     if value is _UNSURE:
         try:
@@ -142,8 +146,10 @@ def _members(value: Any) -> int:
     return count
 
 
-def _refuse_deep(raw: bytes) -> None:
+def _refuse_deep(raw: bytes, *, may_be_many: bool) -> None:
     brackets = _STRING.sub(b"", raw).translate(None, _NOT_A_BRACKET)
+    if may_be_many and brackets.count(b"{") + brackets.count(b"[") > MAX_JSON_CONTAINERS:
+        raise MalformedJson(f"more than {MAX_JSON_CONTAINERS} objects and lists")
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_JSON_DEPTH:
         raise MalformedJson(f"nested deeper than {MAX_JSON_DEPTH} levels")
 

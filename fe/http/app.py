@@ -1,6 +1,7 @@
 """The HTTP application: builds every handler, and one table of routes from which all else follows."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
+from fe.http.access_log import AccessLog
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -25,16 +27,20 @@ from fe.http.invoices import Invoices
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
+from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.rate_limit import Buckets
+from fe.http.received import ReceivedHandlers
 from fe.http.route_types import Route
 from fe.http.routes import every_route
-from fe.http.server.addresses import client_address
+from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.requests import make_call
+from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
 from fe.store import throttle
@@ -46,6 +52,9 @@ from fe.store.verdict_notices import VerdictNotices
 
 PREFIX = "/api/v1/fe"
 PRUNE_SECONDS = 60.0
+#: Bytes of bodies that are read and answered: of one tenant (before it is known who it is: of one address), and of all.
+BODY_BYTES_OF_ONE = 16 * 1024 * 1024
+BODY_BYTES = 64 * 1024 * 1024
 _CLOSE = ("Connection", "close")
 
 _log = structlog.get_logger(__name__)
@@ -67,8 +76,15 @@ class HttpDeps:
     trusted_proxies: tuple[Network, ...] = ()
     #: Calls per second that one API key may make of one process; 0: as many as it likes.
     calls_per_second: float = 0.0
+    #: Requests of one tenant in work at once in this process, and as many more that wait for verdicts.
+    tenant_requests: int = 100
+    #: Requests of all that wait for verdicts: each has a connection.
+    max_waiting: int = 500
+    quota: Quota = NO_QUOTA
     #: How long a body may take to arrive, in seconds.
     body_seconds: float = 10
+    #: The share of requests that get a line in the log.
+    access_log: float = 0.0
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
@@ -101,6 +117,15 @@ class HttpDeps:
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
             calls_per_second=settings.calls_per_second,
+            access_log=settings.access_log,
+            tenant_requests=settings.tenant_requests,
+            max_waiting=max(settings.max_connections // 2, 1),
+            quota=Quota(
+                documents_a_minute=settings.tenant_documents_a_minute,
+                documents_a_day=settings.tenant_documents_a_day,
+                bytes_a_minute=settings.tenant_bytes_a_minute,
+                bytes_a_day=settings.tenant_bytes_a_day,
+            ),
         )
 
 
@@ -119,17 +144,29 @@ class Api:
         self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
         self._buckets = Buckets(deps.calls_per_second)
+        self._requests: Shares[TenantId] = Shares("tenant_requests", metrics, each=deps.tenant_requests)
+        self.bodies: Shares[Hashable] = Shares(
+            "body_bytes",
+            metrics,
+            each=max(BODY_BYTES_OF_ONE, deps.max_body_bytes),
+            together=max(BODY_BYTES, deps.max_body_bytes),
+        )
         self._counters = Counters(db, clock)
+        self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        self._waiting = LongPolls(db, self._verdicts, self.admission)
+        places: Shares[TenantId] = Shares(
+            "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
+        )
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, places)
         self._acceptance = Acceptance(db, deps.wakeups)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self._waiting, clock, metrics),
+            Invoices(db, self._acceptance, self.waiting, Quotas(deps.quota, metrics), clock, metrics),
+            ReceivedHandlers(db),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
@@ -145,11 +182,15 @@ class Api:
 
     async def answer(self, route: Route, call: Call) -> ApiReply:
         """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
+        began = trio.current_time()
         try:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 self._buckets.take(call.caller.api_key_id, trio.current_time())
-            reply = await route.handler(call)
+                with self._requests.held(call.caller.tenant_id):
+                    reply = await route.handler(call)
+            else:
+                reply = await route.handler(call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
             reply = ApiReply(problem.status, problem.body, problem.headers)
@@ -157,13 +198,21 @@ class Api:
                 self.metrics.refused.labels(reason).inc()
             if isinstance(error, ScopeMissing):
                 self.metrics.refused.labels("scope").inc()
-                client = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
                 _log.warning(
-                    "a token lacks a scope", address=str(client), api_key_id=error.api_key_id, scope=error.scope
+                    "a token lacks a scope",
+                    address=str(self.client_of(call)),
+                    api_key_id=error.api_key_id,
+                    scope=error.scope,
                 )
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
+        if self._access_log.is_on:
+            self._access_log.write(route, call, self.client_of(call), reply.status, len(reply.body), began)
         return reply
+
+    def client_of(self, call: Call) -> Address:
+        """The address a call comes from."""
+        return client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
@@ -185,7 +234,7 @@ class Api:
 
     def release_waiters(self) -> None:
         """Answer long polls now: the process is about to stop."""
-        self._waiting.release()
+        self.waiting.release()
 
     async def finish(self) -> None:
         """Write down what is still in memory."""
@@ -216,8 +265,13 @@ def create_app(deps: HttpDeps) -> QuartTrio:
 def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
     async def view(**params: str) -> Response:
         request.scope["state"]["route"] = route.name
+        held = ExitStack()
 
         async def read_body() -> bytes:
+            # Counted before it is read, for as long as the request is in work. Nobody counts what arrived whole on the
+            # fast path: it is no longer than one read of the socket, and there are never more than `max_in_flight`.
+            who = call.caller.tenant_id if call.caller is not None else holder_of(api.client_of(call))
+            held.enter_context(api.bodies.held(who, call.announced(request.max_content_length or api.max_body_bytes)))
             with api.admission.resting():
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
@@ -229,7 +283,9 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                     raise ApiError(408, message, (_CLOSE,)) from None
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
-        return _respond(await api.answer(route, make_call(scope, params, read_body)))
+        call = make_call(scope, params, read_body)
+        with held:
+            return _respond(await api.answer(route, call))
 
     return view
 

@@ -11,6 +11,7 @@ from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
 from fe.http.response_models import ERROR, DocumentProblem, Error
+from fe.issuing.issuers import ForbiddenIssuer
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 
 _log = structlog.get_logger(__name__)
@@ -76,6 +77,8 @@ def describe(error: Exception) -> ErrorAnswer:
             return ErrorAnswer(400, f"xml: {error}")
         case NotADocument():
             return ErrorAnswer(400, _name_problems(error))
+        case ForbiddenIssuer():
+            return ErrorAnswer(403, str(error))
         case NoNumber():
             return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
         case DatabaseUnavailable():
@@ -98,6 +101,8 @@ def refusal(error: Exception) -> str | None:
             return "document"
         case NoNumber():
             return "number"
+        case ForbiddenIssuer():
+            return "issuer"
         case ApiError(status=400):
             return "request"
         case ApiError(status=413):

@@ -14,6 +14,7 @@ from fe.http.errors import ApiError
 from fe.http.judging import AT_ONCE, Judging
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
+from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import NewInvoice
 from fe.http.response_models import (
@@ -34,14 +35,21 @@ from fe.http.response_models import (
     Validation,
     Xml,
 )
-from fe.http.serializers import serialize_event, serialize_item, serialize_problems, serialize_record
+from fe.http.serializers import (
+    serialize_event,
+    serialize_item,
+    serialize_problems,
+    serialize_record,
+    takes_approval,
+)
 from fe.issuing.accept import Acceptance, admit, remarks
+from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
 from fe.issuing.prepare import Draft
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import history, submissions, tenant_context
+from fe.store import history, received, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -56,11 +64,18 @@ class Invoices:
     """The handlers of /invoices."""
 
     def __init__(
-        self, db: Database, acceptance: Acceptance, waiting: LongPolls, clock: Clock, metrics: Metrics
+        self,
+        db: Database,
+        acceptance: Acceptance,
+        waiting: LongPolls,
+        quotas: Quotas,
+        clock: Clock,
+        metrics: Metrics,
     ) -> None:
         self._db = db
         self._acceptance = acceptance
         self._waiting = waiting
+        self._quotas = quotas
         self._clock = clock
         self._metrics = metrics
         self._accepted = {
@@ -72,22 +87,26 @@ class Invoices:
         self._judging = Judging(metrics)
         self._totals = history.Totals()
         self._rates = KnownRates(db)
+        self._issuers = KnownIssuers(db)
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
         caller = call.identity
         raw = await call.body()
+        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if len(raw) > _LARGE:
             # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
-            async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+            async with self._judging.turn(caller.tenant_id, len(raw)):
                 new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+                await self._refuse_another_s_name(new)
                 warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
         else:
             new, strict = _read(raw, caller, now)
             warnings = []
+            await self._refuse_another_s_name(new)
             if strict is not None:
-                async with self._judging.held(caller.tenant_id, len(raw)), self._judging.turn(caller.tenant_id):
+                async with self._judging.turn(caller.tenant_id, len(raw)):
                     warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
@@ -103,9 +122,10 @@ class Invoices:
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
-        async with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
+        with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
             raw = await call.body()
-            async with self._judging.turn(caller.tenant_id):
+            self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+            async with self._judging.turn(caller.tenant_id, 0):
                 draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
                 problems = await self._validate(draft, caller, self._clock())
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}
@@ -120,7 +140,11 @@ class Invoices:
         if seconds:
             record = await self._waiting.for_the_end(call.identity.tenant_id, record, seconds)
         again = _POLLING.get(record.status)
-        return ApiReply(200, SUBMISSION.write(serialize_record(record)), (("Retry-After", again),) if again else ())
+        said = None
+        if takes_approval(record):
+            said = await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+        answer = SUBMISSION.write(serialize_record(record, said))
+        return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""
@@ -189,7 +213,22 @@ class Invoices:
 
     async def _validate(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         rates = await self._rates()
-        return await validate(self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates)
+        return await validate(
+            self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates, self._issuers
+        )
+
+    async def _refuse_another_s_name(self, new: NewSubmission) -> None:
+        """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
+
+        A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
+        """
+        try:
+            await self._issuers.require(new.tenant_id, new.root, new.issuer_rnc)
+        except ForbiddenIssuer:
+            if new.client_request_id is None or not await self._db.run_for(
+                new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
+            ):
+                raise
 
     async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""

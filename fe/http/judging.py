@@ -4,13 +4,12 @@ A parsed document takes a dozen times its bytes. So it is parsed only when it is
 the process and one at once of each tenant; and those that wait are counted in bytes, each tenant's and all together.
 """
 
-from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import trio
 
-from fe.http.errors import RETRY_WHEN_SHED, ApiError
+from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 
@@ -25,41 +24,34 @@ class Judging:
     """Gives turns. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
         self._slots = trio.CapacityLimiter(AT_ONCE)
         self._of_tenant: dict[TenantId, trio.CapacityLimiter] = {}
-        self._held: defaultdict[TenantId, int] = defaultdict(int)
+        self._bytes: Shares[TenantId] = Shares("judging_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_HAND)
 
-    @asynccontextmanager
-    async def held(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
+    @contextmanager
+    def held(self, tenant_id: TenantId, size: int) -> Iterator[None]:
         """Count a document of so many bytes, its waiting included, for as long as the block runs.
 
         Raises ApiError: 429 where the tenant has enough in hand, 503 where all together have.
         """
-        if self._held[tenant_id] + size > BYTES_OF_A_TENANT:
-            raise ApiError(429, "Too Many Requests", (("Retry-After", "1"),))
-        if sum(self._held.values()) + size > BYTES_IN_HAND:
-            self._metrics.http_shed.inc()
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
-        self._held[tenant_id] += size
-        try:
-            yield
-        finally:
-            self._held[tenant_id] -= size
-            if not self._held[tenant_id]:
-                del self._held[tenant_id]
-                self._of_tenant.pop(tenant_id, None)
+        with self._bytes.held(tenant_id, size):
+            try:
+                yield
+            finally:
+                if size and self._bytes.of(tenant_id) == size:  # the last one
+                    self._of_tenant.pop(tenant_id, None)
 
     @asynccontextmanager
-    async def turn(self, tenant_id: TenantId) -> AsyncIterator[None]:
-        """Wait for one's turn and have it for the block; within `held`.
+    async def turn(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
+        """Wait for one's turn and have it for the block, `size` bytes in hand (0: they are counted already, by `held`).
 
-        One of each tenant at most waits for a slot, so the slots go round among tenants.
+        One of each tenant at most waits for a slot, so the slots go round among tenants. Raises as `held` does.
         """
-        mine = self._of_tenant.setdefault(tenant_id, trio.CapacityLimiter(1))
-        me = object()
-        async with _taken(mine, me), _taken(self._slots, me):
-            yield
+        with self.held(tenant_id, size):
+            mine = self._of_tenant.setdefault(tenant_id, trio.CapacityLimiter(1))
+            me = object()
+            async with _taken(mine, me), _taken(self._slots, me):
+                yield
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 import structlog
+import trio
 from pydantic import Field, field_validator
 
 from fe.accounts.keys import SCOPES, Peppers, scopes_at_login
@@ -24,6 +25,9 @@ from fe.store import keys, throttle
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits, Lockout
+
+#: Logins that are refused by a lockout are told of once in so many seconds, with how many they were.
+_THROTTLED_SECONDS = 60.0
 
 #: What an unknown key's secret is compared with, so that this case does the same work as the others.
 _NOBODY = bytes(32)
@@ -70,6 +74,8 @@ class Login:
         self._clock = clock
         self._metrics = metrics
         self._trusted = trusted_proxies
+        self._throttled = 0
+        self._throttled_told_at = -math.inf
 
     async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
@@ -133,8 +139,12 @@ class Login:
         return found if key is not None and key.active(now) else None
 
     def _locked_out(self, lockout: Lockout, client: Address, api_key_id: str | None) -> ApiError:
-        """Count it, and tell of one that begins; what knocks meanwhile is only counted, or the log were theirs."""
+        """Count it, and tell of one that begins; of what knocks meanwhile a line a minute, or the log were theirs."""
         self._metrics.login.labels("throttled").inc()
+        self._throttled += 1
+        if trio.current_time() - self._throttled_told_at >= _THROTTLED_SECONDS:
+            _log.warning("logins were throttled", logins=self._throttled, last_address=str(client))
+            self._throttled, self._throttled_told_at = 0, trio.current_time()
         if lockout.began:
             self._metrics.lockouts.labels(lockout.kind).inc()
             whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}

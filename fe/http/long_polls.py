@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import trio
 
 from fe.http.server.admission import Admission
+from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.lifecycle import FINAL
 from fe.store import submissions
@@ -12,8 +13,6 @@ from fe.store.postgres.db import Database
 from fe.store.submissions import Record
 from fe.store.verdict_notices import VerdictNotices
 
-#: More than this many waiting, and further ones are answered at once with what there is.
-MAX_WAITING = 1000
 #: How often a waiting query looks by itself, in case a notification was lost: at first, and at the longest.
 _FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
 
@@ -25,14 +24,26 @@ class LongPolls:
     db: Database
     verdicts: VerdictNotices
     admission: Admission
+    #: Requests in work, by tenant: who waits is not in work.
+    requests: Shares[TenantId]
+    #: Places to wait in; who finds none is answered at once with what there is.
+    places: Shares[TenantId]
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 
     async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float) -> Record:
-        """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down."""
-        if record.status in FINAL or self._ending or len(self._scopes) >= MAX_WAITING:
+        """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
+
+        At once where all places are taken, or those of this tenant.
+        """
+        if record.status in FINAL or self._ending or not self.places.has_room(tenant_id):
             return record
-        with self.admission.resting(), trio.move_on_after(seconds) as scope:
+        with (
+            self.places.held(tenant_id),
+            self.requests.lent(tenant_id),
+            self.admission.resting(),
+            trio.move_on_after(seconds) as scope,
+        ):
             self._scopes.add(scope)
             try:
                 look = _FIRST_LOOK

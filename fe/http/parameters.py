@@ -12,6 +12,7 @@ from fe.http.errors import ApiError
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Place, Status
 from fe.store.history import HistoryFilter
+from fe.store.received import ReceivedFilter
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -92,10 +93,7 @@ class HistoryQuery:
 
 def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
-    since = read_moment(query, "from", end_of_day=False)
-    until = read_moment(query, "to", end_of_day=True)
-    if since is not None and until is not None and since > until:
-        raise ApiError(400, "from must not be later than to")
+    since, until = _read_period(query)
     return HistoryQuery(
         page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
         limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
@@ -108,6 +106,45 @@ def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
         ),
         cursor=_read_cursor(query),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedQuery:
+    """What GET /received was asked. With a cursor there are no pages."""
+
+    page: int
+    limit: int
+    chosen: ReceivedFilter
+    cursor: UUID | None
+
+
+def read_received_query(query: Mapping[str, str]) -> ReceivedQuery:
+    """Read the query of GET /received. Raises ApiError (400)."""
+    since, until = _read_period(query)
+    return ReceivedQuery(
+        page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
+        limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
+        chosen=ReceivedFilter(
+            since=since,
+            until=until,
+            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
+            issuer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
+        ),
+        cursor=_read_cursor(query),
+    )
+
+
+def read_uuid(text: str) -> UUID | None:
+    """Read an id; None for what is none, which matches nothing."""
+    return UUID(text) if _UUID.fullmatch(text) else None
+
+
+def _read_period(query: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
+    since = read_moment(query, "from", end_of_day=False)
+    until = read_moment(query, "to", end_of_day=True)
+    if since is not None and until is not None and since > until:
+        raise ApiError(400, "from must not be later than to")
+    return since, until
 
 
 def _read_state(query: Mapping[str, str]) -> Status | Literal[Place.DEAD_LETTER] | None:

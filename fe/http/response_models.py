@@ -16,6 +16,7 @@ from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.json_text import mark, unmark
 from fe.lifecycle import EventKind, NumberFate, Status
 from fe.store.billing import PricingTier
+from fe.store.received import ApprovalStatus
 
 T = TypeVar("T")
 
@@ -162,6 +163,8 @@ class Submission(TypedDict):
             Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
         ]
     ]
+    approvalStatus: NotRequired[Annotated[Literal["approved", "rejected"], Field(description="what its buyer said")]]
+    approvalReason: NotRequired[Annotated[str | None, Field(description="why it was rejected, in the buyer's words")]]
 
 
 @_closed
@@ -228,6 +231,56 @@ class Stretch(TypedDict):
     limit: int
     items: list[Item]
     nextCursor: str | None
+
+
+@_closed
+class Received(TypedDict):
+    """A document that a supplier issued to the tenant."""
+
+    id: Uuid
+    environment: Environment
+    encf: Annotated[str, Field(description="the supplier's number")]
+    tipoEcf: Annotated[str, Field(description="type prefix such as E31")]
+    rncEmisor: str
+    razonSocialEmisor: str
+    rncComprador: str
+    montoTotal: Amount
+    fechaEmision: Day
+    approvalStatus: Annotated[
+        ApprovalStatus,
+        Field(description="`pending` until the authority has accepted an ACECF of the tenant about it"),
+    ]
+    receivedAt: Moment
+
+
+@_closed
+class ReceivedPage(TypedDict):
+    """One page of what was received, newest first."""
+
+    page: int
+    limit: int
+    total: int
+    items: list[Received]
+    nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
+
+
+@_closed
+class ReceivedStretch(TypedDict):
+    """What follows a cursor."""
+
+    limit: int
+    items: list[Received]
+    nextCursor: str | None
+
+
+@_closed
+class ReceivedXml(TypedDict):
+    """A received document as it came, and the acknowledgement that was given for it."""
+
+    id: Uuid
+    environment: Environment
+    xml: Annotated[str, Field(description="the e-CF with the supplier's signature, as the supplier sent it")]
+    acknowledgement: Annotated[str, Field(description="the signed ARECF")]
 
 
 @_closed
@@ -342,6 +395,10 @@ XML = ResponseModel(Xml)
 TIMELINE = ResponseModel(Timeline)
 PAGE = ResponseModel(Page)
 STRETCH = ResponseModel(Stretch)
+RECEIVED = ResponseModel(Received)
+RECEIVED_PAGE = ResponseModel(ReceivedPage)
+RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
+RECEIVED_XML = ResponseModel(ReceivedXml)
 VALIDATION = ResponseModel(Validation)
 NUMBER_SEQUENCE = ResponseModel(NumberSequence)
 SEQUENCES = ResponseModel(Sequences)

@@ -13,11 +13,12 @@ from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
 from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
+from fe.http.received import ReceivedHandlers
 from fe.http.request_models import NewInvoice
 from fe.http.route_types import About, Parameter, Route, RouteLink
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 
-_SUBMISSIONS, _SEQUENCES, _ACCOUNT = "Submissions", "Number sequences", "Account"
+_SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documents", "Number sequences", "Account"
 
 #: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
 SMALL_BODY = 4 * 1024
@@ -44,6 +45,16 @@ _HISTORY = (
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
 )
+_RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")
+_RECEIVED_LIST = (
+    Parameter("page", "1 is the newest", _whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", _whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "received at or after this date (its start in UTC) or timestamp", _A_MOMENT),
+    Parameter("to", "received at or before this date (its end in UTC) or timestamp", _A_MOMENT),
+    Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter("rnc", "of the supplier with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+)
 _TO_ONE = tuple(
     RouteLink(status, "taxLogId", operation, "trackOrId")
     for status in (200, 202)
@@ -58,6 +69,7 @@ def every_route(
     health: Health,
     login: Login,
     invoices: Invoices,
+    received: ReceivedHandlers,
     ncf: Ncf,
     usage: UsageHandlers,
     billing: BillingHandlers,
@@ -148,6 +160,42 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.TIMELINE, *found_or_not)},
                 parameters=(_TRACK_OR_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received",
+            "invoices:read",
+            received.listed,
+            About(
+                "List what suppliers sent",
+                _RECEIVED,
+                {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
+                parameters=_RECEIVED_LIST,
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received/<received_id>",
+            "invoices:read",
+            received.show,
+            About(
+                "Show one of them",
+                _RECEIVED,
+                {200: (response_models.RECEIVED, *found_or_not)},
+                parameters=(_RECEIVED_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received/<received_id>/xml",
+            "invoices:read",
+            received.xml,
+            About(
+                "Fetch its XML and the acknowledgement",
+                _RECEIVED,
+                {200: (response_models.RECEIVED_XML, *found_or_not)},
+                parameters=(_RECEIVED_ID,),
             ),
         ),
         Route(

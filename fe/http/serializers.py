@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TypedDict, cast
+from typing import Literal, TypedDict, cast
 
 from fe.ecf.dates import ZONE
 from fe.ecf.problems import Problem, serialize_problem
 from fe.http.parameters import iso
 from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
-from fe.lifecycle import NumberFate
+from fe.lifecycle import NumberFate, Status
+from fe.store.received import Approval
 from fe.store.submissions import Event, Record
 
 
@@ -22,12 +23,15 @@ class _Known(_Tracked, total=False):
     eNCF: str
     numberFate: NumberFate
     warnings: list[DocumentProblem]
+    approvalStatus: Literal["approved", "rejected"]
+    approvalReason: str | None
 
 
-def serialize_record(record: Record) -> Submission:
+def serialize_record(record: Record, approval: Approval | None = None) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
-    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed.
+    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed,
+    `approvalStatus` and `approvalReason` when the buyer has said something.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -35,6 +39,10 @@ def serialize_record(record: Record) -> Submission:
         known = {"eNCF": record.e_ncf, "numberFate": record.number_fate}
     if record.warnings:
         known["warnings"] = cast(list[DocumentProblem], record.warnings)  # as `serialize_problems` wrote them
+    if approval is not None:
+        known["approvalStatus"] = "approved" if approval.approved else "rejected"
+        if not approval.approved:
+            known["approvalReason"] = approval.reason
     return {
         "taxLogId": str(record.submission_id),
         **tracked,
@@ -50,6 +58,16 @@ def serialize_record(record: Record) -> Submission:
         "clientRequestId": record.client_request_id,
         **known,
     }
+
+
+#: What its receiver may approve or reject.
+_TAKE_APPROVAL = ("E31", "E33", "E34", "E44", "E45")
+
+
+def takes_approval(record: Record) -> bool:
+    """Tell whether the buyer may have said something of it: only of what is accepted, and of some types."""
+    accepted = record.status in (Status.ACCEPTED, Status.CONDITIONAL)
+    return accepted and record.e_ncf is not None and record.e_ncf.startswith(_TAKE_APPROVAL)
 
 
 #: Who the operator was and what they noted down is not shown to clients.

@@ -4,28 +4,24 @@ It goes the way of signing, with the tenant's own data and the number it would g
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 import trio
 
-from fe.ecf.catalogue import Environment, Root
+from fe.ecf.catalogue import Environment
 from fe.ecf.dates import last_day, local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId
+from fe.issuing.issuers import ISSUER_PATH, KnownIssuers
 from fe.issuing.messages import foreign_issuer, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.store import tenant_context
+from fe.store.issuers import Standing
 from fe.store.postgres.db import Database
 from fe.store.tenant_context import TenantContext
-
-#: The roots whose issuer is who signs; an approval names the issuer of what it approves.
-_ISSUER_PATH = {
-    Root.ECF: "Encabezado.Emisor.RNCEmisor",
-    Root.RFCE: "Encabezado.Emisor.RNCEmisor",
-    Root.ANECF: "Encabezado.RncEmisor",
-}
 
 
 async def validate(
@@ -36,16 +32,18 @@ async def validate(
     environment: Environment,
     now: datetime,
     rates: Rates,
+    issuers: KnownIssuers,
 ) -> list[Problem]:
     """List everything that is wrong with a draft of this tenant, the gravest first.
 
     An empty list, or one of conditional remarks alone, means that it would be signed and sent, if there is a
-    certificate. Raises MalformedXml when the XML cannot be parsed.
+    certificate. Raises MalformedXml when the XML cannot be parsed, and ForbiddenIssuer.
     """
     try:
         document = await trio.to_thread.run_sync(draft.read, limiter=threads)
     except NotADocument as error:
         return list(error.problems)
+    standing = await issuers.require(tenant_id, document.root, document.issuer_rnc)
     known = await db.run_for(
         tenant_id,
         tenant_context.tenant_context,
@@ -55,6 +53,8 @@ async def validate(
         document.issued_number,
         now,
     )
+    if standing is Standing.RECORDED:
+        known = replace(known, own_rncs=known.own_rncs | {str(document.issuer_rnc)})
     return await trio.to_thread.run_sync(find_problems, draft, document, known, now, rates, limiter=threads)
 
 
@@ -104,7 +104,7 @@ def _of_the_user(draft: Draft, known: TenantContext) -> Iterator[Problem]:
 
 
 def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem]:
-    path = _ISSUER_PATH.get(document.root)
+    path = ISSUER_PATH.get(document.root)
     rnc = document.issuer_rnc
     if path is not None and rnc is not None and rnc not in known.own_rncs:
         yield foreign_issuer(path, rnc, ", ".join(sorted(known.own_rncs)))

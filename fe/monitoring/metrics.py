@@ -25,6 +25,16 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves
 #: The values of a series' labels, in the order in which its metric names them.
 Labels = tuple[str, ...]
 
+#: What is shared: the values of `limit` of fe_share_refused_total.
+SHARES = (
+    "address_connections",
+    "body_bytes",
+    "judging_bytes",
+    "tenant_long_polls",
+    "tenant_quota",
+    "tenant_requests",
+)
+
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 
@@ -59,12 +69,22 @@ class Metrics:
             registry=own,
         )
         self.http_in_flight = Gauge("fe_http_in_flight", "Requests in work", registry=own)
+        self.http_connections = Gauge("fe_http_connections", "Open connections", registry=own)
         self.http_shed = Counter("fe_http_shed_total", "Requests turned away with 503 under overload", registry=own)
+        self.share_refused = Counter(
+            "fe_share_refused_total",
+            "Refusals because one tenant or one address had its share or its quota",
+            ("limit",),
+            registry=own,
+        )
         self.http_faults = Counter(
             "fe_http_connection_faults_total", "Connections ended by a fault of their own", ("kind",), registry=own
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
+        self.unsealed = Counter(
+            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
         )
@@ -194,8 +214,16 @@ class Metrics:
         """A counter that appears with its first event shows no increase at that event, and the alert stays silent."""
         for outcome in ("granted", "refused", "malformed", "throttled"):
             self.login.labels(outcome)
+        for reason in ("json", "xml", "document", "number", "issuer", "request", "size", "media type", "scope"):
+            self.refused.labels(reason)
+        for kind in ("same", "different"):
+            self.deduped.labels(kind)
+        self.unsealed.labels("opened")
+        self.unsealed.labels("failed")
         for bucket in ("address", "key"):
             self.lockouts.labels(bucket)
+        for limit in SHARES:
+            self.share_refused.labels(limit)
         for stage in Stage:
             self.leases_lost.labels(stage)
             self.rescued.labels(stage)

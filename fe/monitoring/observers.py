@@ -8,6 +8,7 @@ import trio
 from fe.clock import Clock
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
+from fe.store import received
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import month_starts
@@ -49,13 +50,14 @@ async def watch_outbox(db: Database, metrics: Metrics) -> None:
 
 
 async def keep_house(db: Database, clock: Clock) -> None:
-    """Make the coming months' partitions in time, now and every hour, until cancelled."""
+    """Make the coming months' partitions in time and forget spent seeds, now and every hour, until cancelled."""
     while True:
         try:
             for month in month_starts(clock()):
                 await db.run(partial(_ensure_month, moment=month))
+            await db.run(received.forget_spent_seeds)
         except DatabaseUnavailable as error:
-            _log.warning("the coming months could not be made ready", error=error)
+            _log.warning("the house could not be kept in order", error=error)
         await trio.sleep(_CHORES_EVERY)
 
 

@@ -32,8 +32,10 @@ _log = structlog.get_logger(__name__)
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
-#: How long freed slots are gathered before they are filled by one claim.
+#: How long freed slots are gathered before they are filled by one claim, and what falls due before it is claimed. The
+#: latter only under load, when the claim before was a moment ago: alone, a row is claimed at once.
 _GATHER_SECONDS = 0.005
+_A_MOMENT_AGO = 0.02
 
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
@@ -143,7 +145,10 @@ class Executor(Generic[W]):
                 if in_flight.free < stage.slots // 2 and not self._is_stopping:
                     await trio.sleep(_GATHER_SECONDS)
             else:
+                claimed_at = trio.current_time()
                 await self._pause(due=True, slot=False)
+                if trio.current_time() - claimed_at < _A_MOMENT_AGO and not self._is_stopping:
+                    await trio.sleep(_GATHER_SECONDS)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 

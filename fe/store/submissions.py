@@ -7,12 +7,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row, scalar_row
-from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import NumberFate, Status
 from fe.store import numbers
+from fe.store.postgres.arrays import blobs, days, int8s, intervals, jsonbs, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
@@ -122,23 +122,23 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
     await cursor.execute(
         _ACCEPT_MANY,
         {
-            "tenants": [new.tenant_id for new in news],
-            "submissions": [new.submission_id for new in news],
-            "ats": [at for _, at in batch],
-            "environments": [new.environment for new in news],
-            "api_keys": [new.api_key_id for new in news],
-            "client_requests": [new.client_request_id for new in news],
-            "digests": [new.body_digest for new in news],
-            "formats": [new.format for new in news],
-            "roots": [new.root for new in news],
-            "types": [new.ecf_type for new in news],
-            "e_ncfs": [new.e_ncf for new in news],
-            "issuers": [new.issuer_rnc for new in news],
-            "buyers": [new.buyer_rnc for new in news],
-            "as_users": [new.as_user for new in news],
-            "as_user_ids": [new.as_user_id for new in news],
-            "originals": [new.original for new in news],
-            "draws": [new.draw_prefix for new in news],
+            "tenants": int8s([new.tenant_id for new in news]),
+            "submissions": uuids([new.submission_id for new in news]),
+            "ats": moments([at for _, at in batch]),
+            "environments": texts([new.environment for new in news]),
+            "api_keys": texts([new.api_key_id for new in news]),
+            "client_requests": texts([new.client_request_id for new in news]),
+            "digests": blobs([new.body_digest for new in news]),
+            "formats": texts([new.format for new in news]),
+            "roots": texts([new.root for new in news]),
+            "types": texts([new.ecf_type for new in news]),
+            "e_ncfs": texts([new.e_ncf for new in news]),
+            "issuers": texts([new.issuer_rnc for new in news]),
+            "buyers": texts([new.buyer_rnc for new in news]),
+            "as_users": texts([new.as_user for new in news]),
+            "as_user_ids": uuids([new.as_user_id for new in news]),
+            "originals": blobs([new.original for new in news]),
+            "draws": texts([new.draw_prefix for new in news]),
         },
     )
     answers: list[Accepted | NoNumber] = []
@@ -239,19 +239,19 @@ async def signed(
         {
             **claims_of(works),
             "at": at,
-            "certificates": [document.certificate_id for document in documents],
-            "signed": [document.signed for document in documents],
-            "sent": [document.sent for document in documents],
-            "hosts": [document.host for document in documents],
-            "types": [document.ecf_type for document in documents],
-            "issuers": [document.issuer_rnc for document in documents],
-            "buyers": [document.buyer_rnc for document in documents],
-            "security_codes": [document.security_code for document in documents],
-            "qrs": [document.qr_code_url for document in documents],
-            "expirations": [document.ncf_expiration for document in documents],
-            "signed_ats": [document.signed_at for document in documents],
-            "remarks": [Jsonb(list(document.remarks)) if document.remarks else None for document in documents],
-            "leases": leases,
+            "certificates": uuids([document.certificate_id for document in documents]),
+            "signed": blobs([document.signed for document in documents]),
+            "sent": blobs([document.sent for document in documents]),
+            "hosts": texts([document.host for document in documents]),
+            "types": texts([document.ecf_type for document in documents]),
+            "issuers": texts([document.issuer_rnc for document in documents]),
+            "buyers": texts([document.buyer_rnc for document in documents]),
+            "security_codes": texts([document.security_code for document in documents]),
+            "qrs": texts([document.qr_code_url for document in documents]),
+            "expirations": days([document.ncf_expiration for document in documents]),
+            "signed_ats": moments([document.signed_at for document in documents]),
+            "remarks": jsonbs([list(document.remarks) or None for document in documents]),
+            "leases": intervals(leases),
         },
     )
     (answers,) = await cursor.fetchall()
@@ -331,7 +331,9 @@ async def intend_to_send(
     Only after this returned, and said `go`, may a byte of a document go out. Saying it again changes nothing.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_INTEND, {**claims_of(works), "at": at, "leases": leases, "digests": digests})
+    await cursor.execute(
+        _INTEND, {**claims_of(works), "at": at, "leases": intervals(leases), "digests": blobs(digests)}
+    )
     (answers,) = await cursor.fetchall()
     return list(answers)
 

@@ -20,7 +20,7 @@ class TenantContext:
     issuer: dict[str, Any]
     #: Whether the user that was asked for is the tenant's; True when none was.
     user_is_known: bool
-    #: The tenant's tax id and those its users issue for.
+    #: The tax ids that it issues under without a remark: its own and those its users issue for.
     own_rncs: frozenset[str]
     #: When each sequence expires; without an expiry it has no entry.
     expiries: dict[str, datetime]

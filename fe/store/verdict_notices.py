@@ -17,7 +17,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 
 CHANNEL = "fe_verdict"
-THROTTLE = 0.02
+THROTTLE = 0.1
 #: Ids in one notification: its payload must stay below 8,000 bytes.
 _MAX_IDS = 200
 

@@ -5,9 +5,11 @@ from uuid import uuid4
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.identifiers import CertificateId
+from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from fe.vault import Belongs, Tampered, UnknownKek, Vault
 from tests.factories.companies import VAULT, company_credential, make_certificate
@@ -132,3 +134,31 @@ async def test_the_cache_has_a_size(db: Database) -> None:
         await cache.get(tenant, await make_certificate(db, tenant))
 
     assert len(cache._slots) == 2
+
+
+async def test_each_unsealing_is_an_event_and_counted_and_says_no_secret(db: Database) -> None:
+    tenant = await make_tenant(db)
+    certificate = await make_certificate(db, tenant)
+    metrics = Metrics()
+    opens = SigningCredentials(db, VAULT, trio.CapacityLimiter(1), metrics)
+    cannot = SigningCredentials(db, Vault({"other": b"x" * 32}), trio.CapacityLimiter(1), metrics)
+
+    with capture_logs() as logs:
+        for _ in range(2):
+            await opens.get(tenant, certificate)
+        with pytest.raises(UnknownKek):
+            await cannot.get(tenant, certificate)
+
+    assert logs == [
+        {
+            "event": "a key was unsealed",
+            "log_level": "info",
+            "outcome": outcome,
+            "tenant_id": tenant,
+            "certificate_id": str(certificate),
+        }
+        for outcome in ("opened", "failed")
+    ]
+    for outcome in ("opened", "failed"):
+        counted = metrics.registry.get_sample_value("fe_certificates_unsealed_total", {"outcome": outcome})
+        assert counted == 1

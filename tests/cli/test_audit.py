@@ -9,6 +9,7 @@ import pytest
 from psycopg import errors
 from psycopg.conninfo import make_conninfo
 
+from fe.cli.dead_letter_options import system_user
 from fe.operations import audit_chain
 from fe.store.audit_trail import Link
 from tests.cli.running import Fe
@@ -41,7 +42,8 @@ def test_what_operators_do_is_a_chain_that_can_be_exported_and_proved(fe: Fe, te
         "certificates insert",
     ]
     assert [who for _, who in acts][2:5] == [me] * 3
-    assert entries(whole)[4]["row"]["by_whom"] == "ana"
+    assert entries(whole)[4]["row"]["by_whom"] == f"{system_user()} (ana)"
+    assert entries(whole)[4]["row"]["login"] == me
     for secret in ("secret_hash", "p12", "passphrase", made["apiSecret"]):
         assert secret not in whole
     assert said.code == 0, said
@@ -125,3 +127,21 @@ def test_an_export_that_is_none_is_named(fe: Fe, tmp_path: Path) -> None:
     with pytest.raises(audit_chain.NotALink):
         audit_chain.read_export("[]")
     assert list(audit_chain.Chain().faults(Link(0, "[]", None, b""))) != []
+
+
+def test_an_operator_who_changes_a_sequence_or_a_delegation_is_noted_and_a_number_that_is_drawn_is_not(
+    fe: Fe, tenant: str
+) -> None:
+    of = ("--tenant", tenant, "--environment", "testecf")
+    assert fe("sequence", "put", "E31", *of, "--from", "1", "--to", "10").code == 0
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        conn.execute("SET ROLE fe_front")
+        conn.execute("SELECT set_config('fe.tenant', '1', false)")
+        assert conn.execute("UPDATE sequences SET current_number = current_number + 1").rowcount == 1
+    assert fe("tenant", "delegate", tenant, "101000001", "--reason", "a letter").code == 0
+    assert fe("tenant", "withdraw", tenant, "101000001").code == 0
+
+    acts = [entry["act"] for entry in entries(fe("audit", "export", "--after", "1").out)]
+
+    assert acts == ["sequences insert", "issuer_delegations insert", "issuer_delegations delete"]
+    assert fe("audit", "verify").code == 0

@@ -10,7 +10,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 import trio
+from psycopg.conninfo import conninfo_to_dict
 
+from fe.cli.dead_letter_options import system_user
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
@@ -20,6 +22,8 @@ from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
 
 WHY = ("--reason", "the authority is back")
+#: What is kept of `--by eva`.
+EVA = f"{system_user()} (eva)"
 
 
 @pytest.fixture
@@ -119,7 +123,7 @@ async def test_status_shows_everything_at_a_glance(db: Database, fe: Fe, now: da
     assert [(one["stage"], one["rows"]) for one in found["waiting"]] == [("sign", 1)]
     assert found["deadLetters"] == [{"stage": "send", "environment": "ecf", "rows": 1}]
     assert [one["process"] for one in found["workers"]] == ["host:1:ab"]
-    assert [(one["environment"], one["by"]) for one in found["paused"]] == [("testecf", "eva")]
+    assert [(one["environment"], one["by"]) for one in found["paused"]] == [("testecf", EVA)]
     assert [(one["host"], one["reason"]) for one in found["openCircuits"]] == [("ecf", "5 exchanges in a row failed")]
     assert "openCircuits:" in shown.out
 
@@ -196,9 +200,7 @@ async def test_a_replay_sets_dead_letters_going_again_and_says_how_far_it_came(
     assert ran.err == f"plan {ran.json['plan']}\n"
     assert {one["subject"] for one in await rows(db, "SELECT subject FROM outbox")} == set(made)
     log = fe("outbox", "log", "--json").json
-    assert [(one["by"], one["did"], one["reason"]) for one in log[:3]] == [
-        ("eva", "replay", "the authority is back")
-    ] * 3
+    assert [(one["by"], one["did"], one["reason"]) for one in log[:3]] == [(EVA, "replay", "the authority is back")] * 3
 
 
 async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_on(
@@ -345,7 +347,7 @@ async def test_pausing_stops_claims_until_resumed(db: Database, fe: Fe, now: dat
 
     assert paused.out.startswith("paused: ")
     assert twice == "that is paused already"
-    assert "Paused by eva: wrong issuer data. Nothing happens before `fe outbox resume`." in why
+    assert f"Paused by {EVA}: wrong issuer data. Nothing happens before `fe outbox resume`." in why
     assert other == "that is not paused (`fe outbox status` shows what is)"
     assert resumed.out == "resumed\n"
     assert "Paused" not in fe("outbox", "why", str(subject)).out
@@ -358,7 +360,8 @@ async def test_who_acts_is_on_record_without_being_asked(db: Database, fe: Fe, n
     assert fe("outbox", "discard", "--stage", "send", "--reason", "gone").code == 0
 
     (log,) = fe("outbox", "log", "--json").json
-    assert log["by"]
+    assert log["by"] == system_user()
+    assert log["login"] == conninfo_to_dict(fe.dsn)["user"]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`fe rates`: what an operator sets is what documents are completed with."""
 
+from fe.cli.dead_letter_options import system_user
 from tests.cli.running import Fe
 
 
@@ -12,7 +13,7 @@ def test_the_rate_of_a_quarter_is_set_listed_and_taken_back(fe: Fe) -> None:
     listed = fe("rates", "list", "--json").json
     assert len(listed) == 13
     assert {(each["rate"], each["from"], each["until"], each["setBy"]) for each in listed} == {
-        ("752.10", "2026-01-01", "2026-03-31", "ana")
+        ("752.10", "2026-01-01", "2026-03-31", f"{system_user()} (ana)")
     }
     assert fe("rates", "unset", "alcohol", "--from", "2026-01-01").code == 0
     assert fe("rates", "list", "--json").json == []

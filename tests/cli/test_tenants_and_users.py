@@ -1,5 +1,6 @@
 import json
 
+from fe.cli.dead_letter_options import system_user
 from tests.cli.running import Fe
 
 
@@ -108,3 +109,22 @@ def test_an_unknown_tenant_is_named(fe: Fe) -> None:
         ("sequence", "put", "E31", "--environment", "testecf"),
     ):
         assert fe.refused(*command, "--tenant", "Nobody") == "there is no tenant 'Nobody'", command
+
+
+def test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back(fe: Fe, tenant: str) -> None:
+    made = fe("tenant", "delegate", tenant, "101000001", "--reason", "letter of 3 May", "--by", "ana", "--json").json
+
+    assert (made["rnc"], made["reason"]) == ("101000001", "letter of 3 May")
+    assert made["recordedBy"] == f"{system_user()} (ana)"
+    assert fe("tenant", "delegations", tenant, "--json").json == [made]
+    again = fe.refused("tenant", "delegate", tenant, "101000001", "--reason", "again")
+    assert again == "tenant 'Ozama' has a delegation of 101000001 already"
+    assert fe("tenant", "withdraw", tenant, "101000001").code == 0
+    assert "nothing is recorded" in fe("tenant", "delegations", tenant).err
+    assert fe.refused("tenant", "withdraw", tenant, "101000001") == "tenant 'Ozama' has no delegation of 101000001"
+
+
+def test_a_delegation_needs_a_tenant_an_rnc_and_a_reason(fe: Fe, tenant: str) -> None:
+    assert fe.refused("tenant", "delegate", "Nobody", "101000001", "--reason", "x") == "there is no tenant 'Nobody'"
+    assert "9 digits" in fe.refused("tenant", "delegate", tenant, "12", "--reason", "x", code=2)
+    assert "--reason" in fe.refused("tenant", "delegate", tenant, "101000001", code=2)

@@ -13,6 +13,7 @@ from lxml import etree
 
 from fe.ecf.parse import (
     MAX_BYTES,
+    MAX_JSON_CONTAINERS,
     MAX_JSON_DEPTH,
     MAX_XML_DEPTH,
     MAX_XML_ELEMENTS,
@@ -125,6 +126,13 @@ def test_json_may_be_nested_so_deep_and_no_deeper(opening: bytes) -> None:
     parse_json(opening * MAX_JSON_DEPTH + b"1" + closing * MAX_JSON_DEPTH)
     with pytest.raises(MalformedJson, match="deeper than 64"):
         parse_json(opening * (MAX_JSON_DEPTH + 1) + b"1" + closing * (MAX_JSON_DEPTH + 1))
+
+
+def test_json_may_hold_so_many_objects_and_lists_and_no_more() -> None:
+    parse_json(b"[" + b",".join([b"{}"] * (MAX_JSON_CONTAINERS - 1)) + b"]")
+    parse_json(b'["' + b"[" * (2 * MAX_JSON_CONTAINERS) + b'"]')  # in a text they are none
+    with pytest.raises(MalformedJson, match="more than 50000 objects and lists"):
+        parse_json(b"[" + b",".join([b"[]"] * MAX_JSON_CONTAINERS) + b"]")
 
 
 def test_brackets_in_strings_and_beside_each_other_are_no_depth() -> None:

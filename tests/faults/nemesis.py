@@ -19,7 +19,8 @@ from tests.faults.proxy import Cut, FaultProxy, When
 
 #: Where an HTTP process can be told to die, and where an actors' process can.
 HTTP_POINTS = ("accepting", "accepted")
-ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS)
+RECEPTION_POINTS = ("acknowledged",)
+ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS + RECEPTION_POINTS)
 
 #: The statements around which connections are cut.
 _STATEMENTS = {

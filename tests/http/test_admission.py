@@ -1,6 +1,8 @@
 """Nobody takes the front from the others: what is refused, and before what of it was read. Judged by counts."""
 
 import json
+import select
+import sys
 import threading
 from collections.abc import Callable
 
@@ -8,13 +10,20 @@ import h11
 import pytest
 import trio
 import trio.lowlevel
+from structlog.testing import capture_logs
 
-from fe.http import invoices, login
+from fe.config import load_settings
+from fe.http import app, invoices, login
 from fe.http.app import PREFIX
+from fe.http.errors import ApiError
+from fe.http.quotas import Quota, Quotas
 from fe.http.request_bodies import read_body
+from fe.http.server import listener
+from fe.identifiers import TenantId
 from fe.issuing.prepare import Draft
+from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
-from tests.http.front import Key, Running, body_of, make_key, make_tenant, structured
+from tests.http.front import Key, Running, body_of, make_key, make_tenant, start_front, structured
 
 TOO_MUCH = b'{"a":[' + b"[]," * 2000 + b"[]]}"
 
@@ -65,6 +74,17 @@ async def test_malformed_logins_are_throttled_and_their_lockout_is_counted(front
     assert statuses == [400] * 30 + [429] * 2
     begun = [s.value for m in front.metrics.lockouts.collect() for s in m.samples if s.name.endswith("_total")]
     assert sum(begun) == 1
+
+
+async def test_throttled_logins_are_told_of_once_in_a_while(front: Running) -> None:
+    with capture_logs() as logs:
+        async with front.client() as client:
+            for _ in range(40):
+                await client.post("/login", json={"apiKeyId": 1})
+
+    (told,) = [line for line in logs if line["event"] == "logins were throttled"]
+    assert (told["logins"], told["last_address"]) == (1, "127.0.0.1")
+    assert front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"}) == 10
 
 
 async def test_of_an_address_that_is_locked_out_nothing_is_read(
@@ -194,3 +214,212 @@ async def test_what_was_held_is_given_back_however_it_ends(front: Running, key: 
             assert answer.status_code == 400
         assert (await client.post("/invoices/validate", json=structured())).status_code == 200
         assert (await client.post("/invoices", json=structured(strict=True))).status_code in (202, 400)
+
+
+# --- shares -----------------------------------------------------------------------------------------------------------
+
+
+def refusals(front: Running, limit: str) -> float | None:
+    return front.metrics.registry.get_sample_value("fe_share_refused_total", {"limit": limit})
+
+
+def get(path: str, token: str) -> bytes:
+    return f"GET {PREFIX}{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+
+
+async def opened(front: Running, *requests: bytes, source: str = "127.0.0.1") -> list[trio.SocketStream]:
+    streams = []
+    for request in requests:
+        streams.append(await trio.open_tcp_stream("127.0.0.1", front.port, local_address=source))
+        if request:
+            await streams[-1].send_all(request)
+    return streams
+
+
+async def closed(streams: list[trio.SocketStream]) -> None:
+    for stream in streams:
+        await trio.aclose_forcefully(stream)
+
+
+async def first_line(stream: trio.SocketStream) -> bytes:
+    with trio.fail_after(60):
+        return bytes(await stream.receive_some(65536)).partition(b"\r\n")[0]
+
+
+async def test_an_address_has_its_share_of_the_connections_whatever_it_does_with_them(
+    front_db: Database, nursery: trio.Nursery
+) -> None:
+    front = await start_front(nursery, front_db, load_settings(address_connections=20, grace_seconds=2))
+    heads = [f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nX".encode()] * 10
+    bodies = [post("/login", b"x" * 4000)[:-3999]] * 10
+    held = await opened(front, *heads, *bodies, source="127.0.0.66")
+
+    too_many = await opened(front, *[heads[0]] * 30, source="127.0.0.66")
+    assert {await first_line(stream) for stream in too_many} == {b"HTTP/1.1 429 Too Many Requests"}
+    assert refusals(front, "address_connections") == 30
+    async with front.client() as client:  # of another address
+        assert (await client.get("/openapi.json")).status_code == 200
+
+    await closed([*held, *too_many])
+    open_now = front.metrics.registry.get_sample_value
+    await until(lambda: open_now("fe_http_connections") == 0)
+    assert b" 200 " in await front_answer(front, "127.0.0.66")
+
+
+async def front_answer(front: Running, source: str) -> bytes:
+    (stream,) = await opened(front, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", source=source)
+    async with stream:
+        return await first_line(stream)
+
+
+async def test_a_trusted_proxy_has_all_the_connections_it_wants(front_db: Database, nursery: trio.Nursery) -> None:
+    settings = load_settings(address_connections=2, grace_seconds=2, trusted_proxies="127.0.0.66/32")
+    front = await start_front(nursery, front_db, settings)
+
+    held = await opened(front, *[b""] * 10, source="127.0.0.66")
+    assert await front_answer(front, "127.0.0.66") == b"HTTP/1.1 200 "
+    await closed(held)
+
+
+async def test_after_those_who_are_told_why_the_rest_is_closed(
+    front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "_TURNING_AWAY", 3)
+    monkeypatch.setattr(listener, "_TURNED_AWAY_SECONDS", 60)
+    front = await start_front(nursery, front_db, load_settings(address_connections=1, grace_seconds=2))
+    held = await opened(front, b"", source="127.0.0.66")
+
+    turned_away = await opened(front, *[b""] * 5, source="127.0.0.66")
+    assert [await first_line(stream) for stream in turned_away] == [b"HTTP/1.1 429 Too Many Requests"] * 3 + [b""] * 2
+    await closed([*held, *turned_away])
+
+
+async def test_long_polls_of_one_tenant_leave_places_to_others(
+    front_db: Database, db: Database, nursery: trio.Nursery, key: Key
+) -> None:
+    front = await start_front(nursery, front_db, tenant_requests=5, max_waiting=8)
+    stranger = await make_key(db, await make_tenant(db, "Otra Empresa SRL"))
+    asked = []
+    for one in (key, stranger):
+        token = await front.token(one)
+        async with front.client(token) as client:
+            tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
+        asked.append(get(f"/invoices/{tax_log_id}?wait=30", token))
+    greedy, good = asked
+
+    polls = await opened(front, *[greedy] * 25)
+    places = front.app.extensions["fe"].waiting.places
+    await until(lambda: sum(map(has_come, polls)) == 20)  # five wait; the others are answered with what there is
+    await until(lambda: places.all_held == 5)
+    answered = [stream for stream in polls if has_come(stream)]
+    assert {await first_line(stream) for stream in answered} == {b"HTTP/1.1 200 "}
+    assert refusals(front, "tenant_long_polls") == 20
+
+    others = await opened(front, *[good] * 5)
+    await until(lambda: sum(map(has_come, others)) == 2 and places.all_held == 8)  # those are all places there are
+    assert refusals(front, "tenant_long_polls") == 20
+    front.shutdown.set()
+    assert {await first_line(stream) for stream in polls + others if stream not in answered} == {b"HTTP/1.1 200 "}
+    await closed([*polls, *others])
+
+
+def has_come(stream: trio.SocketStream) -> bool:
+    return bool(select.select([stream.socket], [], [], 0)[0])
+
+
+async def test_requests_of_one_tenant_in_work_leave_room_for_others(
+    front_db: Database, db: Database, nursery: trio.Nursery, key: Key
+) -> None:
+    front = await start_front(nursery, front_db, tenant_requests=5)
+    stranger = await make_key(db, await make_tenant(db, "Otra Empresa SRL"))
+    token = await front.token(key)
+    drips = await opened(front, *[post("/invoices", b"x" * 500, f"Authorization: Bearer {token}")[:-499]] * 5)
+    await until(lambda: front.app.extensions["fe"].bodies.all_held == 5 * 500)
+
+    got = await front.raw(get("/ncf", token), seconds=60)
+    assert got.startswith(b"HTTP/1.1 429 ")
+    assert b"retry-after: 1\r\n" in got.lower()
+    assert b"connection: close\r\n" in got.lower()
+    assert refusals(front, "tenant_requests") == 1
+    async with front.client(await front.token(stranger)) as client:
+        assert (await client.get("/ncf")).status_code == 200
+
+    await closed(drips)
+    await until(lambda: front.app.extensions["fe"].bodies.all_held == 0)
+    async with front.client(token) as client:
+        assert (await client.get("/ncf")).status_code == 200
+
+
+async def test_bodies_are_counted_before_they_are_read_each_tenants_and_all(
+    front_db: Database, db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "BODY_BYTES_OF_ONE", 2_000_000)
+    monkeypatch.setattr(app, "BODY_BYTES", 3_500_000)
+    front = await start_front(nursery, front_db)
+    bodies = front.app.extensions["fe"].bodies
+    stranger = await make_key(db, await make_tenant(db, "Otra Empresa SRL"))
+    tokens = [await front.token(one) for one in (key, stranger)]
+    (mine, others) = (
+        post("/invoices", b"x" * 900_000, f"Authorization: Bearer {token}")[:-899_999] for token in tokens
+    )
+    unknown = post("/invoices", b"x", f"Authorization: Bearer {tokens[1]}", chunked=True)[:-6]
+
+    held = await opened(front, mine, mine)
+    await until(lambda: bodies.all_held == 1_800_000)
+    refused = await opened(front, mine)
+    assert await first_line(refused[0]) == b"HTTP/1.1 429 "
+    assert refusals(front, "body_bytes") == 1
+
+    held += await opened(front, others)
+    await until(lambda: bodies.all_held == 2_700_000)
+    refused += await opened(front, others, unknown)  # one that does not say its length may have the longest
+    assert [await first_line(stream) for stream in refused[1:]] == [b"HTTP/1.1 503 "] * 2
+
+    await closed([*held, *refused])
+    await until(lambda: bodies.all_held == 0)
+
+
+@pytest.mark.parametrize(
+    ("quota", "seconds"),
+    [
+        (Quota(documents_a_minute=3), 60),
+        (Quota(documents_a_day=3), 86_400),
+        (Quota(bytes_a_minute=5000), 60),
+        (Quota(bytes_a_day=5000), 86_400),
+    ],
+)
+def test_a_tenant_has_its_quota_and_the_next_when_time_is_up(quota: Quota, seconds: int) -> None:
+    metrics = Metrics()
+    quotas = Quotas(quota, metrics)
+    greedy, good = TenantId(1), TenantId(2)
+    for _ in range(3):
+        quotas.take(greedy, 1500, now=100.0)
+
+    with pytest.raises(ApiError) as refused:
+        quotas.take(greedy, 1500, now=110.5)
+    assert refused.value.status == 429
+    assert dict(refused.value.headers)["Retry-After"] == str(seconds - 10)
+    assert metrics.registry.get_sample_value("fe_share_refused_total", {"limit": "tenant_quota"}) == 1
+    quotas.take(good, 1500, now=110.5)
+    quotas.take(greedy, 1500, now=100.0 + seconds)
+
+
+async def test_quotas_count_what_is_handed_in_and_what_is_validated(
+    front_db: Database, nursery: trio.Nursery, key: Key
+) -> None:
+    front = await start_front(nursery, front_db, quota=Quota(documents_a_minute=2))
+    async with front.client(await front.token(key)) as client:
+        statuses = [
+            (await client.post("/invoices/validate", json=structured())).status_code,
+            (await client.post("/invoices", json=structured())).status_code,
+            (await client.post("/invoices", json=structured())).status_code,
+        ]
+        refused = await client.post("/invoices/validate", json=structured())
+
+    assert statuses == [200, 202, 429]
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+
+
+async def test_a_thread_that_judges_lets_the_loop_have_the_interpreter_soon(front: Running) -> None:
+    assert sys.getswitchinterval() < 0.001  # Python's own is 5 ms, for each of a dozen waits of one request

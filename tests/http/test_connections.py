@@ -207,7 +207,9 @@ async def test_a_chunked_body_is_read(front: Running, key: Key) -> None:
     assert body_of(got)["tokenType"] == "Bearer"
 
 
-async def test_five_hundred_idle_sockets_do_not_delay_a_request(front: Running) -> None:
+async def test_five_hundred_idle_sockets_do_not_delay_a_request(front_db: Database, nursery: trio.Nursery) -> None:
+    front = await start_front(nursery, front_db, load_settings(address_connections=1000, grace_seconds=2))
+
     async def timed() -> float:
         began = trio.current_time()
         assert await answers_health(front)

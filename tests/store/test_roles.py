@@ -22,7 +22,7 @@ from fe.store import keys, submissions
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.errors import RoleRefused
 from fe.store.postgres.migrate import MigrationError, migrate, migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, RECEPTION, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane
 from tests.factories import bookings
@@ -30,42 +30,50 @@ from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
 
-ROLES = (FRONT, WORKER, OPERATOR, READONLY)
+ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION)
+#: Who was there before reception: what older functions are granted to.
+INSIDE = (FRONT, WORKER, OPERATOR, READONLY)
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 #: Table, and what each role may do there: select, insert, update, delete; in small letters of some columns only.
 MATRIX = """
-| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` |
-| --- | --- | --- | --- | --- |
-| `api_key_uses` | SIU | S | | S |
-| `api_keys` | Su | | SIu | s |
-| `applied_migrations` | S | S | S | S |
-| `audit_trail` | | | S | S |
-| `billing_accounts` | S | | SIU | S |
-| `certificates` | | S | SIu | s |
-| `circuits` | | SIU | S | S |
-| `client_requests` | SI | | | S |
-| `dead_letters` | | SI | SD | S |
-| `excise_rates` | S | S | SIUD | S |
-| `held_numbers` | S | SIU | S | S |
-| `login_attempts` | SIUD | | SD | |
-| `operator_actions` | | | SI | S |
-| `outbox` | sI | SUD | SI | S |
-| `pauses` | | S | SID | S |
-| `replay_items` | | | SIU | S |
-| `replay_plans` | | | SIU | S |
-| `request_counts` | SIU | | | S |
-| `schema_migrations` | S | S | S | S |
-| `sends` | s | SIU | S | S |
-| `sequences` | SIUD | S | SIUD | S |
-| `submission_documents` | SI | SI | S | S |
-| `submission_events` | SI | SI | SI | S |
-| `submissions` | SI | SU | SU | S |
-| `tenants` | S | S | SI | S |
-| `users` | S | S | SI | S |
-| `workers` | | SIUD | S | S |
-| `write_probes` | I | | | |
+| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` |
+| --- | --- | --- | --- | --- | --- |
+| `acknowledgements` | S | | S | S | SI |
+| `api_key_uses` | SIU | S | | S | |
+| `api_keys` | Su | | SIu | s | |
+| `applied_migrations` | S | S | S | S | S |
+| `audit_trail` | | | S | S | |
+| `billing_accounts` | S | | SIU | S | |
+| `certificates` | | S | SIu | s | S |
+| `circuits` | | SIU | S | S | |
+| `client_requests` | SI | | | S | |
+| `dead_letters` | | SI | SD | S | |
+| `excise_rates` | S | S | SIUD | S | |
+| `held_numbers` | S | SIU | S | S | |
+| `issuer_delegations` | S | | SID | S | |
+| `login_attempts` | SIUD | | SD | | |
+| `operator_actions` | | | SI | S | |
+| `outbox` | sI | SUD | SI | S | |
+| `pauses` | | S | SID | S | |
+| `received` | S | | S | S | SI |
+| `received_approvals` | S | | S | S | SI |
+| `receivers` | | | SIUD | S | S |
+| `replay_items` | | | SIU | S | |
+| `replay_plans` | | | SIU | S | |
+| `request_counts` | SIU | | | S | |
+| `schema_migrations` | S | S | S | S | S |
+| `sends` | s | SIU | S | S | |
+| `sequences` | SIUD | S | SIUD | S | |
+| `spent_seeds` | | SD | | | SI |
+| `submission_documents` | SI | SI | S | S | |
+| `submission_events` | SI | SI | SI | S | |
+| `submissions` | SI | SU | SU | S | s |
+| `tenants` | S | S | SI | S | |
+| `users` | S | S | SI | S | |
+| `workers` | | SIUD | S | S | |
+| `write_probes` | I | | | | |
 """
 
 #: The columns behind the small letters.
@@ -73,6 +81,16 @@ SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
+    ("submissions", RECEPTION, "SELECT"): {
+        "tenant_id",
+        "submission_id",
+        "environment",
+        "root",
+        "e_ncf",
+        "issuer_rnc",
+        "buyer_rnc",
+        "status",
+    },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
 }
@@ -84,7 +102,7 @@ ALL_BUT = {
 
 #: Who may call which function; those that book are the actors'.
 CALLERS = {
-    "uuid_floor": ROLES,
+    "uuid_floor": INSIDE,
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
@@ -94,7 +112,9 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail"), ()),
+    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc"), ()),
+    "is_rnc_of_another": (FRONT,),
+    **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -185,7 +205,9 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
     assert callers == {name: (WORKER,) for name in functions if name.startswith("book_")} | CALLERS
     assert sorted(above) == [
         ("ensure_month", ["search_path=public, pg_temp"]),
+        ("is_rnc_of_another", ["search_path=public, pg_temp"]),
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+        ("note_tenant_rnc", ["search_path=public, pg_temp"]),
     ]
 
 
@@ -230,6 +252,26 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
 
 
+def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: str) -> None:
+    own = "(tenant_id = (NULLIF(current_setting('fe.tenant'::text, true), ''::text))::bigint)"
+    with plain(dsn) as conn:
+        policies = conn.execute(
+            "SELECT tablename, cmd, qual FROM pg_policies WHERE %s = ANY (roles)", (RECEPTION,)
+        ).fetchall()
+
+    # Whom it receives for is looked up by the tax id in the path, before the tenant is known.
+    assert [policy for policy in policies if policy[2] != own] == [("receivers", "SELECT", "true")]
+    assert {policy[0] for policy in policies} == {
+        "acknowledgements",
+        "certificates",
+        "received",
+        "received_approvals",
+        "receivers",
+        "spent_seeds",
+        "submissions",
+    }
+
+
 def as_role(dsn: str, role: str) -> psycopg.Connection:
     return psycopg.connect(dsn, autocommit=True, options=f"-c role={role}")
 
@@ -253,7 +295,16 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT lo_creat(0)") for role in ROLES),
         *((role, "SELECT lo_from_bytea(0, 'x')") for role in ROLES),
         *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
+        (RECEPTION, "UPDATE acknowledgements SET acknowledgement = ''"),
+        (RECEPTION, "DELETE FROM received"),
+        (RECEPTION, "SELECT response FROM submissions"),
+        (RECEPTION, "SELECT * FROM submission_documents"),
+        (RECEPTION, "SELECT * FROM tenants"),
+        (RECEPTION, "SELECT * FROM outbox"),
+        (RECEPTION, "SELECT * FROM api_keys"),
+        (RECEPTION, "INSERT INTO receivers (environment, rnc, tenant_id) VALUES ('ecf', '131880681', 1)"),
         (FRONT, "UPDATE api_keys SET revoked_at = NULL"),
         (FRONT, "SELECT tenant_id FROM outbox"),
         (WORKER, "SELECT secret_hash FROM api_keys"),
@@ -416,7 +467,7 @@ def roles_statement(prefix: str) -> bytes:
     """The statement that makes the roles, for roles that this server does not have yet."""
     (file,) = (migration for migration in migrations() if migration.name.endswith("_roles"))
     (statement,) = (text for text in file.statements if "'CREATE ROLE %I NOLOGIN'" in text)
-    for role in ROLES:
+    for role in INSIDE:
         statement = statement.replace(role, role.replace("fe_", f"{prefix}_"))
     return statement.encode()
 
@@ -427,7 +478,7 @@ def removed_afterwards(server: str, prefix: str) -> Iterator[None]:
         yield
     finally:
         with psycopg.connect(server, autocommit=True) as conn:
-            for role in ROLES:
+            for role in INSIDE:
                 conn.execute(f"DROP ROLE IF EXISTS {role.replace('fe_', f'{prefix}_')}".encode())
 
 
@@ -454,7 +505,7 @@ def test_an_owner_that_may_make_roles_makes_them_and_finds_them_the_next_time(po
         conn.execute(roles_statement("able"))
         made = conn.execute("SELECT rolname FROM pg_roles WHERE rolname LIKE 'able\\_%' AND NOT rolcanlogin").fetchall()
 
-    assert {name for (name,) in made} == {role.replace("fe_", "able_") for role in ROLES}
+    assert {name for (name,) in made} == {role.replace("fe_", "able_") for role in INSIDE}
 
 
 def test_two_databases_that_make_the_roles_at_once_do_not_disturb_each_other(postgres: str, dsn: str) -> None:
@@ -493,12 +544,12 @@ def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_m
     block, everybodys = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
     prefix = f"doc_{secrets.token_hex(3)}"
     named = re.sub(r"\bfe_(owner|\w+_login)\b", rf"{prefix}_\1", block).replace("DATABASE fe ", f"DATABASE {prefix} ")
-    # This server has the four roles already, because it has a migrated database.
+    # This server has the roles already, because it has a migrated database.
     statements = [
         text for text in named.split(";\n") if text.strip() and not text.lstrip().startswith("CREATE ROLE fe_")
     ]
     assert len(re.findall(r"^CREATE ROLE fe_\w+ NOLOGIN;$", block, re.M)) == len(ROLES)
-    takes = {"http": FRONT, "actors": WORKER, "cli": OPERATOR, "reports": READONLY}
+    takes = {"http": FRONT, "actors": WORKER, "reception": RECEPTION, "cli": OPERATOR, "reports": READONLY}
     with psycopg.connect(postgres, autocommit=True) as admin:
         try:
             for statement in statements:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = sorted((ROOT / "fe").rglob("*.py"))
 
 #: Looked up before the tenant is known, read-mostly, one of each for all tenants; and the operators' own book.
-REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates"}
+REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates", "receivers"}
 
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
@@ -30,6 +30,7 @@ ACROSS_TENANTS = {
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
     ("store/queue/replay_plans.py", "*"): "an operator's plan is over all tenants",
+    ("store/received.py", "_FORGET_SEEDS"): "seeds of any tenant are over by their age alone",
     ("store/statistics.py", "*"): "gauges for operators, over small tables",
     ("store/certificates.py", "_ENCRYPTED_AFTER"): "a new key-encryption key is for what all tenants have encrypted",
     ("operations/doctor.py", "_CERTIFICATES"): "whoever looks a deployment over counts those of all tenants",

@@ -1,7 +1,7 @@
 """The management port: what the simulator has seen, what it is to believe, and what is to go wrong. JSON throughout."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from fe.authority.simulator.orders import read_order, show_plan, show_script, sh
 from fe.authority.simulator.registry import KINDS
 from fe.authority.simulator.replies import JSON
 from fe.authority.simulator.state import AuthorityState
+from fe.authority.simulator.supplier import Supplier
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
@@ -33,6 +34,7 @@ class Management:
 
     def __init__(self, state: AuthorityState) -> None:
         self._state = state
+        self._supplier = Supplier(state.now)
         self._routes: dict[tuple[str, str], Callable[[RawRequest], Any]] = {
             ("GET", ""): self._index,
             ("GET", "healthz"): lambda _: {"status": "ok"},
@@ -42,13 +44,19 @@ class Management:
             ("POST", "faults"): self._order_fault,
             ("DELETE", "faults"): self._clear_faults,
             ("POST", "reset"): self._reset,
+            ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
+        }
+        #: Those that wait for somebody else's answer.
+        self._waiting_routes: dict[tuple[str, str], Callable[[RawRequest], Awaitable[Any]]] = {
+            ("POST", "supplier"): lambda request: self._supplier.send(_object(request)),
         }
 
     async def __call__(self, request: RawRequest, _: FaultyConnection) -> RawAnswer:
         """Answer one request; errors are `{message, statusCode}`."""
         try:
-            status, content = 200, self._do(request)
+            waiting = self._waiting_routes.get((request.method, request.path.strip("/")))
+            status, content = 200, self._do(request) if waiting is None else await waiting(request)
         except Wrong as wrong:
             status, content = wrong.status, {"message": str(wrong), "statusCode": wrong.status}
         except (BadRecord, MalformedJson) as wrong:
@@ -64,14 +72,17 @@ class Management:
             return route(request)
         if request.method == "GET" and path.startswith("documents/"):
             return self._documents(path)
-        if any(path == known for _, known in self._routes):
+        if any(path == known for _, known in self._every_route()):
             raise Wrong(f"{request.method} is not for /{path}", 405)
         raise Wrong(f"there is nothing at /{path}; see GET /", 404)
+
+    def _every_route(self) -> list[tuple[str, str]]:
+        return [*self._routes, *self._waiting_routes]
 
     def _index(self, _: RawRequest) -> Any:
         return {
             "what": "a simulator of the tax authority; not the tax authority",
-            "routes": [f"{method} /{path}" for method, path in sorted(self._routes, key=lambda r: r[::-1])]
+            "routes": [f"{method} /{path}" for method, path in sorted(self._every_route(), key=lambda r: r[::-1])]
             + ["GET /documents/{environment}/{issuer}/{eNCF}"],
         }
 

@@ -1,7 +1,7 @@
 """Whose address a request comes from: the peer's, unless the peer is a proxy that the settings trust."""
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from fe.config import Network
 
@@ -22,12 +22,17 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Netwo
     if address is None:
         return NOWHERE
     hops = (forwarded_for or "").split(",")
-    while hops and _is_trusted(address, trusted):
+    while hops and is_trusted(address, trusted):
         before = _read(hops.pop())
         if before is None:
             break
         address = before
     return address
+
+
+def holder_of(address: Address) -> Address | IPv6Network:
+    """Tell who is meant by an address when something is shared out: whoever has one of IPv6 has its whole /64."""
+    return IPv6Network((address, 64), strict=False) if isinstance(address, IPv6Address) else address
 
 
 def _read(text: str) -> Address | None:
@@ -52,5 +57,6 @@ def _is_port(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 5
 
 
-def _is_trusted(address: Address, trusted: Sequence[Network]) -> bool:
+def is_trusted(address: Address, trusted: Sequence[Network]) -> bool:
+    """Tell whether an address is one of a trusted proxy."""
     return any(address.version == network.version and address in network for network in trusted)

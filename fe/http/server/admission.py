@@ -10,10 +10,13 @@ from fe.monitoring.metrics import Metrics
 class Admission:
     """Counts the requests in work in this process. Waiting for a slow body, or for a verdict, is not work."""
 
-    def __init__(self, maximum: int, metrics: Metrics) -> None:
+    def __init__(self, maximum: int, metrics: Metrics, *, shown: bool = True) -> None:
+        """Take how many; `shown`: whether it is these that `fe_http_in_flight` tells, where two count."""
         self._max = maximum
         self._metrics = metrics
         self._in_work = 0
+        if not shown:
+            return
         metrics.http_in_flight.set_function(lambda: self._in_work)
 
     @contextmanager

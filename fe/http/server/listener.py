@@ -1,10 +1,12 @@
 """The listening side: sockets, how many connections, and an orderly end."""
 
 import socket
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from email.utils import formatdate
 from functools import partial
+from http import HTTPStatus
 
 import structlog
 import trio
@@ -12,17 +14,27 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
 
-from fe.config import Settings
+from fe.config import Network, Settings, read_networks
+from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import plain_error
+from fe.http.shares import RETRY_WHEN_FULL, Shares
+from fe.monitoring.metrics import Metrics
 
 BACKLOG = 1024
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
 _TURNED_AWAY_SECONDS = 1.0
+#: So many at once are told why they are turned away; the others find the connection closed.
+_TURNING_AWAY = 64
+#: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
+_PARTS_READ_AHEAD = 2
 _LAST_PORT = 65535
+#: Seconds after which a thread that judges a large document lets the loop have the interpreter: a tenth of Python's own.
+#: Whoever waits for the network or the database has to get it back, often a dozen times for one request.
+_SWITCH_SECONDS = 0.0005
 
 _log = structlog.get_logger(__name__)
 
@@ -68,12 +80,19 @@ async def serve_http(
     """
     sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
     api = app.extensions["fe"]
+    sys.setswitchinterval(_SWITCH_SECONDS)
     async with trio.open_nursery() as beside:
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         guard = Guard(app, api.fast_path, api.admission, api.metrics)
         server = HttpServer(
-            guard, maximum=settings.max_connections, on_fault=api.on_connection_fault, patience=patience
+            guard,
+            maximum=settings.max_connections,
+            of_address=settings.address_connections,
+            proxies=read_networks(settings.trusted_proxies),
+            metrics=api.metrics,
+            on_fault=api.on_connection_fault,
+            patience=patience,
         )
         try:
             await server.serve(sockets, shutdown, settings.grace_seconds, task_status)
@@ -89,18 +108,29 @@ async def _when(event: trio.Event, callback: Callable[[], None]) -> None:
 
 
 class HttpServer:
-    """Accepts connections, not more than `maximum` at once."""
+    """Accepts connections, not more than `maximum` at once, and `of_address` of one address that is none of `proxies`.
+
+    Of the clients behind a trusted proxy nothing is known before their requests: to share out connections among them is
+    the proxy's task.
+    """
 
     def __init__(
         self,
         guard: Guard,
         *,
         maximum: int,
+        of_address: int,
+        proxies: Sequence[Network],
+        metrics: Metrics,
         on_fault: Callable[[str], None],
         patience: PeerPatience = PEER_PATIENCE,
     ) -> None:
         self._guard = guard
         self._max = maximum
+        self._by_address: Shares[Hashable] = Shares("address_connections", metrics, each=of_address)
+        self._proxies = proxies
+        self._turning_away = 0
+        metrics.http_connections.set_function(lambda: len(self._open))
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
         self._patience = patience
@@ -132,9 +162,17 @@ class HttpServer:
             connections.cancel_scope.deadline = trio.current_time() + grace
 
     async def _handle(self, stream: trio.SocketStream) -> None:
-        if len(self._open) >= self._max:
-            await _turn_away(stream)
+        holder = self._holder(stream)
+        status = 0
+        if holder is not None and not self._by_address.has_room(holder):
+            status = 429
+        elif len(self._open) >= self._max:
+            status = 503
+        if status:
+            await self._turn_away(stream, status)
             return
+        if holder is not None:
+            self._by_address.take(holder)
         connection = HardenedConnection(
             self._guard, self._config, self._context, stream, self._on_fault, self._patience
         )
@@ -144,6 +182,27 @@ class HttpServer:
             await connection.run()
         finally:
             self._open.discard(connection)
+            if holder is not None:
+                self._by_address.give_back(holder)
+
+    def _holder(self, stream: trio.SocketStream) -> Hashable | None:
+        """Whose connection it is; None for those of a trusted proxy, of a local socket, or of somebody who left."""
+        try:
+            peer = stream.socket.getpeername()
+        except OSError:
+            return None
+        address = client_address(peer[0], None, ()) if isinstance(peer, tuple) else None
+        return None if address is None or is_trusted(address, self._proxies) else holder_of(address)
+
+    async def _turn_away(self, stream: trio.SocketStream, status: int) -> None:
+        if self._turning_away >= _TURNING_AWAY:
+            await trio.aclose_forcefully(stream)
+            return
+        self._turning_away += 1
+        try:
+            await _turn_away(stream, status)
+        finally:
+            self._turning_away -= 1
 
 
 class _Config(Config):
@@ -163,6 +222,7 @@ def _configure(patience: PeerPatience) -> Config:
     config = _Config()
     config.keep_alive_timeout = patience.request
     config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS
+    config.max_app_queue_size = _PARTS_READ_AHEAD
     config.errorlog = None
     config.accesslog = None
     return config
@@ -180,14 +240,16 @@ def _prepare(stream: trio.SocketStream) -> None:
         _log.debug("a connection took no TCP_USER_TIMEOUT", error=error)
 
 
-async def _turn_away(stream: trio.SocketStream) -> None:
-    """Say 503 to a connection too many, without reading what it wants."""
-    headers, body = plain_error(503)
-    head = b"".join(name + b": " + value + b"\r\n" for name, value in [*headers, (b"retry-after", b"1")])
+async def _turn_away(stream: trio.SocketStream, status: int) -> None:
+    """Say 503 to a connection too many, or 429 to one too many of its address, without reading what it wants."""
+    headers, body = plain_error(status)
+    headers.append((b"retry-after", str(RETRY_WHEN_FULL).encode()))
+    head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+    line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
     with trio.move_on_after(_TURNED_AWAY_SECONDS):
         async with stream:
             try:
-                await stream.send_all(b"HTTP/1.1 503 Service Unavailable\r\n" + head + b"\r\n" + body)
+                await stream.send_all(line + head + b"\r\n" + body)
                 await stream.send_eof()
                 while await stream.receive_some(65536):
                     pass

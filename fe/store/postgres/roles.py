@@ -8,5 +8,7 @@ WORKER = "fe_worker"
 OPERATOR = "fe_operator"
 #: Reports, and people who look. None of our processes takes it.
 READONLY = "fe_readonly"
+#: What suppliers talk to: adds what it receives, sees one tenant at a time (sql/0018_received.sql).
+RECEPTION = "fe_reception"
 
-EVERY = (FRONT, WORKER, OPERATOR, READONLY)
+EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION)

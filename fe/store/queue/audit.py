@@ -26,10 +26,11 @@ class OperatorAction:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An action on record."""
+    """An action on record. `login` is who the server knew had logged in; before that was kept, None."""
 
     at: datetime
     by_whom: str
+    login: str | None
     action: str
     reason: str
     tenant_id: TenantId | None
@@ -68,7 +69,7 @@ async def record(
 
 
 _LATEST = """
-    SELECT at, by_whom, action, reason, tenant_id, subject, detail
+    SELECT at, by_whom, login, action, reason, tenant_id, subject, detail
       FROM operator_actions
      ORDER BY at DESC, action_id DESC
      LIMIT %(limit)s

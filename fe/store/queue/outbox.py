@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, LiteralString
 
 from psycopg.rows import scalar_row
-from psycopg.types.json import Jsonb
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
+from fe.store.postgres.arrays import Array, booleans, int8s, intervals, jsonbs, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import StepInput
 from fe.store.queue.tables import QueueTable
@@ -79,12 +79,12 @@ async def _book(conn: Conn, call: LiteralString, works: Sequence[Work], **values
     return [subject is not None for subject in mine]
 
 
-def claims_of(works: Sequence[Work]) -> dict[str, list[Any]]:
+def claims_of(works: Sequence[Work]) -> dict[str, Array]:
     """The claims of a batch, as each of the functions takes them."""
     return {
-        "tenants": [work.tenant_id for work in works],
-        "subjects": [work.subject for work in works],
-        "epochs": [work.epoch for work in works],
+        "tenants": int8s([work.tenant_id for work in works]),
+        "subjects": uuids([work.subject for work in works]),
+        "epochs": int8s([work.epoch for work in works]),
     }
 
 
@@ -112,9 +112,9 @@ async def retry(
                                    %(afters)s::interval[], %(counts)s::boolean[], %(errors)s::text[])""",
         works,
         at=at,
-        afters=afters,
-        counts=counts,
-        errors=errors,
+        afters=intervals(afters),
+        counts=booleans(counts),
+        errors=texts(errors),
     )
 
 
@@ -126,7 +126,7 @@ async def dead_letter(conn: Conn, works: Sequence[Work], *, at: datetime, errors
                                          %(errors)s::text[])""",
         works,
         at=at,
-        errors=errors,
+        errors=texts(errors),
     )
 
 
@@ -145,8 +145,8 @@ async def failure(
                                      %(responses)s::jsonb[], %(fates)s::text[])""",
         works,
         at=at,
-        responses=[Jsonb(response) for response in responses],
-        fates=[str(fate) for fate in fates],
+        responses=jsonbs(responses),
+        fates=texts(fates),
     )
 
 
@@ -166,9 +166,9 @@ async def received(
                                       %(track_ids)s::text[], %(afters)s::interval[], %(replies)s::jsonb[])""",
         works,
         at=at,
-        track_ids=track_ids,
-        afters=afters,
-        replies=[Jsonb(reply) for reply in replies],
+        track_ids=texts(track_ids),
+        afters=intervals(afters),
+        replies=jsonbs(replies),
     )
 
 
@@ -182,8 +182,8 @@ async def doubt(
                                    %(afters)s::interval[], %(errors)s::text[])""",
         works,
         at=at,
-        afters=afters,
-        errors=errors,
+        afters=intervals(afters),
+        errors=texts(errors),
     )
 
 
@@ -197,8 +197,8 @@ async def resend(
                                     %(afters)s::interval[], %(reasons)s::text[])""",
         works,
         at=at,
-        afters=afters,
-        reasons=reasons,
+        afters=intervals(afters),
+        reasons=texts(reasons),
     )
 
 
@@ -217,8 +217,8 @@ async def processing(
                                         %(afters)s::interval[], %(responses)s::jsonb[])""",
         works,
         at=at,
-        afters=afters,
-        responses=[Jsonb(response) for response in responses],
+        afters=intervals(afters),
+        responses=jsonbs(responses),
     )
 
 
@@ -240,10 +240,10 @@ async def verdict(
                                      %(fates)s::text[])""",
         works,
         at=at,
-        statuses=[str(status) for status in statuses],
-        track_ids=track_ids,
-        responses=[Jsonb(response) for response in responses],
-        fates=[str(fate) for fate in fates],
+        statuses=texts(statuses),
+        track_ids=texts(track_ids),
+        responses=jsonbs(responses),
+        fates=texts(fates),
     )
 
 
@@ -301,8 +301,8 @@ async def complete(conn: Conn, tenant_id: TenantId, works: Sequence[Work]) -> se
         _COMPLETE,
         {
             "tenant": tenant_id,
-            "subjects": [work.subject for work in works],
-            "epochs": [work.epoch for work in works],
+            "subjects": uuids([work.subject for work in works]),
+            "epochs": int8s([work.epoch for work in works]),
         },
         binary=True,
     )

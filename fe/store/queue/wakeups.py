@@ -2,7 +2,9 @@
 
 A notification costs nothing in the transaction that made the work: within the process an event is set at once; to the
 other processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting
-one it would serialise commits). A hint may be lost; polling gives correctness.
+one it would serialise commits), and at most every `HELP_THROTTLE` seconds when this process works on those stages
+itself: then the others only help. What it has said itself a process does not hear. A hint may be lost; polling gives
+correctness.
 """
 
 import heapq
@@ -21,9 +23,10 @@ from fe.store.postgres.errors import DatabaseUnavailable
 
 CHANNEL = "fe_due"
 THROTTLE = 0.02
+HELP_THROTTLE = 0.2
 
 #: Notifications for later are kept for moments this far apart, not one for each document that waits.
-_GRID = 0.05
+_GRID = 0.1
 _PROBE_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
@@ -35,6 +38,10 @@ class Wakeups:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._events: defaultdict[str, trio.Event] = defaultdict(trio.Event)
+        #: In front of what we notify; whoever does not know such a word takes it for the name of a stage nobody has.
+        self._signature = f"by:{secrets.token_hex(4)}"
+        #: The stages that somebody in this process waits for.
+        self._worked_on: set[str] = set()
         self._to_send: set[str] = set()
         self._something_to_send = trio.Event()
         self._later: list[tuple[float, str]] = []
@@ -80,6 +87,7 @@ class Wakeups:
 
     def event(self, stage: str) -> trio.Event:
         """Return an event that is set at the next notification. Take it *before* looking for work: none is missed."""
+        self._worked_on.add(stage)
         return self._events[stage]
 
     async def run(self) -> None:
@@ -100,7 +108,10 @@ class Wakeups:
         if payload == self._probe_word:
             self._probe_heard.set()
             return
-        for name in payload.split(","):
+        names = payload.split(",")
+        if self._signature in names:
+            return  # we were woken when we said it: to look again would find nothing
+        for name in names:
             if name in self._events:
                 self._wake(name)
 
@@ -124,11 +135,11 @@ class Wakeups:
             self._something_to_send = trio.Event()
             stages, self._to_send = self._to_send, set()
             try:
-                await self._db.run(_notify, stages)
+                await self._db.run(_notify, [self._signature, *sorted(stages)])
             except DatabaseUnavailable as error:
                 _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
-            await trio.sleep(THROTTLE)
+            await trio.sleep(HELP_THROTTLE if stages <= self._worked_on else THROTTLE)
 
 
 async def _notify(conn: Conn, words: Iterable[str]) -> None:
-    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(sorted(words))))
+    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(words)))

@@ -1,0 +1,385 @@
+"""One hostile tenant and one hostile address among a hundred good tenants: what the good ones notice of it.
+
+    python -m bench.hostile [--seconds 6] [--rounds 3] [--only long_polls ...] [--short]
+
+One front over an embedded Postgres. A hundred tenants, each from its own connection, hand in a receipt a second. Each
+attack is made in turn, and before each of its phases there is a quiet one: what is compared are the 95th percentiles of
+the good ones' answers in phases that follow each other. The attackers are a process of their own, yet of the same
+machine: what they cost the cores is in the ratios too.
+
+Beside the times it counts: what the good ones were answered (never a 5xx, never a 429), what the hostile ones were
+answered, the front's memory, and how late its loop was. tests/bench/test_hostile.py makes the same attacks and judges
+by those counts alone.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from bench.http import SECRET, body, free_port, request, serving
+from bench.report import Report
+from fe.accounts.keys import SCOPES, hash_secret, new_api_key
+from fe.clock import system_clock
+from fe.config import load_settings
+from fe.ecf.catalogue import Environment
+from fe.http.app import PREFIX, HttpDeps, create_app
+from fe.http.server.listener import serve_http
+from fe.http.tokens import Tokens
+from fe.monitoring.metrics import Metrics
+from fe.store import keys, tenants
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT
+from fe.store.queue.wakeups import Wakeups
+
+GOOD = 100
+#: Between two receipts of one good tenant, in seconds.
+PAUSE = 1.0
+#: Where they come from: the whole of 127/8 is this machine.
+HERE = "127.0.0.1"
+HOSTILE = "127.0.0.66"
+#: A tenant may have many addresses.
+MANY = tuple(f"127.0.0.{number}" for number in range(70, 80))
+#: A megabyte, as far as the service lets it in.
+LARGE = 1_000_000
+#: An attacker that is refused comes again after this, in seconds.
+AGAIN = 0.02
+#: How long anybody waits for an answer.
+PATIENCE = 30.0
+
+#: What whoever asks for too much may be told; 0: the connection was closed.
+REFUSALS = frozenset({0, 400, 401, 408, 413, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """So many connections that each send these bytes, wait for an answer or the end, and begin anew."""
+
+    name: str
+    sent: bytes
+    connections: int
+    sources: Sequence[str] = (HOSTILE,)
+    #: What the attacker may be answered; 503 only where all together ask for more than there is.
+    answers: frozenset[int] = REFUSALS
+    #: Bytes that are sent one by one, slowly, after the others.
+    drip: bytes = b""
+
+
+def head(method: str, path: str, token: str = "", *more: str) -> bytes:
+    """The head of a request."""
+    authorized = [f"Authorization: Bearer {token}"] if token else []
+    lines = [f"{method} {PREFIX}{path} HTTP/1.1", "Host: bench", "Content-Type: application/json", *authorized, *more]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def sending(path: str, content: bytes, token: str = "") -> bytes:
+    """A whole POST."""
+    return head("POST", path, token, f"Content-Length: {len(content)}") + content
+
+
+def worst_document(lines: int = 10_000) -> bytes:
+    """The document that is dearest to judge: as many lines as there may be, and something wrong with each."""
+    line = {"IndicadorFacturacion": 1, "MontoItem": 1, "CantidadItem": 3, "PrecioUnitarioItem": 7}
+    made = json.loads(body())
+    made["payload"]["Encabezado"]["IdDoc"]["eNCF"] = "E340000000001"
+    made["payload"]["DetallesItems"]["Item"] = [line] * lines
+    return json.dumps(made, separators=(",", ":")).encode()
+
+
+def attacks(token: str, tax_log_id: str) -> list[Attack]:
+    """What is tried, with the token of a tenant and the id of a submission of it that is not finished."""
+    deep = b'{"a":[' + b"[]," * (LARGE // 3) + b"[]]}"
+    items = json.loads(body())
+    items["payload"]["DetallesItems"]["Item"] = [{}] * 50_000
+    crowd = json.dumps(items, separators=(",", ":")).encode()
+    worst = worst_document()
+    large = json.dumps({"format": "xml", "xml": "x" * LARGE}).encode()
+    chunked = head("POST", "/invoices", token, "Transfer-Encoding: chunked")
+    done = REFUSALS | {200, 202}
+    return [
+        Attack("login_shapes", sending("/login", deep), 4),
+        Attack("held_validations", sending("/invoices/validate", large, token)[:-1], 190, MANY, done | {503}),
+        Attack("long_polls", head("GET", f"/invoices/{tax_log_id}?wait=30", token), 1000, MANY, done),
+        Attack("validations", sending("/invoices/validate", worst, token), 8, answers=done),
+        Attack("worst_documents", sending("/invoices", worst, token), 20, answers=done),
+        Attack("crowds", sending("/invoices", crowd, token), 25, answers=done),
+        Attack("half_heads", head("POST", "/login")[:-4], 1100, drip=b"X-A: b\r\n" * 100),
+        Attack("held_bodies", sending("/login", b"x" * LARGE)[:-1], 900),
+        Attack("one_byte_chunks", chunked + b"1\r\n \r\n" * 100_000 + b"0\r\n\r\n", 4, answers=done),
+        Attack("slow_readers", head("GET", "/openapi.json") * 200, 200, answers=done),
+    ]
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the good ones, or the hostile ones, were answered: statuses, and seconds of whole answers."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    def p95(self) -> float:
+        """Milliseconds that nineteen of twenty did not take."""
+        taken = sorted(self.seconds)
+        return 1e3 * taken[int(len(taken) * 0.95)]
+
+
+async def attack(port: int, what: Attack, heard: Heard) -> None:
+    """Attack until cancelled; `heard` is filled as it goes."""
+    async with trio.open_nursery() as nursery:
+        for number in range(what.connections):
+            nursery.start_soon(_attack, port, what, what.sources[number % len(what.sources)], heard)
+
+
+async def _attack(port: int, what: Attack, source: str, heard: Heard) -> None:
+    while True:
+        try:
+            async with await trio.open_tcp_stream(HERE, port, local_address=source) as stream:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_send, stream, what)
+                    status = await _status(stream)
+                    nursery.cancel_scope.cancel()
+        except OSError:
+            status = 0
+        heard.statuses[status] += 1
+        await trio.sleep(AGAIN)
+
+
+async def _send(stream: trio.SocketStream, what: Attack) -> None:
+    with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        await stream.send_all(what.sent)
+        for number in range(len(what.drip)):
+            await trio.sleep(0.5)
+            await stream.send_all(what.drip[number : number + 1])
+
+
+async def _status(stream: trio.SocketStream) -> int:
+    """The status of what is answered; 0 when the connection ends without."""
+    with suppress(trio.BrokenResourceError):
+        got = await stream.receive_some(4096)
+        return int(got.split()[1]) if got else 0
+    return 0
+
+
+async def behave(port: int, sent: bytes, seconds: float, heard: Heard, *, pause: float = PAUSE) -> None:
+    """Hand in a receipt now and then on one connection, for so long: a good client, which begins anew when it is cut."""
+    stream: trio.SocketStream | None = None
+    until = trio.current_time() + seconds
+    while trio.current_time() < until:
+        began = trio.current_time()
+        status = 0
+        with suppress(OSError, trio.BrokenResourceError), trio.move_on_after(PATIENCE):
+            if stream is None:
+                stream = await trio.open_tcp_stream(HERE, port)
+            await stream.send_all(sent)
+            status = await _status(stream)
+        heard.statuses[status] += 1
+        if status // 100 == 2:
+            heard.seconds.append(trio.current_time() - began)
+        elif stream is not None:
+            await trio.aclose_forcefully(stream)
+            stream = None
+        await trio.sleep(pause)
+    if stream is not None:
+        await trio.aclose_forcefully(stream)
+
+
+async def all_behave(port: int, tokens: Sequence[str], seconds: float) -> Heard:
+    """All good tenants, one after the other and not all in one moment."""
+    heard = Heard()
+    async with trio.open_nursery() as nursery:
+        for token in tokens:
+            nursery.start_soon(behave, port, request(token), seconds, heard)
+            await trio.sleep(PAUSE / len(tokens))
+    return heard
+
+
+# --- what is served ---------------------------------------------------------------------------------------------------
+
+
+async def _serve(port: int, dsn: str) -> None:
+    async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
+        wakeups = Wakeups(db)
+        nursery.start_soon(wakeups.run)
+        nursery.start_soon(_tell_lags)
+        settings = load_settings()
+        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, {"": SECRET})
+        await serve_http(create_app(deps), f"{HERE}:{port}", settings=settings, shutdown=trio.Event())
+
+
+async def _tell_lags() -> None:
+    """On SIGUSR1 print how late the loop ran a task that was due, since the last time, in seconds."""
+    lags: list[float] = []
+
+    async def watch() -> None:
+        while True:
+            due = time.perf_counter() + 0.01
+            await trio.sleep(0.01)
+            lags.append(time.perf_counter() - due)
+
+    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch)
+            async for _ in signals:
+                Path(os.environ["LAGS"]).write_text(json.dumps(sorted(lags)), encoding="ascii")
+                lags.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The front that is attacked."""
+
+    pid: int
+    port: int
+    lags: Path
+
+    def lag(self) -> float:
+        """The 99th percentile of the loop's lag since the last call, in milliseconds."""
+        self.lags.unlink(missing_ok=True)
+        os.kill(self.pid, signal.SIGUSR1)
+        for _ in range(500):
+            with suppress(FileNotFoundError, ValueError):
+                lags = json.loads(self.lags.read_text(encoding="ascii"))
+                return 1e3 * lags[int(len(lags) * 0.99)]
+            time.sleep(0.02)
+        raise SystemExit("the front does not answer a signal")
+
+    def memory(self) -> float:
+        """What it holds now, in MiB."""
+        status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+async def make_tenants(db: Database, number: int) -> list[str]:
+    """Make so many tenants; give a token of each."""
+    tokens = Tokens({"bench": SECRET})
+    made = []
+    for index in range(number):
+        tenant = await db.run(tenants.create, f"Empresa {index} SRL", {"RNCEmisor": f"{101000000 + index}"})
+        assert tenant is not None
+        key_id, secret = new_api_key()
+        await db.run(
+            keys.create, key_id, tenant.tenant_id, Environment.TESTECF, hash_secret(SECRET, secret), list(SCOPES)
+        )
+        made.append(tokens.issue(key_id, SCOPES, system_clock()))
+    return made
+
+
+async def hand_in(port: int, token: str) -> str:
+    """Hand one receipt in; give its id. Nobody signs it: it is never finished."""
+    async with await trio.open_tcp_stream(HERE, port) as stream:
+        await stream.send_all(request(token))
+        got = (await stream.receive_some(65536)).partition(b"\r\n\r\n")[2]
+    made: str = json.loads(got)["taxLogId"]
+    return made
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+def attacked(front: Front, what: Attack, token: str, tax_log_id: str, good: Sequence[str], seconds: float) -> Heard:
+    """The good ones while an attack is made by a process of its own; it has a moment to begin."""
+    command = [sys.executable, "-m", "bench.hostile", "--attack", what.name, str(front.port), token, tax_log_id]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(1.0)
+        front.lag()
+        return trio.run(all_behave, front.port, good, seconds)
+    finally:
+        process.send_signal(signal.SIGINT)
+        heard = json.loads(process.communicate(timeout=30)[0] or b"{}")
+        print(f"  {what.name}: the hostile ones were answered {heard}", file=sys.stderr)
+
+
+def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> None:
+    heard = Heard()
+    what = next(each for each in attacks(token, tax_log_id) if each.name == name)
+    with suppress(KeyboardInterrupt):
+        trio.run(attack, port, what, heard)
+    print(json.dumps(heard.statuses))
+
+
+def measure(
+    report: Report, front: Front, tokens: Sequence[str], seconds: float, rounds: int, only: Sequence[str]
+) -> None:
+    """Every attack in turn, each phase after a quiet one."""
+    hostile, *good = tokens
+    tax_log_id = trio.run(hand_in, front.port, hostile)
+    trio.run(all_behave, front.port, good, 1.0)  # warm
+    bad: Counter[int] = Counter()
+    before = front.memory()
+    for what in attacks(hostile, tax_log_id):
+        if only and what.name not in only:
+            continue
+        quiet, loud, lags, memory = [], [], [], []
+        for _ in range(rounds):
+            quiet.append(trio.run(all_behave, front.port, good, seconds).p95())
+            heard = attacked(front, what, hostile, tax_log_id, good, seconds)
+            loud.append(heard.p95() if heard.seconds else 1e3 * PATIENCE)
+            bad.update({status: count for status, count in heard.statuses.items() if status // 100 != 2})
+            lags.append(front.lag())
+            memory.append(front.memory())
+        report.figure(f"{what.name}: quiet", "p95 ms", quiet)
+        report.figure(f"{what.name}: attacked", "p95 ms", loud)
+        report.figure(what.name, "loop lag p99 ms", lags)
+        report.figure(what.name, "MiB held by the front", memory)
+        report.ratio(f"p95 of the good, attacked : quiet, {what.name}", loud, quiet, at_most=1.2)
+    time.sleep(6)
+    report.figure("the front before", "MiB", before)
+    report.figure("the front 6 s after", "MiB", front.memory())
+    report.note(f"what the good ones were answered beside 2xx, in all attacks: {_said(bad)}")
+
+
+def _said(statuses: Mapping[int, int]) -> str:
+    return ", ".join(f"{status or 'closed'} {count} times" for status, count in sorted(statuses.items())) or "nothing"
+
+
+def main() -> None:
+    """Measure and print."""
+    if sys.argv[1:2] == ["--attack"]:
+        _attack_until_stopped(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+        return
+    if sys.argv[1:2] == ["--serve"]:
+        trio.run(_serve, int(sys.argv[2]), sys.argv[3])
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each phase")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=(), metavar="ATTACK")
+    parser.add_argument("--short", action="store_true", help="one round of short phases")
+    arguments = parser.parse_args()
+    seconds, rounds = (3.0, 1) if arguments.short else (arguments.seconds, arguments.rounds)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        dsn = start_embedded(Path(folder) / "postgres", keep=False)
+        migrate(dsn)
+        tokens = trio.run(partial(_prepare, dsn))
+        port, lags = free_port(), Path(folder) / "lags.json"
+        os.environ["LAGS"] = str(lags)
+        with (
+            serving([sys.executable, "-m", "bench.hostile", "--serve", str(port), dsn], port) as pid,
+            Report("hostile", dsn) as report,
+        ):
+            report.note(f"{GOOD} good tenants, a receipt a second each, one front; phases of {seconds:g} s")
+            measure(report, Front(pid, port, lags), tokens, seconds, rounds, arguments.only)
+
+
+async def _prepare(dsn: str) -> list[str]:
+    async with open_database(dsn) as db:
+        return await make_tenants(db, 1 + GOOD)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""`fe reception`: whom suppliers may send their receipts to."""
+
+from typing import Any
+
+import click
+
+from fe.accounts import provision
+from fe.cli.failures import Failure
+from fe.cli.session import environment_option, json_option, settings_with_database, show, show_all, with_database
+from fe.ecf.catalogue import Environment
+from fe.store import received
+from fe.store.postgres.db import Conn, Database
+from fe.store.received import Receiver
+
+
+@click.group()
+def reception() -> None:
+    """Open and close reception for a tenant: where suppliers send what they issue to it."""
+
+
+@reception.command("open")
+@click.argument("tenant_name", metavar="TENANT")
+@environment_option
+@click.option("--authentication/--no-authentication", default=False, show_default=True, help="Demand a token.")
+@json_option
+def open_(tenant_name: str, environment: Environment, authentication: bool, as_json: bool) -> None:
+    """Receive for TENANT under its RNC, or change whether suppliers need a token."""
+
+    async def work(conn: Conn) -> Receiver:
+        tenant = await provision.find_tenant(conn, tenant_name)
+        rnc = str(tenant.issuer.get("RNCEmisor") or "")
+        if not rnc:
+            raise provision.ProvisioningRefused(f"tenant {tenant_name!r} has no RNCEmisor to receive under")
+        receiver = Receiver(tenant.tenant_id, environment, rnc, authentication)
+        if not await received.open_reception(conn, receiver):
+            raise provision.NameTaken(f"another tenant receives under {rnc} in {environment}")
+        return receiver
+
+    async def run(db: Database) -> Receiver:
+        return await db.transact(work)
+
+    show(_record(with_database(settings_with_database(), run)), as_json=as_json)
+
+
+@reception.command()
+@click.argument("tenant_name", metavar="TENANT")
+@environment_option
+def close(tenant_name: str, environment: Environment) -> None:
+    """Stop receiving for TENANT. What was received stays."""
+
+    async def work(conn: Conn) -> int:
+        tenant = await provision.find_tenant(conn, tenant_name)
+        open_ones = [
+            one for one in await received.receivers_of(conn, tenant.tenant_id) if one.environment == environment
+        ]
+        for one in open_ones:
+            await received.close_reception(conn, one.tenant_id, one.environment, one.rnc)
+        return len(open_ones)
+
+    async def run(db: Database) -> int:
+        return await db.transact(work)
+
+    if not with_database(settings_with_database(), run):
+        raise Failure(f"tenant {tenant_name!r} does not receive in {environment.value}")
+    click.echo("closed")
+
+
+@reception.command("list")
+@click.argument("tenant_name", metavar="TENANT")
+@json_option
+def list_(tenant_name: str, as_json: bool) -> None:
+    """List where TENANT receives."""
+
+    async def run(db: Database) -> list[Receiver]:
+        tenant = await db.run(provision.find_tenant, tenant_name)
+        return await db.run(received.receivers_of, tenant.tenant_id)
+
+    found = with_database(settings_with_database(), run)
+    show_all([_record(one) for one in found], as_json=as_json, none="nowhere yet: `fe reception open`")
+
+
+def _record(receiver: Receiver) -> dict[str, Any]:
+    return {
+        "environment": receiver.environment,
+        "rnc": receiver.rnc,
+        "authentication": receiver.demands_token,
+        "path": f"/{receiver.environment}/{receiver.rnc}",
+    }

@@ -1,0 +1,82 @@
+"""Quotas: how many documents, and bytes of them, one tenant may hand in a minute and a day."""
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from fe.http.errors import ApiError
+from fe.identifiers import TenantId
+from fe.monitoring.metrics import Metrics
+
+_MAX_TENANTS = 10_000
+_MINUTE, _DAY = 60.0, 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one tenant may hand in to one process, validating included; 0: as much as it likes."""
+
+    documents_a_minute: int = 0
+    documents_a_day: int = 0
+    bytes_a_minute: int = 0
+    bytes_a_day: int = 0
+
+
+NO_QUOTA = Quota()
+
+
+@dataclass(slots=True)
+class _Span:
+    """What came in since `began`, and how much may come until `began` + `seconds`."""
+
+    began: float
+    seconds: float
+    max_documents: int
+    max_bytes: int
+    documents: int = 0
+    bytes: int = 0
+
+    def wait(self, size: int, now: float) -> float:
+        """Seconds until one more document of `size` bytes may come: 0 when it may now."""
+        if now >= self.began + self.seconds:
+            self.began, self.documents, self.bytes = now, 0, 0
+        # The first of a span always fits: else a document larger than the whole quota were told to come again for ever.
+        full = self.documents and (
+            (self.max_documents and self.documents >= self.max_documents)
+            or (self.max_bytes and self.bytes + size > self.max_bytes)
+        )
+        return self.began + self.seconds - now if full else 0.0
+
+
+class Quotas:
+    """Counts what each tenant hands in to this process, in spans that begin with its first document."""
+
+    def __init__(self, quota: Quota, metrics: Metrics) -> None:
+        self._quota = quota
+        self._metrics = metrics
+        self._on = quota != NO_QUOTA
+        self._spans: OrderedDict[TenantId, tuple[_Span, _Span]] = OrderedDict()
+
+    def take(self, tenant_id: TenantId, size: int, now: float) -> None:
+        """Count a document of `size` bytes at `now` (seconds of a clock that only moves forward).
+
+        Raises ApiError (429) when the tenant has had its quota; `Retry-After` says when the next begins.
+        """
+        if not self._on:
+            return
+        spans = self._spans.get(tenant_id)
+        if spans is None:
+            quota = self._quota
+            spans = self._spans[tenant_id] = (
+                _Span(now, _MINUTE, quota.documents_a_minute, quota.bytes_a_minute),
+                _Span(now, _DAY, quota.documents_a_day, quota.bytes_a_day),
+            )
+            if len(self._spans) > _MAX_TENANTS:
+                self._spans.popitem(last=False)
+        wait = max(spans[0].wait(size, now), spans[1].wait(size, now))
+        if wait:
+            self._metrics.share_refused.labels("tenant_quota").inc()
+            raise ApiError(429, "Too Many Requests", (("Retry-After", str(math.ceil(wait))),))
+        for span in spans:
+            span.documents += 1
+            span.bytes += size

@@ -1,0 +1,98 @@
+"""Received documents over HTTP: what suppliers sent to the tenant, and the very bytes of it."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+from uuid import UUID
+
+from fe.http.calls import ApiReply, Call
+from fe.http.parameters import iso, read_received_query, read_uuid
+from fe.http.response_models import (
+    NOT_FOUND,
+    RECEIVED,
+    RECEIVED_PAGE,
+    RECEIVED_STRETCH,
+    RECEIVED_XML,
+    Received,
+    ReceivedPage,
+    ReceivedStretch,
+    ReceivedXml,
+)
+from fe.store import received
+from fe.store.postgres.db import Database
+from fe.store.received import ReceivedRecord
+
+
+class ReceivedHandlers:
+    """The handlers of /received."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def listed(self, call: Call) -> ApiReply:
+        """List what was received, newest first: one page and how many there are, or what follows a cursor."""
+        query = read_received_query(call.query())
+        tenant_id, limit = call.identity.tenant_id, query.limit
+        if query.cursor is not None:
+            after = await self._db.run_for(tenant_id, received.listed, query.chosen, limit=limit, below=query.cursor)
+            stretch: ReceivedStretch = {"limit": limit, **_shown(after, limit)}
+            return ApiReply(200, RECEIVED_STRETCH.write(stretch))
+        total = await self._db.run_for(tenant_id, received.count, query.chosen)
+        offset = (query.page - 1) * limit
+        records: list[ReceivedRecord] = []
+        if offset < total:
+            records = await self._db.run_for(tenant_id, received.listed, query.chosen, limit=limit, offset=offset)
+        page: ReceivedPage = {"page": query.page, "limit": limit, "total": total, **_shown(records, limit)}
+        return ApiReply(200, RECEIVED_PAGE.write(page))
+
+    async def show(self, call: Call) -> ApiReply:
+        """Show one; what matches nothing is 200 {found: false}."""
+        record = await self._find(call)
+        return _not_found() if record is None else ApiReply(200, RECEIVED.write(_serialize(record)))
+
+    async def xml(self, call: Call) -> ApiReply:
+        """Show the document as the supplier sent it, and the acknowledgement as it was given."""
+        record = await self._find(call)
+        if record is None:
+            return _not_found()
+        document, said = await self._db.run_for(call.identity.tenant_id, received.documents, record.received_id)
+        answer: ReceivedXml = {
+            "id": str(record.received_id),
+            "environment": record.environment,
+            "xml": document.decode(),
+            "acknowledgement": said.decode(),
+        }
+        return ApiReply(200, RECEIVED_XML.write(answer))
+
+    async def _find(self, call: Call) -> ReceivedRecord | None:
+        wanted: UUID | None = read_uuid(call.params["received_id"])
+        return None if wanted is None else await self._db.run_for(call.identity.tenant_id, received.one, wanted)
+
+
+class _Shown(TypedDict):
+    items: list[Received]
+    nextCursor: str | None
+
+
+def _shown(records: Sequence[ReceivedRecord], limit: int) -> _Shown:
+    last = str(records[-1].received_id) if len(records) == limit else None
+    return {"items": [_serialize(record) for record in records], "nextCursor": last}
+
+
+def _not_found() -> ApiReply:
+    return ApiReply(200, NOT_FOUND.write({"found": False}))
+
+
+def _serialize(record: ReceivedRecord) -> Received:
+    return {
+        "id": str(record.received_id),
+        "environment": record.environment,
+        "encf": record.e_ncf,
+        "tipoEcf": f"E{record.ecf_type}",
+        "rncEmisor": record.issuer_rnc,
+        "razonSocialEmisor": record.issuer_name,
+        "rncComprador": record.buyer_rnc,
+        "montoTotal": record.total,
+        "fechaEmision": record.issued_on.isoformat(),
+        "approvalStatus": record.approval_status,
+        "receivedAt": iso(record.received_at),
+    }

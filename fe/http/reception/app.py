@@ -1,0 +1,164 @@
+"""The application that suppliers reach: one handler for every path, its own limits, and nothing of the API.
+
+Memory is bounded by what is in work at once times the largest body: a body that is still arriving counts as work here,
+and has ten seconds to arrive. CPU work has threads of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import trio
+from hypercorn.typing import HTTPScope
+from quart import Response, request
+from quart_trio import QuartTrio
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
+
+from fe.clock import Clock
+from fe.config import Network
+from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
+from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError, describe
+from fe.http.reception.handlers import Suppliers, read_path
+from fe.http.reception.limits import Limits
+from fe.http.route_types import Route
+from fe.http.server.addresses import client_address
+from fe.http.server.admission import Admission
+from fe.http.server.fast_path import FastPath
+from fe.http.server.requests import make_call
+from fe.monitoring.metrics import Metrics
+from fe.receiving.judge import Trust
+from fe.receiving.receive import Reception, Signers
+from fe.receiving.sessions import Sessions
+from fe.store import received
+from fe.store.postgres.db import Database
+
+#: Above what a document may be (fe/ecf/parse.py), with the form around it.
+MAX_BODY_BYTES = 1024 * 1024 + 64 * 1024
+BODY_SECONDS = 10
+_CLOSE = ("Connection", "close")
+#: Whoever asks for readiness makes us look somebody up: nobody has this tax id.
+_NOBODY = "000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceptionDeps:
+    """What reception is built from. `keys` make seeds and tokens (`sessions.derive_keys`)."""
+
+    db: Database
+    signers: Signers
+    trust: Trust
+    keys: Mapping[str, bytes]
+    clock: Clock
+    metrics: Metrics
+    in_flight: int = 32
+    #: Documents judged or signed at once: CPU work that the rest of the process waits for.
+    threads: int = 2
+    #: Calls per second and address; 0: as many as they like.
+    calls_per_second: float = 20.0
+    trusted_proxies: tuple[Network, ...] = ()
+
+
+class ReceptionApi:
+    """Everything behind the paths. What `serve_http` asks of an application, it has."""
+
+    def __init__(self, deps: ReceptionDeps) -> None:
+        self.metrics = deps.metrics
+        self.admission = Admission(deps.in_flight, deps.metrics, shown=False)
+        self._db = deps.db
+        self._limits = Limits(deps.calls_per_second, deps.in_flight)
+        self._trusted = deps.trusted_proxies
+        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads))
+        self._suppliers = Suppliers(reception, Sessions(deps.keys), deps.clock)
+        nothing = Route("POST", "/", None, self._alive)
+        self.fast_path = FastPath(_never, MAX_BODY_BYTES, nothing, nothing, enabled=False)
+
+    async def answer(self, method: str, path: str, call: Call) -> ApiReply:
+        """Answer a call: whatever goes wrong becomes an answer here."""
+        try:
+            if path == "/healthz":
+                return await self._alive(call)
+            address = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
+            with self._limits.admitted(address, trio.current_time()):
+                if path == "/readyz":
+                    return await self._ready()
+                return await self._suppliers.answer(method, path, call)
+        except Exception as error:  # the one place where errors become answers
+            problem = describe(error)
+            return ApiReply(problem.status, problem.body, problem.headers)
+
+    async def _alive(self, call: Call) -> ApiReply:
+        return ApiReply(200, write_json({"status": "ok"}))
+
+    async def _ready(self) -> ApiReply:
+        await self._db.run(received.receiver, Environment.ECF, _NOBODY)  # a database that is away becomes 503
+        return ApiReply(200, write_json({"status": "ready"}))
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Do nothing beside requests, until cancelled."""
+        task_status.started()
+        await trio.sleep_forever()
+
+    def release_waiters(self) -> None:
+        """Nobody waits here."""
+
+    async def finish(self) -> None:
+        """Nothing is kept in memory."""
+
+    def on_connection_fault(self, kind: str) -> None:
+        """Count a connection that ended by a fault of its own."""
+        self.metrics.http_faults.labels(kind).inc()
+
+
+def _route_of(method: str, path: str) -> str:
+    """Name what is called for the metrics; whoever watches over the process as at the API's listener."""
+    if path in ("/healthz", "/readyz"):
+        return f"{method} {path}"
+    where = read_path(path)
+    return f"reception {where[2].name.lower()}" if where else "none"
+
+
+async def _never(route: Route, call: Call) -> ApiReply:
+    raise ApiError(404, "Not Found")
+
+
+def create_reception(deps: ReceptionDeps) -> QuartTrio:
+    """Build the application; `serve_http` puts the guard around it."""
+    app = QuartTrio("fe.reception", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["BODY_TIMEOUT"] = BODY_SECONDS
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.merge_slashes = False
+    api = app.extensions["fe"] = ReceptionApi(deps)
+
+    async def view(path: str = "") -> Response:
+        scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
+        scope["state"]["route"] = _route_of(scope["method"], scope["path"])
+
+        async def read_body() -> bytes:
+            try:
+                return await request.get_data(cache=False, as_text=False, parse_form_data=False)
+            except RequestEntityTooLarge:
+                raise ApiError(413, f"the body must not be larger than {MAX_BODY_BYTES} bytes", (_CLOSE,)) from None
+            except RequestTimeout:
+                raise ApiError(408, f"the body did not arrive within {BODY_SECONDS} s", (_CLOSE,)) from None
+
+        return _respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    app.add_url_rule("/", "root", view, methods=methods, strict_slashes=False)
+    app.add_url_rule("/<path:path>", "any", view, methods=methods, strict_slashes=False)
+    app.register_error_handler(HTTPException, _refuse)
+    return app
+
+
+async def _refuse(error: HTTPException) -> Response:
+    problem = describe(error)
+    return _respond(ApiReply(problem.status, problem.body, problem.headers))
+
+
+def _respond(reply: ApiReply) -> Response:
+    response = Response(reply.body, reply.status, content_type="application/json")
+    response.headers.update(reply.headers)
+    return response

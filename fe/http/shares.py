@@ -1,0 +1,86 @@
+"""Shares of what there is too little of: so much of it for each, so much for all together.
+
+Bytes of bodies, requests in work, places to wait in, connections: whoever has its share is refused more of it, long
+before all have too little.
+"""
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from fe.http.errors import RETRY_WHEN_SHED, ApiError
+from fe.monitoring.metrics import Metrics
+
+Who = TypeVar("Who", bound=Hashable)
+
+#: Seconds after which somebody who has all of its share may ask again.
+RETRY_WHEN_FULL = 1
+
+
+class Shares(Generic[Who]):
+    """Who has how much. `limit` names it in the metrics; nobody is named there."""
+
+    def __init__(self, limit: str, metrics: Metrics, *, each: int, together: int | None = None) -> None:
+        self._limit = limit
+        self._metrics = metrics
+        self._each = each
+        self._together = together
+        self._held: dict[Who, int] = {}
+        self._all = 0
+
+    @property
+    def all_held(self) -> int:
+        """How much all have together."""
+        return self._all
+
+    def of(self, who: Who) -> int:
+        """How much `who` has."""
+        return self._held.get(who, 0)
+
+    def has_room(self, who: Who, amount: int = 1) -> bool:
+        """Tell whether `who` may take so much more; a refusal for its own share is counted."""
+        if self._held.get(who, 0) + amount > self._each:
+            self._metrics.share_refused.labels(self._limit).inc()
+            return False
+        return self._together is None or self._all + amount <= self._together
+
+    def take(self, who: Who, amount: int = 1) -> None:
+        """Note that `who` has so much more, whether there is room or not."""
+        self._held[who] = self._held.get(who, 0) + amount
+        self._all += amount
+
+    def give_back(self, who: Who, amount: int = 1) -> None:
+        """Undo one `take`."""
+        self._all -= amount
+        left = self._held.pop(who, 0) - amount
+        if left:
+            self._held[who] = left
+
+    @contextmanager
+    def held(self, who: Who, amount: int = 1) -> Iterator[None]:
+        """Hold so much for the block. Raises ApiError: 429 where `who` has its share, 503 where all together have."""
+        if self._held.get(who, 0) + amount > self._each:
+            self._metrics.share_refused.labels(self._limit).inc()
+            raise too_many_requests(RETRY_WHEN_FULL)
+        if self._together is not None and self._all + amount > self._together:
+            self._metrics.http_shed.inc()
+            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+        self.take(who, amount)
+        try:
+            yield
+        finally:
+            self.give_back(who, amount)
+
+    @contextmanager
+    def lent(self, who: Who, amount: int = 1) -> Iterator[None]:
+        """Give so much back for the block, and have it again after, room or none: it was had before."""
+        self.give_back(who, amount)
+        try:
+            yield
+        finally:
+            self.take(who, amount)
+
+
+def too_many_requests(seconds: int) -> ApiError:
+    """Refuse somebody who had its share, for so many seconds; the connection ends, for connections are shared too."""
+    return ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)), ("Connection", "close")))

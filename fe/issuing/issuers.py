@@ -1,0 +1,84 @@
+"""Under whose RNC a tenant may issue, as this process knows it (docs/decisions/issuers.md)."""
+
+import re
+from collections import OrderedDict
+
+import trio
+
+from fe.ecf.catalogue import Root
+from fe.ecf.identity import TAX_ID_FORM
+from fe.identifiers import TenantId
+from fe.store import issuers
+from fe.store.issuers import Standing
+from fe.store.postgres.db import Database
+
+#: How long a process may go on with what it has read, in seconds.
+FRESH = 30.0
+_MOST = 10_000
+_TAX_ID = re.compile(TAX_ID_FORM)
+
+#: Where the roots name who issues, which is who signs. An approval names the issuer of what it approves.
+ISSUER_PATH = {
+    Root.ECF: "Encabezado.Emisor.RNCEmisor",
+    Root.RFCE: "Encabezado.Emisor.RNCEmisor",
+    Root.ANECF: "Encabezado.RncEmisor",
+}
+
+
+class ForbiddenIssuer(Exception):
+    """The issuer is another tenant of this installation, and no delegation is recorded. The message is for clients."""
+
+    def __init__(self, root: Root, rnc: str) -> None:
+        name = ISSUER_PATH[root].rpartition(".")[2]
+        super().__init__(f"{name} {rnc} is that of another taxpayer of this service, and no delegation is recorded")
+
+
+class KnownIssuers:
+    """What this process knows of RNCs and tenants; one per process, or one per part of it.
+
+    What permits is kept for FRESH seconds, so nearly every document costs no look-up; what refuses is not kept, so that
+    a delegation counts from the moment it is recorded.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._known: OrderedDict[tuple[TenantId, str], tuple[Standing, float]] = OrderedDict()
+        #: How often the database was asked.
+        self.asked = 0
+
+    async def __call__(self, tenant_id: TenantId, rnc: str) -> Standing:
+        """Tell what an RNC is to a tenant, as it was at most FRESH seconds ago. Raises DatabaseUnavailable.
+
+        On a schema that is older than the question every RNC that it is asked about is FOREIGN: none was refused then.
+        Cancelled while it asks, it has changed nothing.
+        """
+        asked_at = trio.current_time()
+        found, read_at = self._known.get((tenant_id, rnc), (None, 0.0))
+        if found is not None and asked_at - read_at < FRESH:
+            return found
+        self.asked += 1
+        standing = await self._db.run_for(tenant_id, issuers.standing, rnc)
+        if standing is None:
+            return Standing.FOREIGN
+        self._known.pop((tenant_id, rnc), None)
+        if standing is not Standing.ANOTHER:
+            self._known[tenant_id, rnc] = (standing, asked_at)
+            if len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        return standing
+
+    async def require(self, tenant_id: TenantId, root: Root, rnc: str | None) -> Standing:
+        """See that a tenant may issue a document of this root under this RNC, and tell why; without one it is its own.
+
+        What cannot be an RNC is nobody's: such a document is never sent.
+
+        Raises ForbiddenIssuer, and DatabaseUnavailable.
+        """
+        if rnc is None or root not in ISSUER_PATH:
+            return Standing.OWN
+        if not _TAX_ID.fullmatch(rnc):
+            return Standing.FOREIGN
+        standing = await self(tenant_id, rnc)
+        if standing is Standing.ANOTHER:
+            raise ForbiddenIssuer(root, rnc)
+        return standing

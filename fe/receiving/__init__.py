@@ -1,0 +1,1 @@
+"""What suppliers send: checked, acknowledged, kept; and what buyers say of our receipts (authority.md#receivers)."""

@@ -1,0 +1,205 @@
+"""What is to be said of the bytes a supplier sent. Pure, and CPU work: run it in a thread.
+
+The order is the protocol's (authority.md#receivers): specification 1, signature 2, then duplicate 3, which the store
+knows, and not our RNC 4. Lenient about the envelope, strict about the signature, which is verified on the bytes as they
+came; what is read off the document is read from the tree that was verified.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from enum import IntEnum
+
+from cryptography import x509
+from lxml import etree
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.certificate import holder_id
+from fe.ecf.dates import read_day, read_moment
+from fe.ecf.identity import e_ncf, tax_id
+from fe.ecf.parse import parse_xml
+from fe.ecf.problems import Severity
+from fe.ecf.schema import validate
+from fe.ecf.signature import BadSignature, Verified, verify
+from fe.ecf.trust import check_certificate
+from fe.store.received import Approval, Facts
+
+#: The types that are sent to a receiver at all.
+SENT_TO_RECEIVERS = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE, EcfType.SPECIAL_REGIME})
+
+_NUMBER_OF_AN_ARECF = re.compile(r"[A-Za-z0-9]{13}|[A-Za-z0-9]{11}|[A-Za-z0-9]{9}")
+
+
+class Reason(IntEnum):
+    """Why a document is not received: CodigoMotivoNoRecibido. 0 is ours and says that it is."""
+
+    RECEIVED = 0
+    SPECIFICATION = 1
+    SIGNATURE = 2
+    DUPLICATE = 3
+    NOT_OURS = 4
+
+
+class NothingToAnswer(ValueError):
+    """There is no document to speak about, so no acknowledgement can be written; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What an acknowledgement repeats of the document it is about."""
+
+    issuer_rnc: str
+    buyer_rnc: str | None
+    e_ncf: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A document as far as it can be judged by itself. `why` is for our log, in fixed words.
+
+    With SPECIFICATION and SIGNATURE nobody vouches for what it says. With RECEIVED and NOT_OURS the signature is good
+    and `facts` are there; whether the number was received before is still to be asked.
+    """
+
+    heading: Heading
+    reason: Reason
+    why: str
+    signer: str | None = None
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whose signatures count: those of certificates that one of `roots` issued."""
+
+    roots: Sequence[x509.Certificate]
+
+
+def judge(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Judged:
+    """Judge a document that was sent to the receiver with this tax id.
+
+    Raises MalformedXml when it is no XML we read, and NothingToAnswer when it does not name issuer and number.
+    """
+    root = parse_xml(raw)
+    heading = _heading(root)
+    objection = _structure(root, heading)
+    if objection is not None:
+        return Judged(heading, Reason.SPECIFICATION, objection)
+    verified = _verified(raw, trust, root.findtext("FechaHoraFirma"), now)
+    if isinstance(verified, str):
+        return Judged(heading, Reason.SIGNATURE, verified)
+    signer = holder_id(verified.certificate)
+    facts = _facts(verified.root)
+    if facts is None:
+        return Judged(heading, Reason.SPECIFICATION, "a date or an amount cannot be read", signer)
+    if heading.buyer_rnc != rnc:
+        return Judged(heading, Reason.NOT_OURS, "the buyer is somebody else", signer, facts)
+    return Judged(heading, Reason.RECEIVED, "", signer, facts)
+
+
+def _heading(root: etree._Element) -> Heading:
+    issuer = _text(root, "Encabezado/Emisor/RNCEmisor")
+    number = _text(root, "Encabezado/IdDoc/eNCF")
+    buyer = _text(root, "Encabezado/Comprador/RNCComprador")
+    if tax_id(issuer) is None:
+        raise NothingToAnswer("there is no RNCEmisor to answer to")
+    if not _NUMBER_OF_AN_ARECF.fullmatch(number):
+        raise NothingToAnswer("there is no eNCF to answer to")
+    return Heading(issuer, buyer if tax_id(buyer) is not None else None, number)
+
+
+def _text(root: etree._Element, path: str) -> str:
+    return (root.findtext(path) or "").strip(" \t\r\n")
+
+
+def _structure(root: etree._Element, heading: Heading) -> str | None:
+    if root.tag != Root.ECF:
+        return "the root is not ECF"
+    problems = [problem for problem in validate(root) if problem.severity is Severity.REJECTED]
+    if problems:
+        return f"{len(problems)} problem(s) with the format, first {problems[0].code}"
+    number = e_ncf(heading.e_ncf)
+    if number is None or number.type != root.findtext("Encabezado/IdDoc/TipoeCF"):
+        return "the e-NCF is not one of its type"
+    if number.type not in SENT_TO_RECEIVERS:
+        return f"type {number.type} is never sent to a receiver"
+    return None
+
+
+def _verified(raw: bytes, trust: Trust, signed_at: str | None, now: datetime) -> Verified | str:
+    try:
+        verified = verify(raw)
+    except BadSignature as bad:
+        return bad.message
+    # The certificate has to have been good when it signed; nobody can have signed later than now.
+    moment = read_moment(signed_at or "") or now
+    objections = check_certificate(verified.certificate, roots=trust.roots, at=min(moment, now))
+    return objections[0].message if objections else verified
+
+
+def _facts(root: etree._Element) -> Facts | None:
+    issued_on = read_day(_text(root, "Encabezado/Emisor/FechaEmision"))
+    try:
+        total = Decimal(_text(root, "Encabezado/Totales/MontoTotal")).quantize(Decimal("0.01"))
+    except InvalidOperation:
+        return None
+    if issued_on is None:
+        return None
+    return Facts(
+        ecf_type=_text(root, "Encabezado/IdDoc/TipoeCF"),
+        issuer_name=_text(root, "Encabezado/Emisor/RazonSocialEmisor"),
+        buyer_rnc=_text(root, "Encabezado/Comprador/RNCComprador"),
+        issued_on=issued_on,
+        total=total,
+    )
+
+
+# --- approvals ------------------------------------------------------------------------------------------------------
+
+
+class ApprovalRefused(ValueError):
+    """An approval that cannot be taken; the message is for who sent it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedApproval:
+    """A buyer's word, signed by a certificate that is trusted, on a number of the receiver's."""
+
+    e_ncf: str
+    buyer_rnc: str
+    approval: Approval
+    signer: str | None
+
+
+_DETAIL = "DetalleAprobacionComercial"
+
+
+def judge_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> JudgedApproval:
+    """Judge an ACECF that was sent to the issuer with this tax id.
+
+    Raises MalformedXml, or ApprovalRefused. An amount without decimals passes: the authority's own simulator writes it
+    so, which its schema refuses.
+    """
+    root = parse_xml(raw)
+    if root.tag != Root.ACECF:
+        raise ApprovalRefused("the root element should be ACECF")
+    for problem in validate(root):
+        if problem.severity is Severity.REJECTED and not (problem.path == f"{_DETAIL}.MontoTotal" and _is_amount(root)):
+            raise ApprovalRefused(f"the format is not that of an ACECF: {problem.path}: {problem.message}")
+    verified = _verified(raw, trust, root.findtext(f"{_DETAIL}/FechaHoraAprobacionComercial"), now)
+    if isinstance(verified, str):
+        raise ApprovalRefused(f"the signature is not accepted: {verified}")
+    text = {name: _text(verified.root, f"{_DETAIL}/{name}") for name in ("RNCEmisor", "eNCF", "RNCComprador", "Estado")}
+    if text["RNCEmisor"] != rnc:
+        raise ApprovalRefused("RNCEmisor is somebody else's")
+    approved = text["Estado"] == "1"
+    reason = _text(verified.root, f"{_DETAIL}/DetalleMotivoRechazo") or None
+    return JudgedApproval(
+        text["eNCF"], text["RNCComprador"], Approval(approved, reason), holder_id(verified.certificate)
+    )
+
+
+def _is_amount(root: etree._Element) -> bool:
+    return re.fullmatch(r"[0-9]{1,16}(\.[0-9]{1,2})?", _text(root, f"{_DETAIL}/MontoTotal")) is not None

@@ -1,0 +1,163 @@
+"""From the bytes a supplier sent to the acknowledgement: judge, sign, keep, and only then say it.
+
+The acknowledgement is signed before the transaction and kept in it, beside the document. So whatever is said is stored,
+what is stored is said again to who asks with the same bytes, and of two documents with one number the unique key
+decides. No transaction is open while a signature is made or verified.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from typing import Protocol, TypeVar
+
+import structlog
+import trio
+
+from fe import failpoints
+from fe.ecf.ids import new_id
+from fe.ecf.signature import Signer
+from fe.identifiers import CertificateId, TenantId
+from fe.lifecycle import Status
+from fe.receiving.acknowledge import acknowledgement
+from fe.receiving.judge import ApprovalRefused, Judged, Reason, Trust, judge, judge_approval
+from fe.store import certificates, received
+from fe.store.postgres.db import Database
+from fe.store.received import Receiver, Said
+
+T = TypeVar("T")
+
+_ACCEPTED = frozenset({Status.ACCEPTED, Status.CONDITIONAL})
+
+_log = structlog.get_logger(__name__)
+
+
+class CannotAcknowledge(Exception):
+    """The receiver has no certificate to sign with; the message is for our log, not for strangers."""
+
+
+class Signers(Protocol):
+    """Gives what signs with a tenant's certificate; raises CannotAcknowledge when it cannot be opened."""
+
+    async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
+        """Open the certificate, or take it from a cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """What receiving needs. `threads` bounds the CPU work for strangers."""
+
+    db: Database
+    signers: Signers
+    trust: Trust
+    threads: trio.CapacityLimiter
+
+    async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
+        """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
+
+        Raises MalformedXml or NothingToAnswer when there is nothing to acknowledge, CannotAcknowledge, or
+        DatabaseUnavailable: then nothing was said, and the sender sends again. Cancelled before the commit nothing has
+        happened; after it the same bytes get the same acknowledgement.
+        """
+        digest = sha256(raw).digest()
+        before = await self._said(receiver, digest, Reason.RECEIVED)
+        if before is not None:
+            return before
+        judged = await self._in_thread(partial(judge, raw, rnc=receiver.rnc, trust=self.trust, now=now))
+        reason = judged.reason
+        if judged.facts is not None and await self._is_received(receiver, judged):
+            # These very bytes may have come a second time while we looked: then they are no duplicate of themselves.
+            before = await self._said(receiver, digest, Reason.RECEIVED)
+            if before is not None:
+                return before
+            reason = Reason.DUPLICATE
+        said = await self._say(receiver, judged, reason, raw, digest, presenter, now)
+        if said is None:  # another document of the number came in between
+            said = await self._say(receiver, judged, Reason.DUPLICATE, raw, digest, presenter, now)
+        assert said is not None
+        return said
+
+    async def _say(
+        self,
+        receiver: Receiver,
+        judged: Judged,
+        reason: Reason,
+        raw: bytes,
+        digest: bytes,
+        presenter: str | None,
+        now: datetime,
+    ) -> bytes | None:
+        if reason is not Reason.RECEIVED:
+            before = await self._said(receiver, digest, reason)
+            if before is not None:
+                return before
+        signer = await self._signer(receiver.tenant_id, now)
+        document = acknowledgement(judged.heading, reason, rnc=receiver.rnc, at=now)
+        signed = await self._in_thread(lambda: signer.sign(document).xml)
+        said = Said(
+            environment=receiver.environment,
+            digest=digest,
+            reason=int(reason),
+            issuer_rnc=judged.heading.issuer_rnc,
+            e_ncf=judged.heading.e_ncf,
+            signer=judged.signer,
+            presenter=presenter,
+            document=None if judged.facts is None else raw,
+            acknowledgement=signed,
+            at=now,
+            received_id=new_id(now),
+            facts=judged.facts if reason is Reason.RECEIVED else None,
+        )
+        counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
+        failpoints.reached("acknowledged")
+        if counts is not None:
+            _log.info("a document was sent to us", reason=int(reason), why=judged.why)
+        return counts
+
+    async def approve(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> None:
+        """Keep a buyer's word on a receipt of the receiver's own. Saying the same twice changes nothing.
+
+        Raises MalformedXml, ApprovalRefused or DatabaseUnavailable.
+        """
+        judged = await self._in_thread(partial(judge_approval, raw, rnc=receiver.rnc, trust=self.trust, now=now))
+        known = await self.db.run_for(
+            receiver.tenant_id, received.issued, receiver.environment, receiver.rnc, judged.e_ncf
+        )
+        accepted = next((one for one in known if one.status in _ACCEPTED), None)
+        if accepted is None or accepted.buyer_rnc != judged.buyer_rnc:
+            # One answer for both, so that a stranger cannot find out which numbers there are.
+            raise ApprovalRefused("there is no accepted e-CF of this number for this buyer")
+        kept = await self.db.run_for(
+            receiver.tenant_id,
+            received.keep_approval,
+            accepted.submission_id,
+            judged.approval,
+            signer=judged.signer,
+            presenter=presenter,
+            document=raw,
+            at=now,
+        )
+        if not kept:
+            raise ApprovalRefused("this contradicts what was said of this e-CF before")
+
+    async def _said(self, receiver: Receiver, digest: bytes, reason: Reason) -> bytes | None:
+        return await self.db.run_for(receiver.tenant_id, received.said_about, receiver.environment, digest, int(reason))
+
+    async def _is_received(self, receiver: Receiver, judged: Judged) -> bool:
+        heading = judged.heading
+        return await self.db.run_for(
+            receiver.tenant_id, received.is_received, receiver.environment, heading.issuer_rnc, heading.e_ncf
+        )
+
+    async def _signer(self, tenant_id: TenantId, now: datetime) -> Signer:
+        """What signs for the tenant: the company's certificate, else the only user's."""
+        known = await self.db.run_for(tenant_id, certificates.in_use)
+        usable = [one for one in known if one.not_before <= now < one.not_after]
+        company = [one for one in usable if one.user_id is None]
+        if not company and len(usable) != 1:
+            raise CannotAcknowledge(f"tenant {tenant_id} has no certificate to acknowledge with")
+        return await self.signers(tenant_id, (company or usable)[0].certificate_id)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await trio.to_thread.run_sync(work, limiter=self.threads)

@@ -1,0 +1,448 @@
+"""What suppliers sent: whom we receive for, documents and their acknowledgements, buyers' approvals, spent seeds."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from psycopg.errors import UndefinedTable
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A tenant that receives in an environment under a tax id; `demands_token`: only from who has a token."""
+
+    tenant_id: TenantId
+    environment: Environment
+    rnc: str
+    demands_token: bool
+
+
+_RECEIVER = """
+    SELECT tenant_id, environment, rnc, demands_token
+      FROM receivers
+     WHERE environment = %(environment)s AND rnc = %(rnc)s
+"""
+
+
+async def receiver(conn: Conn, environment: Environment, rnc: str) -> Receiver | None:
+    """Find who receives under a tax id."""
+    cursor = conn.cursor(row_factory=record_row(Receiver))
+    await cursor.execute(_RECEIVER, {"environment": environment, "rnc": rnc})
+    return await cursor.fetchone()
+
+
+_RECEIVERS_OF = """
+    SELECT tenant_id, environment, rnc, demands_token
+      FROM receivers
+     WHERE tenant_id = %(tenant)s
+     ORDER BY environment, rnc
+"""
+
+
+async def receivers_of(conn: Conn, tenant_id: TenantId) -> list[Receiver]:
+    """List where a tenant receives."""
+    cursor = conn.cursor(row_factory=record_row(Receiver))
+    await cursor.execute(_RECEIVERS_OF, {"tenant": tenant_id})
+    return await cursor.fetchall()
+
+
+_OPEN = """
+    INSERT INTO receivers AS r (environment, rnc, tenant_id, demands_token)
+    VALUES (%(environment)s, %(rnc)s, %(tenant)s, %(demands_token)s)
+    ON CONFLICT (environment, rnc) DO UPDATE SET demands_token = EXCLUDED.demands_token
+     WHERE r.tenant_id = EXCLUDED.tenant_id
+    RETURNING tenant_id, environment, rnc, demands_token
+"""
+
+
+async def open_reception(conn: Conn, receiver: Receiver) -> bool:
+    """Begin to receive, or change whether a token is demanded; False when the tax id is another tenant's there."""
+    cursor = await conn.execute(
+        _OPEN,
+        {
+            "environment": receiver.environment,
+            "rnc": receiver.rnc,
+            "tenant": receiver.tenant_id,
+            "demands_token": receiver.demands_token,
+        },
+    )
+    return cursor.rowcount == 1
+
+
+_CLOSE = """
+    DELETE FROM receivers WHERE environment = %(environment)s AND rnc = %(rnc)s AND tenant_id = %(tenant)s
+"""
+
+
+async def close_reception(conn: Conn, tenant_id: TenantId, environment: Environment, rnc: str) -> bool:
+    """Stop receiving; what was received stays. False when there was nothing to stop."""
+    cursor = await conn.execute(_CLOSE, {"environment": environment, "rnc": rnc, "tenant": tenant_id})
+    return cursor.rowcount == 1
+
+
+_SPEND_SEED = """
+    INSERT INTO spent_seeds (tenant_id, seed, expires_at)
+    VALUES (%(tenant)s, %(seed)s, %(expires_at)s)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def spend_seed(conn: Conn, tenant_id: TenantId, seed: bytes, expires_at: datetime) -> bool:
+    """Spend a seed; False when it was spent before."""
+    cursor = await conn.execute(_SPEND_SEED, {"tenant": tenant_id, "seed": seed, "expires_at": expires_at})
+    return cursor.rowcount == 1
+
+
+_FORGET_SEEDS = "DELETE FROM spent_seeds WHERE expires_at < now() - interval '1 hour'"
+
+
+async def forget_spent_seeds(conn: Conn) -> None:
+    """Forget the seeds that are refused by their age alone; nothing on the schema of the release before."""
+    with suppress(UndefinedTable):
+        await conn.execute(_FORGET_SEEDS)
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a received document says: of the signed content, never of anything beside it."""
+
+    ecf_type: str
+    issuer_name: str
+    buyer_rnc: str
+    issued_on: date
+    total: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An acknowledgement that is about to be given, and what about. `document` None: no signature vouches for it.
+
+    `facts` are there exactly when `reason` is 0: received.
+    """
+
+    environment: Environment
+    digest: bytes
+    reason: int
+    issuer_rnc: str
+    e_ncf: str
+    signer: str | None
+    presenter: str | None
+    document: bytes | None
+    acknowledgement: bytes
+    at: datetime
+    received_id: UUID
+    facts: Facts | None
+
+
+_KEEP = """
+    SELECT keep_received(
+        %(tenant)s, %(environment)s, %(digest)b, %(reason)s, %(issuer_rnc)s, %(e_ncf)s, %(signer)s, %(presenter)s,
+        %(document)b, %(acknowledgement)b, %(at)s, %(received)s, %(type)s, %(issuer_name)s, %(buyer_rnc)s,
+        %(issued_on)s, %(total)s)
+"""
+
+
+async def keep(conn: Conn, tenant_id: TenantId, said: Said) -> bytes | None:
+    """Keep it, and give the acknowledgement that counts: this one, or the first about the same bytes.
+
+    None when the number is another document's already; then nothing was kept.
+    """
+    facts = said.facts
+    cursor = await conn.execute(
+        _KEEP,
+        {
+            "tenant": tenant_id,
+            "environment": said.environment,
+            "digest": said.digest,
+            "reason": said.reason,
+            "issuer_rnc": said.issuer_rnc,
+            "e_ncf": said.e_ncf,
+            "signer": said.signer,
+            "presenter": said.presenter,
+            "document": said.document,
+            "acknowledgement": said.acknowledgement,
+            "at": said.at,
+            "received": said.received_id,
+            "type": facts and facts.ecf_type,
+            "issuer_name": facts and facts.issuer_name,
+            "buyer_rnc": facts and facts.buyer_rnc,
+            "issued_on": facts and facts.issued_on,
+            "total": facts and facts.total,
+        },
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return None if row[0] is None else bytes(row[0])
+
+
+_SAID_ABOUT = """
+    SELECT a.acknowledgement
+      FROM acknowledgements AS a
+     WHERE a.tenant_id = %(tenant)s AND a.environment = %(environment)s AND a.digest = %(digest)b
+       AND a.reason = %(reason)s
+"""
+
+
+async def said_about(
+    conn: Conn, tenant_id: TenantId, environment: Environment, digest: bytes, reason: int
+) -> bytes | None:
+    """Find what was said before about these very bytes, with this reason (0: received)."""
+    values = {"tenant": tenant_id, "environment": environment, "digest": digest, "reason": reason}
+    cursor = await conn.execute(_SAID_ABOUT, values)
+    row = await cursor.fetchone()
+    return None if row is None else bytes(row[0])
+
+
+_IS_RECEIVED = """
+    SELECT EXISTS (
+        SELECT 1
+          FROM received AS r
+         WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issuer_rnc = %(issuer_rnc)s
+           AND r.e_ncf = %(e_ncf)s)
+"""
+
+
+async def is_received(conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str) -> bool:
+    """Tell whether a document of this number was received. Only `keep` decides between two that come at once."""
+    values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
+    cursor = await conn.execute(_IS_RECEIVED, values)
+    return await cursor.fetchone() == (True,)
+
+
+class ApprovalStatus(StrEnum):
+    """What the tenant has said of a document it received."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRecord:
+    """A received document as the tenant sees it."""
+
+    received_id: UUID
+    environment: Environment
+    issuer_rnc: str
+    issuer_name: str
+    e_ncf: str
+    ecf_type: str
+    buyer_rnc: str
+    issued_on: date
+    total: Decimal
+    received_at: datetime
+    approval_status: ApprovalStatus
+
+
+# What the tenant said is the last ACECF about the number that the authority accepted, by the bytes that we signed:
+# there an element is written in one way only.
+_RECORD = """
+    SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
+           r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
+      FROM received AS r
+      LEFT JOIN LATERAL (
+            SELECT CASE WHEN position('<Estado>1</Estado>'::bytea IN d.content) > 0 THEN 'approved'
+                        ELSE 'rejected' END AS said
+              FROM submissions AS s
+              JOIN submission_documents AS d
+                ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
+             WHERE s.tenant_id = r.tenant_id AND s.e_ncf = r.e_ncf AND s.root = 'ACECF'
+               AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
+               AND s.status IN ('Aceptado', 'Aceptado Condicional')
+             ORDER BY s.submission_id DESC
+             LIMIT 1) AS word ON true
+"""
+
+_CHOSEN = """r.received_id BETWEEN %(first)s AND %(last)s
+           AND (%(e_ncf)s::text IS NULL OR r.e_ncf = %(e_ncf)s)
+           AND (%(issuer_rnc)s::text IS NULL OR r.issuer_rnc = %(issuer_rnc)s)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFilter:
+    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    e_ncf: str | None = None
+    issuer_rnc: str | None = None
+
+    def values(self, tenant_id: TenantId) -> dict[str, Any]:
+        """What the condition's parameters stand for."""
+        first, last = period_of_ids(self.since, self.until)
+        return {
+            "tenant": tenant_id,
+            "first": first,
+            "last": last,
+            "e_ncf": self.e_ncf,
+            "issuer_rnc": self.issuer_rnc,
+        }
+
+
+_PAGE = f"""{_RECORD}
+     WHERE r.tenant_id = %(tenant)s AND {_CHOSEN} AND r.received_id < %(below)s
+     ORDER BY r.received_id DESC
+     LIMIT %(limit)s OFFSET %(offset)s
+"""
+
+
+async def listed(
+    conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, limit: int, offset: int = 0, below: UUID | None = None
+) -> list[ReceivedRecord]:
+    """List what was received, newest first, from below an id on; nothing on the schema of the release before."""
+    found = conn.cursor(row_factory=record_row(ReceivedRecord))
+    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
+    try:
+        await found.execute(_PAGE, values)
+    except UndefinedTable:
+        return []
+    return await found.fetchall()
+
+
+_COUNT = f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {_CHOSEN}"
+
+
+async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
+    """Count what was received."""
+    try:
+        cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
+    except UndefinedTable:
+        return 0
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+_ONE = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
+
+
+async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:
+    """Find one received document."""
+    found = conn.cursor(row_factory=record_row(ReceivedRecord))
+    try:
+        await found.execute(_ONE, {"tenant": tenant_id, "received": received_id})
+    except UndefinedTable:
+        return None
+    return await found.fetchone()
+
+
+_BYTES = """
+    SELECT a.document, a.acknowledgement
+      FROM received AS r
+      JOIN acknowledgements AS a
+        ON a.tenant_id = r.tenant_id AND a.environment = r.environment AND a.digest = r.digest
+     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.received_id = %(received)s AND a.reason = 0
+"""
+
+
+async def documents(conn: Conn, tenant_id: TenantId, received_id: UUID) -> tuple[bytes, bytes]:
+    """Fetch the bytes of a document that was received, and of its acknowledgement."""
+    cursor = await conn.execute(_BYTES, {"tenant": tenant_id, "received": received_id})
+    row = await cursor.fetchone()
+    assert row is not None
+    return bytes(row[0]), bytes(row[1])
+
+
+# --- approvals ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A receipt of the tenant's own that an approval may be about."""
+
+    submission_id: SubmissionId
+    buyer_rnc: str | None
+    status: Status
+
+
+_ISSUED = """
+    SELECT s.submission_id, s.buyer_rnc, s.status
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
+       AND s.issuer_rnc = %(issuer_rnc)s AND s.root IN ('ECF', 'RFCE')
+     ORDER BY s.submission_id DESC
+     LIMIT 10
+"""
+
+
+async def issued(
+    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str
+) -> list[Issued]:
+    """List the submissions of a number, newest first: one of them at most is accepted."""
+    found = conn.cursor(row_factory=record_row(Issued))
+    values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
+    await found.execute(_ISSUED, values)
+    return await found.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The buyer's word on a receipt: whether they agree, and if not, why."""
+
+    approved: bool
+    reason: str | None
+
+
+_KEEP_APPROVAL = """
+    SELECT keep_approval(%(tenant)s, %(submission)s, %(approved)s, %(reason)s, %(signer)s, %(presenter)s,
+                         %(document)b, %(at)s)
+"""
+
+
+async def keep_approval(
+    conn: Conn,
+    tenant_id: TenantId,
+    submission_id: SubmissionId,
+    approval: Approval,
+    *,
+    signer: str | None,
+    presenter: str | None,
+    document: bytes,
+    at: datetime,
+) -> bool:
+    """Keep the buyer's word; False when it contradicts what was said before, which stays."""
+    cursor = await conn.execute(
+        _KEEP_APPROVAL,
+        {
+            "tenant": tenant_id,
+            "submission": submission_id,
+            "approved": approval.approved,
+            "reason": approval.reason,
+            "signer": signer,
+            "presenter": presenter,
+            "document": document,
+            "at": at,
+        },
+    )
+    return await cursor.fetchone() == (True,)
+
+
+_APPROVAL_OF = """
+    SELECT r.approved, r.reason
+      FROM received_approvals AS r
+     WHERE r.tenant_id = %(tenant)s AND r.submission_id = %(submission)s
+"""
+
+
+async def approval_of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Approval | None:
+    """Tell what the buyer said of a submission, if anything."""
+    found = conn.cursor(row_factory=record_row(Approval))
+    try:
+        await found.execute(_APPROVAL_OF, {"tenant": tenant_id, "submission": submission_id})
+    except UndefinedTable:
+        return None
+    return await found.fetchone()

@@ -1,0 +1,2 @@
+-- Reserved: this number is another change's.
+SELECT 1;

@@ -1,0 +1,123 @@
+"""What buyers say of our receipts: verified, kept once, and refused where it cannot be or contradicts."""
+
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
+from fe.store import received
+from fe.store.postgres.db import Database
+from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.receiving.supplier import OURS, THEIRS, Running, approval, sign
+
+NUMBER = "E310000000001"
+
+
+async def issue(db: Database, reception: Running, status: str = "Aceptado", number: str = NUMBER) -> SubmissionId:
+    """A receipt that we issued to THEIRS, at some point of its life."""
+    subject = await make_submission(
+        db,
+        reception.tenant,
+        environment=Environment.TESTECF,
+        issuer_rnc=OURS,
+        buyer_rnc=THEIRS,
+        e_ncf=number,
+    )
+    await rows(
+        db,
+        "UPDATE submissions SET status = %(status)s::text, verdict_at = CASE WHEN %(status)s::text IN"
+        " ('Aceptado', 'Aceptado Condicional', 'Rechazado') THEN now() END WHERE submission_id = %(id)s",
+        status=status,
+        id=subject,
+    )
+    return subject
+
+
+async def said(db: Database, reception: Running, subject: SubmissionId) -> tuple[bool, str | None] | None:
+    found = await db.run_for(reception.tenant, received.approval_of, subject)
+    return None if found is None else (found.approved, found.reason)
+
+
+@pytest.mark.parametrize("status", ["Aceptado", "Aceptado Condicional"])
+async def test_an_approval_of_an_accepted_receipt_is_kept(reception: Running, db: Database, status: str) -> None:
+    subject = await issue(db, reception, status)
+    raw = approval(NUMBER, THEIRS)
+
+    answer = await reception.approve(raw)
+
+    assert answer.status_code == 200
+    assert await said(db, reception, subject) == (True, None)
+    (row,) = await rows(db, "SELECT document FROM received_approvals")
+    assert bytes(row["document"]) == raw
+
+
+async def test_a_rejection_is_kept_with_its_reason(reception: Running, db: Database) -> None:
+    subject = await issue(db, reception)
+
+    assert (await reception.approve(approval(NUMBER, THEIRS, state="2"))).status_code == 200
+
+    assert await said(db, reception, subject) == (False, "no es lo pedido")
+
+
+async def test_saying_the_same_twice_changes_nothing_and_the_contrary_is_refused(
+    reception: Running, db: Database
+) -> None:
+    subject = await issue(db, reception)
+    await reception.approve(approval(NUMBER, THEIRS))
+
+    assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 200
+    answer = await reception.approve(approval(NUMBER, THEIRS, state="2"))
+
+    assert (answer.status_code, "contradicts" in answer.json()["message"]) == (400, True)
+    assert await said(db, reception, subject) == (True, None)
+
+
+async def test_an_amount_without_decimals_passes_as_the_authoritys_own_counterparty_sends_it(
+    reception: Running, db: Database
+) -> None:
+    await issue(db, reception)
+    raw = approval(NUMBER, THEIRS)
+    whole = sign(raw.replace(b"<MontoTotal>118.00", b"<MontoTotal>118"))
+
+    assert (await reception.approve(whole)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (approval("E310000000009", THEIRS), "no accepted e-CF"),
+        (approval(NUMBER, "131880657"), "no accepted e-CF"),
+        (approval(NUMBER, THEIRS, issuer=THEIRS), "somebody else"),
+        (approval(NUMBER, THEIRS).replace(b"<Estado>1", b"<Estado>2"), "signature"),
+        (approval(NUMBER, THEIRS, Estado="3"), "format"),
+        (approval(NUMBER, THEIRS).replace(b"ACECF>", b"ECF>"), "root"),
+        (b"<a", "xml"),
+    ],
+)
+async def test_what_cannot_be_taken_is_a_400_that_says_why(
+    reception: Running, db: Database, raw: bytes, says: str
+) -> None:
+    subject = await issue(db, reception)
+
+    answer = await reception.approve(raw)
+
+    assert (answer.status_code, says in answer.json()["message"]) == (400, True), answer.text
+    assert await said(db, reception, subject) is None
+
+
+@pytest.mark.parametrize("status", ["queued", "Rechazado", "error"])
+async def test_only_what_is_accepted_can_be_approved(reception: Running, db: Database, status: str) -> None:
+    await issue(db, reception, status)
+
+    assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 400
+
+
+async def test_a_receipt_of_another_tenant_is_not_found(reception: Running, db: Database) -> None:
+    other = await make_tenant(db)
+    subject = await make_submission(
+        db, other, environment=Environment.TESTECF, issuer_rnc=OURS, buyer_rnc=THEIRS, e_ncf=NUMBER
+    )
+    await rows(
+        db, "UPDATE submissions SET status = 'Aceptado', verdict_at = now() WHERE submission_id = %(id)s", id=subject
+    )
+
+    assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 400

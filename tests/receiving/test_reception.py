@@ -1,0 +1,310 @@
+"""An e-CF arrives and is acknowledged: each refusal in the protocol's order, and nothing said that is not stored."""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.signature import verify
+from fe.receiving.judge import Trust
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import RECEPTION
+from tests.factories.certificates import make_credential, make_root
+from tests.factories.companies import company_credential
+from tests.factories.tenants import rows
+from tests.receiving.supplier import (
+    BASE,
+    OURS,
+    THEIRS,
+    Running,
+    document,
+    read,
+    sign,
+    start_reception,
+    unsigned,
+)
+
+OTHER = "131880657"
+
+
+async def kept(db: Database) -> list[tuple[str, int, bool]]:
+    """Number, reason and whether the document is kept, of every acknowledgement."""
+    found = await rows(
+        db, "SELECT e_ncf, reason, document IS NOT NULL AS is_kept FROM acknowledgements ORDER BY said_at"
+    )
+    return [(each["e_ncf"], each["reason"], each["is_kept"]) for each in found]
+
+
+async def test_a_document_is_acknowledged_and_kept_to_the_byte(reception: Running, db: Database) -> None:
+    raw = document()
+
+    answer = await reception.send(raw)
+
+    said = read(answer)
+    assert (said.state, said.reason) == ("0", None)
+    assert said.fields == {
+        "Version": "1.0",
+        "RNCEmisor": THEIRS,
+        "RNCComprador": OURS,
+        "eNCF": "E310000000007",
+        "Estado": "0",
+        "FechaHoraAcuseRecibo": "06-11-2026 10:15:30",
+    }
+    assert verify(answer.content).certificate == company_credential().certificate
+    (row,) = await rows(db, "SELECT * FROM acknowledgements")
+    assert (bytes(row["document"]), bytes(row["acknowledgement"])) == (raw, answer.content)
+    assert bytes(row["digest"]) == hashlib.sha256(raw).digest()
+    (received,) = await rows(db, "SELECT * FROM received")
+    assert (received["tenant_id"], received["environment"], received["ecf_type"]) == (reception.tenant, "testecf", "31")
+    assert (received["issuer_rnc"], received["buyer_rnc"], str(received["total"])) == (THEIRS, OURS, "118.00")
+
+
+async def test_the_same_bytes_again_get_the_very_first_acknowledgement(reception: Running, db: Database) -> None:
+    raw = document()
+    first = await reception.send(raw)
+    reception.clock.forward(timedelta(days=400))
+
+    again = await reception.send(raw)
+
+    assert again.content == first.content
+    assert await kept(db) == [("E310000000007", 0, True)]
+
+
+async def test_another_document_of_the_same_issuer_and_number_is_a_duplicate(reception: Running, db: Database) -> None:
+    await reception.send(document())
+    other = document(Encabezado__Emisor__NombreComercial="OTRO")
+
+    first, again = await reception.send(other), await reception.send(other)
+
+    assert (read(first).state, read(first).reason) == ("1", "3")
+    assert again.content == first.content
+    assert await kept(db) == [("E310000000007", 0, True), ("E310000000007", 3, True)]
+    assert len(await rows(db, "SELECT 1 FROM received")) == 1
+
+
+async def test_another_issuer_may_have_the_same_number(reception: Running) -> None:
+    await reception.send(document())
+
+    answer = await reception.send(document(Encabezado__Emisor__RNCEmisor=OTHER))
+
+    assert read(answer).state == "0"
+
+
+@pytest.mark.parametrize("ecf_type", [EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE, EcfType.SPECIAL_REGIME])
+async def test_every_type_that_is_sent_to_receivers_is_received(reception: Running, ecf_type: EcfType) -> None:
+    assert read(await reception.send(document(ecf_type))).state == "0"
+
+
+@pytest.mark.parametrize(
+    "ecf_type",
+    [
+        EcfType.CONSUMER,
+        EcfType.PURCHASES,
+        EcfType.MINOR_EXPENSES,
+        EcfType.GOVERNMENTAL,
+        EcfType.EXPORTS,
+        EcfType.PAYMENTS_ABROAD,
+    ],
+)
+async def test_no_other_type_is(reception: Running, ecf_type: EcfType) -> None:
+    said = read(await reception.send(document(ecf_type)))
+
+    assert (said.state, said.reason) == ("1", "1")
+
+
+async def test_a_document_that_breaks_the_format_is_refused_with_reason_1(reception: Running, db: Database) -> None:
+    broken = unsigned()
+    broken.find("Encabezado/Totales").append(broken.makeelement("NoExiste"))  # type: ignore[union-attr]
+
+    said = read(await reception.send(sign(broken)))
+
+    assert (said.state, said.reason) == ("1", "1")
+    # Nobody vouches for these bytes: what was said is kept, and they are not.
+    assert await kept(db) == [("E310000000007", 1, False)]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda raw: raw.replace(b"<MontoTotal>118.00", b"<MontoTotal>119.00"), id="changed"),
+        pytest.param(lambda raw: raw[: raw.index(b"<Signature")] + b"</ECF>", id="unsigned"),
+    ],
+)
+async def test_a_document_that_was_changed_or_never_signed_is_refused_with_reason_2(
+    reception: Running, spoil: object
+) -> None:
+    assert callable(spoil)
+    said = read(await reception.send(spoil(document())))
+
+    assert (said.state, said.reason) == ("1", "2")
+
+
+async def test_a_certificate_of_nobody_we_trust_or_out_of_its_time_is_reason_2(reception: Running) -> None:
+    stranger = make_credential(issuer=make_root("OTRA RAIZ"))
+    expired = make_credential(not_after=datetime(2026, 11, 5, tzinfo=UTC))
+
+    for credential in (stranger, expired):
+        said = read(await reception.send(sign(unsigned(), credential)))
+        assert (said.state, said.reason) == ("1", "2")
+
+
+async def test_who_signs_need_not_be_the_issuer(reception: Running) -> None:
+    """A person signs for a company: the certificate has a cédula, the document an RNC."""
+    assert read(await reception.send(document(Encabezado__Emisor__RNCEmisor=OTHER))).state == "0"
+
+
+async def test_a_document_for_another_buyer_is_reason_4_and_kept(reception: Running, db: Database) -> None:
+    said = read(await reception.send(document(Encabezado__Comprador__RNCComprador=OTHER)))
+
+    assert (said.state, said.reason, said.fields["RNCComprador"]) == ("1", "4", OTHER)
+    assert await kept(db) == [("E310000000007", 4, True)]
+
+
+async def test_duplicates_are_looked_for_before_the_buyer_as_the_protocol_has_it(reception: Running) -> None:
+    await reception.send(document())
+
+    said = read(await reception.send(document(Encabezado__Comprador__RNCComprador=OTHER)))
+
+    assert said.reason == "3"
+
+
+async def test_what_was_refused_is_judged_anew_when_what_it_lacked_is_there(
+    nursery: trio.Nursery, db: Database, reception_db: Database
+) -> None:
+    raw = document()
+    before = await start_reception(nursery, db, reception_db, trust=Trust([make_root("OTRA RAIZ").certificate]))
+    assert read(await before.send(raw)).reason == "2"
+
+    after = await start_reception(nursery, db, reception_db, tenant=before.tenant)
+
+    assert read(await after.send(raw)).state == "0"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"hello",
+        b"<a>",
+        b"<ECF/>",
+        b"<!DOCTYPE a><a/>",
+        b"\x1f\x8b\x08\x00compressed",
+        "<a>\u00e9</a>".encode("latin-1"),
+    ],
+)
+async def test_where_there_is_no_document_to_answer_to_it_is_a_400(
+    reception: Running, db: Database, content: bytes
+) -> None:
+    answer = await reception.send(content)
+
+    assert (answer.status_code, answer.json()["statusCode"]) == (400, 400)
+    assert await kept(db) == []
+
+
+async def test_envelopes_of_other_programs_are_lived_with(reception: Running) -> None:
+    """A byte order mark, no declaration, Version 1, indentation between elements that were signed without."""
+    tree = unsigned(Encabezado__Version="1")
+    signed = sign(tree)
+    bare = signed[signed.index(b"?>") + 2 :]
+
+    assert read(await reception.send(b"\xef\xbb\xbf" + bare)).state == "0"
+
+
+async def test_two_documents_of_one_number_at_once_are_decided_by_the_database(
+    dsn: str, nursery: trio.Nursery, db: Database, reception_db: Database
+) -> None:
+    """Two processes, as far as they can know of each other: each has pools and caches of its own."""
+    one = await start_reception(nursery, db, reception_db, threads=4)
+    async with open_database(dsn, role=RECEPTION) as other_db:
+        two = await start_reception(nursery, db, other_db, tenant=one.tenant, threads=4)
+        contents = [sign(unsigned(Encabezado__Emisor__NombreComercial=f"N{n}")) for n in range(4)]
+        answers: list[tuple[int, bytes]] = []
+
+        async def send(where: Running, number: int) -> None:
+            answer = await where.send(contents[number])
+            assert answer.status_code == 200
+            answers.append((number, answer.content))
+
+        async with trio.open_nursery() as senders:
+            for number in range(4):
+                for where in (one, two, one, two):
+                    senders.start_soon(send, where, number)
+
+    said: dict[int, set[bytes]] = {}
+    for number, content in answers:
+        said.setdefault(number, set()).add(content)
+    assert [len(said[number]) for number in range(4)] == [1, 1, 1, 1]  # the same bytes in, the same bytes out
+    states = [b"<Estado>0</Estado>" in next(iter(said[number])) for number in range(4)]
+    assert sum(states) == 1
+    assert len(await rows(db, "SELECT 1 FROM received")) == 1
+    assert sorted(reason for _, reason, _ in await kept(db)) == [0, 3, 3, 3]
+
+
+async def test_what_cannot_be_kept_is_not_acknowledged(reception: Running, db: Database) -> None:
+    await rows(db, "REVOKE EXECUTE ON FUNCTION keep_received FROM fe_reception")
+
+    answer = await reception.send(document())
+
+    assert answer.status_code == 500
+    assert answer.json() == {"message": "Internal Server Error", "statusCode": 500}
+
+
+async def test_a_tenant_without_a_certificate_cannot_acknowledge_and_the_sender_is_told_to_come_again(
+    nursery: trio.Nursery, db: Database, reception_db: Database
+) -> None:
+    running = await start_reception(nursery, db, reception_db, certificate=False)
+
+    answer = await running.send(document())
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert await kept(db) == []
+
+
+async def test_environments_are_kept_apart(reception: Running) -> None:
+    assert (await reception.post(f"/ecf/{OURS}/fe/recepcion/api/ecf", document())).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", f"{BASE}/recepcion/api/ecf", 405),
+        ("POST", f"{BASE}/autenticacion/api/semilla", 405),
+        ("POST", "/testecf/999999999/fe/recepcion/api/ecf", 404),
+        ("POST", f"{BASE}/recepcion/api/otro", 404),
+        ("GET", "/", 404),
+        ("GET", "/healthz", 200),
+        ("GET", "/readyz", 200),
+    ],
+)
+async def test_what_is_no_service_is_no_service(reception: Running, method: str, path: str, status: int) -> None:
+    async with reception.client() as client:
+        answer = await client.request(method, path)
+
+    assert answer.status_code == status
+    if status == 405:
+        assert answer.headers["allow"] in ("GET", "POST")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/TestECF/{OURS}/FE/Recepcion/API/ECF",
+        f"/testecf/{OURS}/fe/recepci\u00f3n/api/ecf",
+        f"/testecf/{OURS}/fe/recepcio\u0301n/api/ecf",
+        f"/testecf/{OURS}/fe/RECEPCI\u00d3N/api/ecf/",
+    ],
+)
+async def test_paths_are_taken_in_any_case_and_with_the_accent(reception: Running, path: str) -> None:
+    assert read(await reception.post(path, document())).state == "0"
+
+
+async def test_calls_are_counted_by_what_was_called_never_by_whom(reception: Running) -> None:
+    await reception.send(document())
+    async with reception.client() as client:
+        await client.get("/healthz")
+        await client.get("/nowhere")
+
+    samples = next(iter(reception.metrics.http_requests.collect())).samples
+    counted = {sample.labels["route"] for sample in samples if sample.name.endswith("_total")}
+    assert counted == {"reception reception", "GET /healthz", "none"}

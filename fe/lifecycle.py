@@ -60,7 +60,8 @@ class NumberFate(StrEnum):
 
 
 #: Promised to clients as a possible value, and written by no transition yet: the authority's answer to a voiding of
-#: ranges does not say, in a way that a program could read, which of the numbers are void.
+#: ranges does not say, in a way that a program could read, which of the numbers are void. The whole of why is in
+#: docs/decisions/life-as-a-table.md.
 UNWRITTEN_FATES = frozenset({NumberFate.VOID})
 
 

@@ -80,8 +80,8 @@ class Executor(Generic[W]):
         self._called = 0
         # What the loop that claims waits for, and what has come since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
-        self._is_due = self._has_room = self._is_stopping = False
-        #: More is due than there was room for, when that was last looked at: nobody may push in before it.
+        self._is_due = self._has_free_slot = self._is_stopping = False
+        #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
         self._is_behind = False
         self._is_open = False
 
@@ -115,13 +115,13 @@ class Executor(Generic[W]):
         stage, in_flight = self._stage, self._in_flight
         while not self._is_stopping:
             self._tools.metrics.turned(stage.name)
-            self._is_due = self._has_room = False
+            self._is_due = self._has_free_slot = False
             if not self._may_try():
                 probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
-                await self._pause(due=False, room=True, at_most=probe_in)
+                await self._pause(due=False, slot=True, at_most=probe_in)
                 continue
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
-                await self._pause(due=False, room=True)  # what was tried is not written yet: claim no more for a while
+                await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
                 continue
             was_in_trouble = self._trouble.has_begun
             found = await self._claim()
@@ -141,12 +141,12 @@ class Executor(Generic[W]):
             if found.full:
                 # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
                 # A moment's patience makes one claim of several freed slots.
-                await self._pause(due=in_flight.free > 0, room=True)
+                await self._pause(due=in_flight.free > 0, slot=True)
                 if in_flight.free < stage.slots // 2 and not self._is_stopping:
                     await trio.sleep(_GATHER_SECONDS)
             else:
                 claimed_at = trio.current_time()
-                await self._pause(due=True, room=False)
+                await self._pause(due=True, slot=False)
                 if trio.current_time() - claimed_at < _A_MOMENT_AGO and not self._is_stopping:
                     await trio.sleep(_GATHER_SECONDS)
 
@@ -157,12 +157,12 @@ class Executor(Generic[W]):
         trouble = self._trouble
         return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
 
-    async def _pause(self, *, due: bool, room: bool, at_most: float = math.inf) -> None:
-        """Wait until something is due or there is room, as asked; or for the poll (jittered), `at_most`, or the end."""
+    async def _pause(self, *, due: bool, slot: bool, at_most: float = math.inf) -> None:
+        """Wait until something is due or a slot is free, as asked; or for the jittered poll, `at_most`, or the end."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
         with trio.move_on_after(min(poll, at_most)):
             while True:
-                if (due and self._is_due) or (room and self._has_room) or self._is_stopping:
+                if (due and self._is_due) or (slot and self._has_free_slot) or self._is_stopping:
                     await trio.lowlevel.checkpoint()
                     break
                 await self._sleeping.park()
@@ -179,8 +179,8 @@ class Executor(Generic[W]):
         self._is_stopping = True
         self._sleeping.unpark_all()
 
-    def _tell_of_room(self) -> None:
-        self._has_room = True
+    def _tell_of_free_slot(self) -> None:
+        self._has_free_slot = True
         self._sleeping.unpark_all()
 
     async def _claim(self) -> Found[W]:
@@ -204,7 +204,7 @@ class Executor(Generic[W]):
     # --- What comes straight from the stage before --------------------------------------------------------------------
 
     def may_take(self, work: Any) -> bool:
-        """Whether a row that comes straight from another stage has room here, and takes it from nobody who waits."""
+        """Whether a row straight from another stage finds a free slot here, and takes it from nobody who waits."""
         stage, in_flight, lane = self._stage, self._in_flight, work.lane
         if not self._is_open or self._is_stopping or self._is_behind or self._trouble.has_begun:
             return False
@@ -223,7 +223,7 @@ class Executor(Generic[W]):
         """It does not come."""
         self._in_flight.tried(work)
         self._in_flight.end(work)
-        self._tell_of_room()
+        self._tell_of_free_slot()
 
     def go_on(self, work: Any) -> None:
         """It is claimed: try it; where we have come to an end meanwhile, it is given up."""
@@ -339,7 +339,7 @@ class Executor(Generic[W]):
     def _hand_in(self, work: W, outcome: Outcome) -> None:
         """Have the outcome written, also when we are being cancelled. What cannot be written is left to its lease."""
         self._in_flight.tried(work)
-        self._tell_of_room()
+        self._tell_of_free_slot()
         if isinstance(outcome, _NoLonger):
             self._written(work, outcome, None, LeaseLost())
             return
@@ -355,7 +355,7 @@ class Executor(Generic[W]):
     def _written(self, work: W, outcome: Outcome, taker: Taker | None, result: Outcome | Exception) -> None:
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
         self._step_seconds.observe(self._in_flight.end(work))
-        self._tell_of_room()
+        self._tell_of_free_slot()
         if isinstance(result, Exception):
             with structlog.contextvars.bound_contextvars(**self._log_context(work)):
                 self._note_failure(outcome, result)

@@ -122,6 +122,8 @@ def test_a_text_with_a_nul_is_refused_by_the_server(conn: psycopg.Connection) ->
 def test_a_day_and_a_moment_are_exact(conn: psycopg.Connection) -> None:
     moment = datetime(2026, 11, 6, 15, 0, 0, 123456, tzinfo=LOCAL)
 
-    row = conn.execute("SELECT %s::date[], %s::timestamptz[]", [days([date(2026, 2, 28)]), moments([moment])]).fetchone()
+    row = conn.execute(
+        "SELECT %s::date[], %s::timestamptz[]", [days([date(2026, 2, 28)]), moments([moment])]
+    ).fetchone()
 
     assert row == ([date(2026, 2, 28)], [moment])

@@ -39,8 +39,8 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
     return Circuits(db, probe, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
 
 
-#: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs little
-#: more than one alone.
+#: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs
+#: little more than one alone.
 _QUEUED = 16
 
 #: In the order of service: production first.

@@ -331,9 +331,8 @@ async def intend_to_send(
     Only after this returned, and said `go`, may a byte of a document go out. Saying it again changes nothing.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(
-        _INTEND, {**claims_of(works), "at": at, "leases": intervals(leases), "digests": blobs(digests)}
-    )
+    values = {**claims_of(works), "at": at, "leases": intervals(leases), "digests": blobs(digests)}
+    await cursor.execute(_INTEND, values)
     (answers,) = await cursor.fetchall()
     return list(answers)
 

@@ -13,6 +13,7 @@ from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
 from fe.store import submissions
+from fe.store.postgres.arrays import Array
 from fe.store.queue import audit, circuits, claim, outbox, pauses, workers
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import DueTenant
@@ -96,6 +97,7 @@ class Statements:
 
     def answer(self, statement: str, values: Values) -> Answer:
         """Do what a statement does. Raises KeyError for one that nobody has told us about."""
+        values = {name: value.values if isinstance(value, Array) else value for name, value in values.items()}
         if statement in self._known:
             return self._known[statement](values)
         if batch := _BATCH.match(statement):

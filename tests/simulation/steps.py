@@ -117,7 +117,7 @@ class Steps:
         return True
 
     def book_failure(self, values: Values) -> bool:
-        return self._fail(values, values["response"].obj, str(values["fate"]))
+        return self._fail(values, values["response"], str(values["fate"]))
 
     def book_number_taken(self, values: Values) -> bool:
         text = f"the number is that of another submission already, taxLogId {values['holder']}: nothing was sent"
@@ -207,7 +207,7 @@ class Steps:
         submission = self.tables.submissions[key]
         submission.track_id, submission.updated_at = values["track_id"], values["at"]
         submission.first_answer_at = submission.first_answer_at or values["at"]
-        self.record(key, values["at"], "received", {"trackId": values["track_id"], "reply": values["reply"].obj})
+        self.record(key, values["at"], "received", {"trackId": values["track_id"], "reply": values["reply"]})
         return True
 
     def book_doubt(self, values: Values) -> bool:
@@ -246,7 +246,7 @@ class Steps:
         if row is None:
             return False
         row.run_at, row.holder, row.crash_count = self.now() + values["after"], None, 0
-        submission, response = self.tables.submissions[key], values["response"].obj
+        submission, response = self.tables.submissions[key], values["response"]
         if submission.status in ("queued", "En Proceso") and submission.response != response:
             submission.status, submission.response = "En Proceso", response
             submission.updated_at = values["at"]
@@ -258,7 +258,7 @@ class Steps:
         if self.step_off(values) is None:
             return False
         self.close_sends(key, values["at"], "received", values["track_id"])
-        submission, response = self.tables.submissions[key], values["response"].obj
+        submission, response = self.tables.submissions[key], values["response"]
         submission.status, submission.response = str(values["status"]), response
         submission.track_id = values["track_id"] or submission.track_id
         submission.number_fate, submission.updated_at = str(values["fate"]), values["at"]

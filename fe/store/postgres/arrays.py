@@ -1,12 +1,13 @@
 """Arrays as parameters, written in Postgres's binary form at once.
 
-For a list psycopg looks for its type, dumps each element by itself and escapes it byte by byte: for a batch of 32 rows that
-takes twenty times as long as here (docs/performance.md). And the type it finds depends on the values, so that one
-statement is prepared under several types. Here the type is said by whoever passes the array; elements may be None.
+For a list psycopg looks for its type, dumps each element by itself and escapes it byte by byte: a statement with a
+batch of 32 rows takes several times as long as here (docs/performance.md). And the type it finds depends on the values,
+so that one statement is prepared under several types. Here the type is said by whoever passes the array; elements may
+be None.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from struct import Struct
 from typing import ClassVar
@@ -33,17 +34,19 @@ _to_json = json.JSONEncoder(allow_nan=False).encode
 
 
 class Array:
-    """A parameter. Made by the functions below."""
+    """A parameter: `values` as they were given, and as `data` how they are sent. Made by the functions below."""
 
-    __slots__ = ("data",)
+    __slots__ = ("data", "values")
     #: The array's type, and its elements', in pg_type.
     oid: ClassVar[int]
     element: ClassVar[int]
 
-    def __init__(self, elements: Sequence[bytes], *, has_null: bool = True) -> None:
+    def __init__(self, values: Sequence[object], elements: Sequence[bytes]) -> None:
         """`elements` are each a length and so many bytes, or the mark of a null."""
+        self.values = values
         if elements:
-            head = _HEAD.pack(1, has_null, self.element) + _DIMENSION.pack(len(elements), 1)
+            # That there may be nulls is said in any case: nobody looks for them but the one who reads.
+            head = _HEAD.pack(1, 1, self.element) + _DIMENSION.pack(len(elements), 1)
             self.data = head + b"".join(elements)
         else:
             self.data = _HEAD.pack(0, 0, self.element)
@@ -99,59 +102,60 @@ class _Jsonbs(Array):
     oid, element = 3807, 3802
 
 
-def booleans(values: Iterable[bool | None]) -> Array:
+def booleans(values: Sequence[bool | None]) -> Array:
     """A boolean[]."""
-    return _Booleans([_NULL if value is None else _TRUE if value else _FALSE for value in values])
+    return _Booleans(values, [_NULL if value is None else _TRUE if value else _FALSE for value in values])
 
 
-def blobs(values: Iterable[bytes | None]) -> Array:
+def blobs(values: Sequence[bytes | None]) -> Array:
     """A bytea[]."""
-    return _Bytes([_NULL if value is None else _LENGTH(len(value)) + value for value in values])
+    return _Bytes(values, [_NULL if value is None else _LENGTH(len(value)) + value for value in values])
 
 
-def int4s(values: Iterable[int | None]) -> Array:
+def int4s(values: Sequence[int | None]) -> Array:
     """An int[]. Raises struct.error for what does not fit."""
-    return _Int4s([_NULL if value is None else _INT4(4, value) for value in values])
+    return _Int4s(values, [_NULL if value is None else _INT4(4, value) for value in values])
 
 
-def int8s(values: Iterable[int | None]) -> Array:
+def int8s(values: Sequence[int | None]) -> Array:
     """A bigint[]. Raises struct.error for what does not fit."""
-    return _Int8s([_NULL if value is None else _INT8(8, value) for value in values])
+    return _Int8s(values, [_NULL if value is None else _INT8(8, value) for value in values])
 
 
-def texts(values: Iterable[str | None]) -> Array:
+def texts(values: Sequence[str | None]) -> Array:
     """A text[]; of members of a StrEnum, their values. The server refuses a text with a NUL in it."""
-    return _Texts([_NULL if value is None else _text(value) for value in values])
+    return _Texts(values, [_NULL if value is None else _text(value) for value in values])
 
 
-def days(values: Iterable[date | None]) -> Array:
+def days(values: Sequence[date | None]) -> Array:
     """A date[]."""
-    return _Days([_NULL if value is None else _DAY(4, value.toordinal() - _EPOCH_DAY) for value in values])
+    return _Days(values, [_NULL if value is None else _DAY(4, value.toordinal() - _EPOCH_DAY) for value in values])
 
 
-def moments(values: Iterable[datetime | None]) -> Array:
+def moments(values: Sequence[datetime | None]) -> Array:
     """A timestamptz[]. Raises TypeError for one without a time zone."""
-    return _Moments([_NULL if value is None else _MOMENT(8, _microseconds(value - _EPOCH)) for value in values])
+    return _Moments(values, [_NULL if value is None else _MOMENT(8, _microseconds(value - _EPOCH)) for value in values])
 
 
-def intervals(values: Iterable[timedelta | None]) -> Array:
+def intervals(values: Sequence[timedelta | None]) -> Array:
     """An interval[], of days and of what is left of one."""
     return _Intervals(
+        values,
         [
             _NULL if value is None else _INTERVAL(16, value.seconds * 1_000_000 + value.microseconds, value.days, 0)
             for value in values
-        ]
+        ],
     )
 
 
-def uuids(values: Iterable[UUID | None]) -> Array:
+def uuids(values: Sequence[UUID | None]) -> Array:
     """A uuid[]."""
-    return _Uuids([_NULL if value is None else _UUID + value.bytes for value in values])
+    return _Uuids(values, [_NULL if value is None else _UUID + value.bytes for value in values])
 
 
-def jsonbs(values: Iterable[object]) -> Array:
+def jsonbs(values: Sequence[object]) -> Array:
     """A jsonb[] of what json can write; None is null, not JSON's null. Raises as json does, and ValueError for NaN."""
-    return _Jsonbs([_NULL if value is None else _blob(_JSONB + _to_json(value).encode()) for value in values])
+    return _Jsonbs(values, [_NULL if value is None else _blob(_JSONB + _to_json(value).encode()) for value in values])
 
 
 def _text(value: str) -> bytes:

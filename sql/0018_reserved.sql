@@ -1,0 +1,2 @@
+-- Reserved: the number is another change's.
+SELECT 1;

@@ -191,7 +191,8 @@ $$;
 --   'lost'      the claim is no longer ours
 --   'in doubt'  an earlier send was never resolved (its worker died): the authority must be asked first
 -- The same claim may say so twice (its session with the authority was renewed, or nobody knows whether the first time was
--- committed): still one send. The row says so too: the lease is renewed.
+-- committed): still one send. The lease is renewed where more than a twentieth of it is over: a try ends well before its
+-- lease does (fe/actors/stages.py), and a row that is not written leaves no dead version.
 CREATE FUNCTION intend_to_send_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_leases interval[], p_digests bytea[]
 ) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -200,14 +201,21 @@ DECLARE
     answers text[];
     going uuid[];
 BEGIN
+    -- Locked, so that nobody claims it from here on; written only where too little of its lease is left.
     WITH held AS (
-        UPDATE outbox AS o
-           SET run_at = moment + b.lease
+        SELECT b.n, b.tenant_id, b.subject, b.lease, o.run_at
           FROM unnest(p_tenants, p_subjects, p_epochs, p_leases) WITH ORDINALITY
                        AS b (tenant_id, subject, epoch, lease, n)
-         WHERE o.tenant_id = b.tenant_id AND o.subject = b.subject AND o.epoch = b.epoch AND o.holder IS NOT NULL
-           AND o.stage = 'send'
-        RETURNING b.n
+         CROSS JOIN LATERAL (SELECT w.run_at
+                               FROM outbox AS w
+                              WHERE w.tenant_id = b.tenant_id AND w.subject = b.subject AND w.epoch = b.epoch
+                                AND w.holder IS NOT NULL AND w.stage = 'send'
+                                FOR UPDATE) AS o
+    ), renewed AS (
+        UPDATE outbox AS o
+           SET run_at = moment + h.lease
+          FROM held AS h
+         WHERE o.tenant_id = h.tenant_id AND o.subject = h.subject AND h.run_at < moment + h.lease * 0.95
     )
     SELECT array_agg(CASE
                      WHEN held.n IS NULL THEN 'lost'

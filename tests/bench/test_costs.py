@@ -24,7 +24,7 @@ PER_DOCUMENT = {
     "statements": 11.9,
     "round trips": 11.1,
     "commits": 6.2,
-    "WAL bytes": 14_600.0,
+    "WAL bytes": 12_400.0,
     "dead row versions": 11.5,
 }
 #: And of a process that has nothing to do, with the default settings.

@@ -189,7 +189,7 @@ class Steps:
         key, row = _key(values), self.ours(values)
         if row is None or row.stage != "send":
             return "lost"
-        row.run_at = self.now() + values["lease"]
+        row.run_at = self.now() + values["lease"] if row.run_at < self.now() + values["lease"] * 0.95 else row.run_at
         if any(send.epoch != values["epoch"] and send.outcome in OPEN for send in self.sends_of(key)):
             return "in doubt"
         if (*key, values["epoch"]) not in self.tables.sends:

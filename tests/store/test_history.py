@@ -280,3 +280,29 @@ async def test_an_id_lies_in_the_partition_of_the_month_it_was_made_in(db: Datab
     homes = await partitions(db)
 
     assert [homes[new.submission_id] for new in made] == ["submissions_2026_11", "submissions_2026_12"]
+
+
+@pytest.mark.parametrize("at", [datetime(2033, 5, 5, tzinfo=UTC), MONTHS[1]], ids=["a new month", "one of the first"])
+async def test_a_signed_document_is_compressed_in_its_row(db: Database, at: datetime) -> None:
+    content = b"".join(b"<Item><Number>%d</Number><Name>%x</Name></Item>" % (n, n * 7919) for n in range(100))
+    await rows(db, "SELECT ensure_month(%(at)s)", at=at)
+    await rows(
+        db,
+        """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+           VALUES (7, uuid_floor(%(at)s), 'signed', %(content)s)""",
+        at=at,
+        content=content,
+    )
+
+    (kept,) = await rows(
+        db,
+        """SELECT d.content, d.tableoid::regclass::text AS month, pg_column_size(d.content) AS size,
+                  pg_relation_size(c.reltoastrelid) AS beside
+             FROM submission_documents AS d
+             JOIN pg_class AS c ON c.oid = d.tableoid""",
+    )
+
+    assert kept["month"] != "submission_documents_default"
+    assert kept["content"] == content
+    assert kept["size"] < len(content) / 2
+    assert kept["beside"] == 0

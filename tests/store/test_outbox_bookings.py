@@ -374,6 +374,15 @@ async def test_the_intent_is_committed_with_the_digest_of_the_bytes_and_renews_t
     assert (await story(db, work.subject))[-1] == "sending"
 
 
+async def test_a_lease_that_was_made_a_moment_ago_is_not_written_again(db: Database) -> None:
+    work = await claimed(db, Stage.SEND)
+    before = await row(db, "SELECT ctid::text, run_at FROM outbox")
+
+    await intend(db, work)
+
+    assert await row(db, "SELECT ctid::text, run_at FROM outbox") == before
+
+
 async def test_the_same_claim_may_announce_twice_and_is_one_send(db: Database) -> None:
     work = await announced(db)
 

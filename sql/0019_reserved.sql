@@ -1,2 +1,0 @@
--- Reserved: this number is another change's.
-SELECT 1;

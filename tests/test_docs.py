@@ -17,7 +17,7 @@ from tests.cli.running import environment
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 #: Made by machines, from the code that they speak of.
-GENERATED = {ROOT / "docs" / "conformance.md"}
+GENERATED = {ROOT / "docs" / "conformance.md", ROOT / "docs" / "security" / "asvs.md"}
 
 _OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
 _PRODUCTION = (
@@ -80,6 +80,7 @@ BY_HAND = {
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",
     "python -m tests.http.conformance": "its own test compares the page",
+    "python -m tests.asvs": "its own test compares the page",
     "python -m tests.lifecycle.page": "its own test compares the page",
     "python -m tests.http.storm": "the long form of tests/http/test_schemathesis.py",
     "python -m tests.simulation": "one world of it is run by tests/simulation/test_simulation.py",

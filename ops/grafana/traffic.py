@@ -128,9 +128,12 @@ OVERVIEW = Dashboard(
         ),
         "Saturation": (
             Panel(
-                "Requests in work",
-                "Per process; at FE_MAX_IN_FLIGHT it turns requests away with 503.",
-                {"{{instance}}": f"fe_http_in_flight{{{INSTANCE}}}"},
+                "Requests in work, and connections",
+                "Per process; at FE_MAX_IN_FLIGHT, or FE_MAX_CONNECTIONS, it turns away with 503.",
+                {
+                    "{{instance}}": f"fe_http_in_flight{{{INSTANCE}}}",
+                    "connections {{instance}}": f"fe_http_connections{{{INSTANCE}}}",
+                },
                 core=True,
             ),
             Panel(

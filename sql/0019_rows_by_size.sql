@@ -36,7 +36,7 @@ BEGIN
     IF p_parent = 'submissions' THEN
         -- A submission comes in with a third of what it becomes, and is changed three times: there is room for that on its
         -- page, so that a change is the few bytes that are new, and no index hears of it unless it holds what changed.
-        EXECUTE format('ALTER TABLE %I SET (fillfactor = 25)', p_child);
+        EXECUTE format('ALTER TABLE %I SET (fillfactor = 35)', p_child);
     ELSIF p_parent = 'sends' THEN
         EXECUTE format('ALTER TABLE %I SET (fillfactor = 80)', p_child);
     ELSIF p_parent = 'submission_documents' THEN

@@ -57,6 +57,8 @@ def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str])
     events = re.findall(r"\brecord_event(?:_batch)?\([^']*'(\w+)'", body)
     recorded = re.findall(r"\brecord_event(?:_batch)?\(", body)
     assert len(events) == len(recorded), f"{name}: an event whose kind is no constant"
+    if values := _inserted(body, "submission_events"):
+        events += _values(values["kind"], body)
     return Effects(
         frozenset(_places(body)).union(*(one.to for one in called)),
         frozenset(_known(value, Status) for one in status for value in _values(one, body)).union(

@@ -45,6 +45,7 @@ SOON = timedelta(seconds=30)
 #: What each function of the database brings about. (REMARKED is written beside them: see the statements in Python.)
 OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "accept_submission": (StepOutcome.ACCEPTED,),
+    "accept_submissions": (StepOutcome.ACCEPTED,),
     "book_signed_batch": (StepOutcome.SIGNED, StepOutcome.NUMBER_TAKEN),
     "book_number_taken_batch": (StepOutcome.NUMBER_TAKEN,),
     "book_failure_batch": (StepOutcome.FAILED, StepOutcome.NUMBER_TAKEN),
@@ -156,6 +157,8 @@ def said_or(values: frozenset[str], written: frozenset[str]) -> frozenset[str]:
         ("discard_dead_letter", "ELSE 'reusable'", "ELSE 'used'"),
         ("replay_dead_letter", "dead.stage;", "'sign';"),
         ("accept_submission", "'sign'", "'send'"),
+        ("accept_submissions", "'sign'", "'send'"),
+        ("accept_submissions", "'accepted', x.detail,", "'signed', x.detail,"),
     ],
 )
 def test_a_function_that_wrote_something_else_would_be_seen(
@@ -356,6 +359,7 @@ async def brought_to(db: Database, move: Move) -> Work:
 def test_every_move_of_the_table_is_driven() -> None:
     assert {(name, outcome) for name, outcomes in OUTCOMES.items() for outcome in outcomes} == {
         ("accept_submission", StepOutcome.ACCEPTED),
+        ("accept_submissions", StepOutcome.ACCEPTED),
         ("book_number_taken_batch", StepOutcome.NUMBER_TAKEN),  # which book_signed calls
         *DRIVES,
     }
@@ -392,11 +396,15 @@ async def test_what_the_table_does_not_change_stays_whatever_it_was(
         assert (after.status, after.fate) == (move.status or Status.PROCESSING, move.fate or NumberFate.UNKNOWN), move
 
 
-async def test_acceptance_does_what_the_table_says(db: Database) -> None:
+@pytest.mark.parametrize("together", [False, True])
+async def test_acceptance_does_what_the_table_says(db: Database, together: bool) -> None:
     (move,) = (move for move in MOVES if move.outcome is StepOutcome.ACCEPTED)
     new = new_submission(await make_tenant(db))
 
-    await db.run(submissions.accept, new, AT)
+    if together:
+        await db.run(submissions.accept_many, [(new, AT)])
+    else:
+        await db.run(submissions.accept, new, AT)
 
     after = await look(db, new.submission_id)
     assert (after.place, after.status, after.fate, after.events) == (move.to, move.status, move.fate, 1)

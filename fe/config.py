@@ -201,7 +201,7 @@ class Settings(BaseSettings):
     authority_timeout: float = Field(20.0, gt=0, le=35, description="seconds for one exchange with the authority")
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 
-    sign_slots: int = Field(4, ge=1, description="documents signed at once per process")
+    sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")

@@ -25,6 +25,15 @@ SIGNING = Dashboard(
                 core=True,
             ),
         ),
+        "Keys": (
+            Panel(
+                "Private keys unsealed",
+                "At most once a minute for each that signs. `failed`: another key-encryption key, or changed bytes.",
+                {"{{outcome}}": rate("fe_certificates_unsealed_total", INSTANCE, by="outcome")},
+                unit="ops",
+                width=24,
+            ),
+        ),
         "Certificates": (
             Panel(
                 "Certificates in use, by time left",

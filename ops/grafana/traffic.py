@@ -208,7 +208,8 @@ SECURITY = Dashboard(
         "Refused at the door": (
             Panel(
                 "Refused input, by reason",
-                "`json`, `xml`: cannot be read; `document`: cannot become a document; `request`: a wrong field.",
+                "`json`, `xml`: cannot be read; `document`: cannot become a document; `request`: a wrong field; "
+                "`issuer`: another tenant's RNC.",
                 {"{{reason}}": rate("fe_input_refused_total", INSTANCE, by="reason")},
                 unit="reqps",
                 width=12,

@@ -371,7 +371,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=(), metavar="ATTACK")
     parser.add_argument("--short", action="store_true", help="one round of short phases")
     arguments = parser.parse_args()
-    seconds, rounds = (3.0, 1) if arguments.short else (arguments.seconds, arguments.rounds)
+    seconds, rounds = (2.0, 1) if arguments.short else (arguments.seconds, arguments.rounds)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         dsn = start_embedded(Path(folder) / "postgres", keep=False)
         migrate(dsn)

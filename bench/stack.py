@@ -257,6 +257,11 @@ def open_stack(
             "FE_AUTHORITY_FC_URL": where["fc"],
             "FE_AUTHORITY_STATUS_URL": where["status"],
             "FE_GRACE_SECONDS": "5",
+            # One tenant brings all there is.
+            "FE_TENANT_DOCUMENTS_A_MINUTE": "0",
+            "FE_TENANT_DOCUMENTS_A_DAY": "0",
+            "FE_TENANT_BYTES_A_MINUTE": "0",
+            "FE_TENANT_BYTES_A_DAY": "0",
             **(settings or {}),
         }
         subprocess.run(

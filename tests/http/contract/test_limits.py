@@ -89,7 +89,8 @@ async def test_a_lockout_that_malformed_logins_begin_is_counted_once(front: Runn
     with capture_logs() as said:
         async with front.client() as client:
             for number in range(33):
-                assert (await client.post("/login", content=b"{")).status_code == 400
+                # Whoever is locked out is told so before anything is read of what it sends.
+                assert (await client.post("/login", content=b"{")).status_code == (429 if number >= 30 else 400)
                 assert lockouts() == (1 if number >= 30 else 0)
 
     (event,) = (one for one in said if one["event"] == "a login lockout began")
@@ -106,7 +107,7 @@ async def test_logins_are_told_with_address_and_key_and_never_with_the_secret(fr
             await client.post("/login", json={"apiKeyId": long, "apiSecret": "c0ffee"})
             await tries(client, 5, key.api_key_id)
 
-    told = [(one["event"], one["api_key_id"], one["address"]) for one in said if "login" in one["event"]]
+    told = [(one["event"], one["api_key_id"], one["address"]) for one in said if "api_key_id" in one]
     assert told[:3] == [
         ("a login succeeded", key.api_key_id, "127.0.0.1"),
         ("a login was refused", key.api_key_id, "127.0.0.1"),

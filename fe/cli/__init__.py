@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import logging
 import sys
 from types import TracebackType
 
@@ -78,7 +77,10 @@ def cli(debug: bool, parent_pipe: int | None) -> None:
     Settings come from the environment: every FE_* variable is in docs/configuration.md. Without FE_DATABASE_URL the
     embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
     """
-    logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, format="fe: %(message)s")
+    from fe.monitoring.log import configure_logging  # not for `fe --help`
+
+    # What commands say is for people and programs, on stdout; a log beside it would spoil the one for the other.
+    configure_logging("debug" if debug else "critical", human=True)
     if parent_pipe is not None:
         from fe.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
 

@@ -86,8 +86,10 @@ async def test_every_command_of_the_page_does_what_it_is_there_for(
     settings = {
         "FE_DATABASE_URL": fe.dsn,
         "FE_DATA_DIR": str(fe.folder),
+        "FE_DEVELOPMENT": "1",
         "FE_AUTHORITY_ECF_URL": simulator.at.ecf,
         "FE_AUTHORITY_FC_URL": simulator.at.fc,
+        "FE_AUTHORITY_STATUS_URL": simulator.at.ecf,
         "ID": str(died if name == "poison-document" else one),
         "OTHER": str(other),
     }

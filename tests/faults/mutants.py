@@ -48,14 +48,13 @@ MUTANTS: dict[str, Mutant] = {
     "draws-without-a-lock": Mutant(
         "I5",
         edit=(
-            "draw_number",
-            "SET current_number = q.current_number + 1",
-            "SET current_number = (SELECT o.current_number + 1 FROM sequences AS o, pg_sleep(0.03)"
-            " WHERE (o.tenant_id, o.environment, o.prefix) = (p_tenant, p_environment, p_prefix))",
+            "accept_submissions",
+            "FOR NO KEY UPDATE",
+            "AND pg_sleep(0.03)::text = ''",
         ),
         per_second=60.0,
     ),
-    "forgets-to-tell": Mutant("I6", edit=("book_verdict", "'verdict'", "'processing'"), seconds=2),
+    "forgets-to-tell": Mutant("I6", edit=("book_verdict_batch", "'verdict'", "'processing'"), seconds=2),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),

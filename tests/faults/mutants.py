@@ -19,8 +19,8 @@ class Mutant:
 
     invariant: str
     bug: str = "as-it-is"
-    #: Text of a database function that is replaced: function, what stands there, what then does.
-    edit: tuple[str, str, str] | None = None
+    #: Texts of database functions that are replaced: function, what stands there, what then does.
+    edits: Sequence[tuple[str, str, str]] = ()
     deck: Mapping[str, int] = field(default_factory=dict)
     #: Faults that the authority is told at the beginning.
     faults: Sequence[Mapping[str, object]] = ()
@@ -47,20 +47,25 @@ MUTANTS: dict[str, Mutant] = {
     "sleeps-and-sends": Mutant("I3", "sleeps-and-sends", deck={"nap actors": 1}, seconds=40, every=2.0, drain=40),
     "draws-without-a-lock": Mutant(
         "I5",
-        edit=(
-            "accept_submissions",
-            "FOR NO KEY UPDATE",
-            "AND pg_sleep(0.03)::text = ''",
+        edits=(  # alone, and many at once; and nobody looks a second time whether the number is another's
+            ("number_is_free", "RETURN NOT EXISTS", "RETURN true OR NOT EXISTS"),
+            (
+                "draw_number",
+                "SET current_number = q.current_number + 1",
+                "SET current_number = (SELECT o.current_number + 1 FROM sequences AS o, pg_sleep(0.03)"
+                " WHERE (o.tenant_id, o.environment, o.prefix) = (p_tenant, p_environment, p_prefix))",
+            ),
+            ("accept_submissions", "FOR NO KEY UPDATE", "AND pg_sleep(0.03)::text = ''"),
         ),
         per_second=60.0,
     ),
-    "forgets-to-tell": Mutant("I6", edit=("book_verdict_batch", "'verdict'", "'processing'"), seconds=2),
+    "forgets-to-tell": Mutant("I6", edits=[("book_verdict_batch", "'verdict'", "'processing'")], seconds=2),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),
     "remembers-keys-for-ever": Mutant("I9", "remembers-keys-for-ever", seconds=42, per_second=2.0),
     "lets-names-be-used-twice": Mutant(
-        "I10", edit=("accept_submission", "IF NOT FOUND THEN", "IF false THEN"), quick=True
+        "I10", edits=[("accept_submission", "IF NOT FOUND THEN", "IF false THEN")], quick=True
     ),
     "renews-the-hold": Mutant("I11", "renews-the-hold", seconds=1, per_second=2.0),
     "believes-every-duplicate": Mutant(
@@ -110,16 +115,14 @@ def hunt(name: str, seed: int) -> Caught:
 
 def _editor(mutant: Mutant) -> Callable[[str], None]:
     def edit(dsn: str) -> None:
-        if mutant.edit is None:
-            return
-        function, before, after = mutant.edit
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            row = conn.execute("SELECT pg_get_functiondef(%s::regproc)", [function]).fetchone()
-            assert row is not None
-            text: str = row[0]
-            if before not in text:
-                raise LookupError(f"{function} does not say {before!r} any more: this mutant needs another bug")
-            conn.execute(text.replace(before, after, 1).encode())
+        for function, before, after in mutant.edits:
+            with psycopg.connect(dsn, autocommit=True) as conn:
+                row = conn.execute("SELECT pg_get_functiondef(%s::regproc)", [function]).fetchone()
+                assert row is not None
+                text: str = row[0]
+                if before not in text:
+                    raise LookupError(f"{function} does not say {before!r} any more: this mutant needs another bug")
+                conn.execute(text.replace(before, after, 1).encode())
 
     return edit
 

@@ -11,10 +11,10 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.store import received
+from fe.store import receivers, spent_seeds
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, rows
 from tests.http.clauses import clause
@@ -41,7 +41,7 @@ FIELDS = (
 async def reception(dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId) -> Any:
     """Where suppliers reach the tenant of these tests."""
     await make_certificate(db, tenant)
-    await db.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:
         yield await start_reception(nursery, db, reception_db, tenant=tenant)
 
@@ -237,4 +237,4 @@ async def test_on_the_schema_of_the_release_before_nothing_was_received(
     assert (await api.get("/received")).json()["items"] == []
     assert (await api.get(f"/received/{uuid4()}/xml")).json() == {"found": False}
     assert (await api.get(f"/invoices/{subject}")).json()["status"] == "Aceptado"
-    await db.run(received.forget_spent_seeds)
+    await db.run(spent_seeds.forget)

@@ -57,9 +57,8 @@ class Accepted:
     numbers_left: int | None = None
 
 
-# All the columns there are: on the schema of the release before they are fewer.
 _ACCEPT = """
-    SELECT *
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)

@@ -26,7 +26,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import claim as claims
 from fe.store.queue import outbox, workers
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
@@ -148,8 +148,10 @@ def never_looks_after_the_dead() -> None:
     async def claim(*args: Any, **options: Any) -> list[Work]:
         return await _claim(*args, **{**options, "lease": timedelta(hours=1)})
 
-    async def together(conn: Conn, stage: str, rooms: Sequence[Room], terms: Terms) -> Sequence[LaneClaim[Work]] | None:
-        return await claim_together(conn, stage, rooms, replace(terms, lease=timedelta(hours=1)))
+    async def together(
+        conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+    ) -> Sequence[LaneClaim[Work]]:
+        return await claim_together(conn, stage, lanes, replace(terms, lease=timedelta(hours=1)))
 
     workers.rescue = rescue
     outbox.claim = claim

@@ -196,19 +196,19 @@ class Statements:
 
     def _claim_together(self, values: Values) -> Answer:
         lanes = (
-            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "rooms", "left_to_others")
+            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "free", "left_to_others")
         )
         busy = Counter(zip(map(int, _words(values["busy"])), _words(values["busy_in"]), strict=True))
         many, found = 0, list[tuple[Any, ...]]()
         for number, (environment, host, after, floor, room, left) in enumerate(zip(*lanes, strict=True), start=1):
             capacity = min(min(values["slots"] - many, int(room)) - int(left), values["at_most"] - many)
-            enough = min(values["scope"], max(capacity, 0) + busy.total() // values["most"] + 1)
+            enough = min(values["scope"], max(capacity, 0) + busy.total() // values["max_per_tenant"] + 1)
             lane = {"stage": values["stage"], "environment": environment, "host": host}
             since = datetime.fromisoformat(floor)
             due = self._due_of_lane(values["stage"], environment, host, int(after), since)[:enough]
             if not due:
                 continue
-            most = {tenant: values["most"] - busy[tenant, environment] for tenant in due}
+            most = {tenant: values["max_per_tenant"] - busy[tenant, environment] for tenant in due}
             served = [tenant for tenant in due if most[tenant] > 0][: max(capacity, 0)]
             weights = [DueTenant(tenant, self.tables.weights[tenant]) for tenant in served]
             shares = [

@@ -38,7 +38,7 @@ from fe.store.postgres.errors import StoreError
 from fe.store.postgres.session import SERVER_SETTINGS
 from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
 from fe.store.queue.audit import OperatorAction
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
@@ -340,9 +340,11 @@ class Conformance(RuleBasedStateMachine):
         if len(set(moments)) < len(moments):
             slots = most = 100  # which of two that fall due together comes first is nobody's promise
             busy = {}
-        rooms = [Room(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES]
+        lanes = [
+            LaneCapacity(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES
+        ]
         terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
-        for claim in self.both.run(_claims, stage, rooms, terms):
+        for claim in self.both.run(_claims, stage, lanes, terms):
             self.works += claim.works
         self.floors = {}
 
@@ -558,10 +560,9 @@ class Conformance(RuleBasedStateMachine):
         self.both.compare()
 
 
-async def _claims(conn: Conn, stage: Stage, rooms: list[Room], terms: Terms) -> list[LaneClaim[Work]]:
+async def _claims(conn: Conn, stage: Stage, lanes: list[LaneCapacity], terms: Terms) -> list[LaneClaim[Work]]:
     """The claim of all lanes, its rows in an order; the memory knows nothing of what signing needs."""
-    claims = await claim_together(conn, stage, rooms, terms)
-    assert claims is not None
+    claims = await claim_together(conn, stage, lanes, terms)
     return [replace(claim, works=sorted((_for_comparison(work) for work in claim.works), key=repr)) for claim in claims]
 
 

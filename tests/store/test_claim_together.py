@@ -15,7 +15,7 @@ from fe.queue.claims import _lane_by_lane, divide
 from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, tables
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
@@ -77,8 +77,8 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
     lanes = spread.sample(LANES, spread.randint(1, 9))
     floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000]))
     slots, most = spread.choice([1, 3, 8, 100]), spread.choice([1, 3, 75])
-    rooms = [
-        Room(
+    capacities = [
+        LaneCapacity(
             lane,
             spread.choice([TenantId(0), *known]),
             floor,
@@ -91,8 +91,8 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
     terms = Terms(LEASE, "me", slots, spread.choice([1, slots]), spread.choice([2, 64]), most, busy)
 
     for stage in (Stage.SEND, Stage.TRACK):
-        together = await rolled_back(worker_db, claim_together, stage, rooms, terms)
-        apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, rooms, terms)
+        together = await rolled_back(worker_db, claim_together, stage, capacities, terms)
+        apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, capacities, terms)
         assert plain(together) == plain(apart)
 
 
@@ -119,8 +119,7 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
 async def claimed(db: Database, stage: Stage, lane: OutboxLane) -> dict[UUID, Work]:
     """Claim all there is in a lane, by the subjects."""
     terms = Terms(LEASE, "me", 100, 100, 64, 100, {})
-    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), tables.ALWAYS, 100, 0)], terms)
-    assert claims is not None
+    claims = await db.run(claim_together, stage, [LaneCapacity(lane, TenantId(0), tables.ALWAYS, 100, 0)], terms)
     return {work.subject: work for claim in claims for work in claim.works}
 
 
@@ -234,13 +233,3 @@ async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker
     assert isinstance(work.input, TrackFacts)
     assert work.input == await db.run(submissions.track_facts, work)
     assert work.input.maybe_adopted is (fate == "unknown")
-
-
-async def test_on_the_schema_before_it_cannot_and_says_so(worker_db: Database, db: Database) -> None:
-    await rows(db, "DROP FUNCTION claim_with_input")
-    terms = Terms(LEASE, "me", 1, 1, 64, 1, {})
-
-    assert (
-        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), tables.ALWAYS, 1, 0)], terms)
-        is None
-    )

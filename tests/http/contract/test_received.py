@@ -11,7 +11,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.store import receivers, spent_seeds
+from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
 from fe.store.receivers import Receiver
@@ -222,19 +222,3 @@ async def test_what_the_buyer_said_is_shown_with_the_submission(
     assert (await reception.approve(approval("E310000000001", THEIRS, state=state))).status_code == 200
 
     assert (await api.get(f"/invoices/{subject}")).json() == before | shown
-
-
-async def test_on_the_schema_of_the_release_before_nothing_was_received(
-    api: httpx.AsyncClient, db: Database, tenant: TenantId
-) -> None:
-    """This release runs before its migrations, too."""
-    subject = await make_submission(db, tenant, environment=Environment.TESTECF)
-    await accept(db, subject)
-    for function in ("keep_received", "keep_approval"):
-        await rows(db, f"DROP FUNCTION {function}")
-    await rows(db, "DROP TABLE receivers, received, acknowledgements, received_approvals, spent_seeds")
-
-    assert (await api.get("/received")).json()["items"] == []
-    assert (await api.get(f"/received/{uuid4()}/xml")).json() == {"found": False}
-    assert (await api.get(f"/invoices/{subject}")).json()["status"] == "Aceptado"
-    await db.run(spent_seeds.forget)

@@ -12,9 +12,9 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.queue.claims import _lane_by_lane, divide
-from fe.store import submissions, tenants
+from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import outbox, tables
+from fe.store.queue import outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
@@ -155,7 +155,7 @@ async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(work
     assert set(works) == set(subjects)
     for work in works.values():
         assert isinstance(work.input, SigningInput)
-        assert ordered(work.input) == ordered(await db.run(submissions.signing_input, work))
+        assert ordered(work.input) == ordered(await db.run(steps.signing_input, work))
     given = works[subjects[2]].input
     assert isinstance(given, SigningInput)
     assert [holder.submission_id for holder in given.holders] == [subjects[0]]
@@ -197,7 +197,7 @@ async def test_a_document_to_be_sent_comes_with_its_bytes(summary: bool, worker_
     work = (await claimed(worker_db, Stage.SEND, OutboxLane(Environment.ECF, "fc" if summary else "ecf")))[subject]
 
     assert isinstance(work.input, OutgoingDocument)
-    assert work.input == await db.run(submissions.outgoing_document, work)
+    assert work.input == await db.run(steps.outgoing_document, work)
     assert work.input.is_summary is summary
 
 
@@ -208,7 +208,7 @@ async def test_a_large_document_is_left_to_be_asked_for(worker_db: Database, db:
     work = (await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF)))[signing]
 
     assert work.input is None
-    assert len((await db.run(submissions.signing_input, work)).original) == 65_537
+    assert len((await db.run(steps.signing_input, work)).original) == 65_537
 
 
 async def test_a_code_that_nobody_knows_keeps_no_other_row_from_its_input(worker_db: Database, db: Database) -> None:
@@ -231,5 +231,5 @@ async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker
     work = (await claimed(worker_db, Stage.TRACK, OutboxLane(Environment.ECF, "ecf")))[subject]
 
     assert isinstance(work.input, TrackFacts)
-    assert work.input == await db.run(submissions.track_facts, work)
+    assert work.input == await db.run(steps.track_facts, work)
     assert work.input.maybe_adopted is (fate == "unknown")

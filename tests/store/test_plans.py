@@ -23,7 +23,7 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
-from fe.store.queue import diagnosis, outbox, tables
+from fe.store.queue import diagnosis, outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
@@ -267,7 +267,7 @@ async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
 
 async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
     async def ask(conn: Conn) -> None:
-        await submissions.reconcile_facts(conn, await some_work(conn))
+        await steps.reconcile_facts(conn, await some_work(conn))
 
     async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)
@@ -328,7 +328,7 @@ async def test_years_of_partitions_do_not_make_signing_read_all_of_a_tenants_mon
         conn.execute("SELECT ensure_month(%s - make_interval(months => n)) FROM generate_series(4, 26) AS n", (NOW,))
 
     async def ask(conn: Conn) -> None:
-        await submissions.signing_input(conn, await some_work(conn))
+        await steps.signing_input(conn, await some_work(conn))
 
     async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)

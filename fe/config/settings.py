@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
     reception_threads: int = Field(
-        2, ge=1, description="suppliers' documents judged or acknowledged at once per process"
+        2, ge=1, description="suppliers' documents checked or acknowledged at once per process"
     )
     reception_calls_per_second: float = Field(
         20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"

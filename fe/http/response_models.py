@@ -234,7 +234,7 @@ class Stretch(TypedDict):
 
 
 @_closed
-class Received(TypedDict):
+class ReceivedItem(TypedDict):
     """A document that a supplier issued to the tenant."""
 
     id: Uuid
@@ -260,7 +260,7 @@ class ReceivedPage(TypedDict):
     page: int
     limit: int
     total: int
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
@@ -269,7 +269,7 @@ class ReceivedStretch(TypedDict):
     """What follows a cursor."""
 
     limit: int
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: str | None
 
 
@@ -395,7 +395,7 @@ XML = ResponseModel(Xml)
 TIMELINE = ResponseModel(Timeline)
 PAGE = ResponseModel(Page)
 STRETCH = ResponseModel(Stretch)
-RECEIVED = ResponseModel(Received)
+RECEIVED = ResponseModel(ReceivedItem)
 RECEIVED_PAGE = ResponseModel(ReceivedPage)
 RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
 RECEIVED_XML = ResponseModel(ReceivedXml)

@@ -118,7 +118,7 @@ class Executor(Generic[W]):
             self._is_due = self._has_free_slot = False
             if not self._may_try():
                 probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
-                await self._pause(due=False, slot=True, at_most=probe_in)
+                await self._pause(due=False, slot=True, max_seconds=probe_in)
                 continue
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
                 await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
@@ -157,10 +157,10 @@ class Executor(Generic[W]):
         trouble = self._trouble
         return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
 
-    async def _pause(self, *, due: bool, slot: bool, at_most: float = math.inf) -> None:
-        """Wait until something is due or a slot is free, as asked; or for the jittered poll, `at_most`, or the end."""
+    async def _pause(self, *, due: bool, slot: bool, max_seconds: float = math.inf) -> None:
+        """Wait until something is due or a slot is free, as asked; or the jittered poll, `max_seconds`, or the end."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
-        with trio.move_on_after(min(poll, at_most)):
+        with trio.move_on_after(min(poll, max_seconds)):
             while True:
                 if (due and self._is_due) or (slot and self._has_free_slot) or self._is_stopping:
                     await trio.lowlevel.checkpoint()
@@ -185,13 +185,13 @@ class Executor(Generic[W]):
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
-        at_most = 1 if self._trouble.has_begun else None
+        max_rows = 1 if self._trouble.has_begun else None
         try:
             if trio.current_time() >= self._floors_until:
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
             found = await tools.db.run(
-                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, at_most=at_most
+                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
             )
         except DatabaseUnavailable as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)

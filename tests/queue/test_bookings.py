@@ -11,7 +11,7 @@ import psycopg
 import pytest
 import trio
 
-from fe.actors.outcomes import Decided, Intent, NumberTaken, Received, Signed, Unresolved
+from fe.actors.outcomes import Decided, Intent, LostNumber, Received, Signed, Unresolved
 from fe.actors.writers import submission_kind
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType, Environment, Host
@@ -249,7 +249,7 @@ async def test_a_number_that_was_taken_meanwhile_ends_it_and_gives_the_slot_back
 
     assert two.sent == []
     assert (
-        two.tools.metrics.registry.get_sample_value("fe_steps_total", {"stage": "sign", "outcome": NumberTaken().name})
+        two.tools.metrics.registry.get_sample_value("fe_steps_total", {"stage": "sign", "outcome": LostNumber().name})
         == 1
     )
 

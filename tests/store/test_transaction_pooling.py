@@ -27,6 +27,7 @@ from fe.store.postgres.session import SERVER_SETTINGS, settings_of
 from fe.store.postgres.trio_connection import TrioDriver
 from fe.store.queue import outbox
 from tests.factories import bookings
+from tests.factories.bookings import DOCUMENT
 from tests.factories.tenants import (
     ACCEPTED_AT,
     LEASE,
@@ -39,7 +40,6 @@ from tests.factories.tenants import (
     take,
 )
 from tests.store.race import plain
-from tests.store.test_outbox_bookings import DOCUMENT
 from tests.system.pooler import needs_pgbouncer, pgbouncer, pooler_version
 
 pytestmark = needs_pgbouncer

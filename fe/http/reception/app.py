@@ -26,6 +26,7 @@ from fe.http.route_types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
+from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import Trust
@@ -144,21 +145,10 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
             except RequestTimeout:
                 raise ApiError(408, f"the body did not arrive within {BODY_SECONDS} s", (_CLOSE,)) from None
 
-        return _respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
+        return respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
 
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app.add_url_rule("/", "root", view, methods=methods, strict_slashes=False)
     app.add_url_rule("/<path:path>", "any", view, methods=methods, strict_slashes=False)
-    app.register_error_handler(HTTPException, _refuse)
+    app.register_error_handler(HTTPException, refuse)
     return app
-
-
-async def _refuse(error: HTTPException) -> Response:
-    problem = describe(error)
-    return _respond(ApiReply(problem.status, problem.body, problem.headers))
-
-
-def _respond(reply: ApiReply) -> Response:
-    response = Response(reply.body, reply.status, content_type="application/json")
-    response.headers.update(reply.headers)
-    return response

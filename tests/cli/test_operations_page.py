@@ -231,7 +231,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
         assert why.startswith(f"fe: FE_METRICS_BIND: cannot listen on {moved['front']}: ")
         # ops/runbooks/wakeups-unheard.md: three for each front, two for each process with actors.
         (listening, *_) = (block for block in blocks_of(runbook("wakeups-unheard"), "sql") if "LISTEN" in block)
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             while len(machine.ask("fe_actors_login", listening)) < 2 * 3 + 2 * 2:  # noqa: ASYNC110  (others' work)
                 await trio.sleep(0.1)
         assert len(machine.ask("fe_actors_login", listening)) == 2 * 3 + 2 * 2

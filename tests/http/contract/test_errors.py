@@ -209,7 +209,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
                     await conn.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS true'.encode())
 
                 await server.run(reopen)
-            with trio.fail_after(10):
+            with trio.fail_after(60):
                 while (again := await api.get("/ncf")).status_code != 200:  # noqa: ASYNC110  (only the front knows)
                     await trio.sleep(0.2)
         serving.cancel_scope.cancel()

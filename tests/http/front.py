@@ -117,7 +117,7 @@ class Running:
     async def client(self, token: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with httpx.AsyncClient(
-            base_url=self.base_url, headers=headers, timeout=40, transport=whole_requests(), trust_env=False
+            base_url=self.base_url, headers=headers, timeout=PATIENCE, transport=whole_requests(), trust_env=False
         ) as client:
             yield client
 

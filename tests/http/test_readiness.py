@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE, until
 
 
 async def ask(front: Running) -> tuple[int, str]:
-    async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
     return answer.status_code, answer.json().get("message", "")
 

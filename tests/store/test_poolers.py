@@ -138,7 +138,7 @@ def test_the_service_and_its_commands_work_behind_a_pooler_of_sessions(fe: Fe) -
         with running(fe, database_url=pooled, database_connections="3") as (process, url):
             assert httpx.get(f"{url}/readyz", timeout=20).json() == {"status": "ready"}
             process.terminate()
-            process.wait(timeout=30)
+            process.wait(timeout=120)
     assert process.returncode == 0
 
 

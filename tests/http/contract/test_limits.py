@@ -20,7 +20,7 @@ from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, make_key
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 WRONG = {"apiSecret": "0" * 64}
 
@@ -228,7 +228,9 @@ async def test_four_processes_count_together_and_a_restart_forgets_nothing(
         statuses: list[int] = []
 
         async def attack(port: int, api_key_id: ApiKeyId, count: int) -> None:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1/fe", trust_env=False) as client:
+            async with httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{port}/api/v1/fe", trust_env=False, timeout=PATIENCE
+            ) as client:
                 statuses.extend(await tries(client, count, api_key_id))
 
         async with trio.open_nursery() as attackers:

@@ -1,34 +1,16 @@
 """One claim booked by itself, as a batch of one, by the functions that the actors use."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
-from fe.ecf.catalogue import EcfType, Host
-from fe.identifiers import CertificateId, TrackId
+from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost, StoreError
 from fe.store.queue import outbox, steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
-from tests.factories.tenants import SIGNED
-
-#: What signing made of a credit fiscal invoice.
-DOCUMENT = SignedDocument(
-    certificate_id=CertificateId(UUID(int=7)),
-    signed=SIGNED,
-    sent=None,
-    host=Host.ECF,
-    ecf_type=EcfType.CREDIT_FISCAL,
-    issuer_rnc="131880738",
-    buyer_rnc="2",
-    security_code="AbC1+/",
-    qr_code_url=None,
-    ncf_expiration=None,
-    signed_at=datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC),
-)
 
 
 class SendInDoubt(StoreError):

@@ -21,8 +21,8 @@ from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import Work
 from tests.factories import bookings
-from tests.factories.bookings import DOCUMENT
 from tests.factories.tenants import (
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,

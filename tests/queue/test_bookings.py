@@ -26,8 +26,8 @@ from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import OutboxLane, Work
-from tests.factories.bookings import DOCUMENT
 from tests.factories.tenants import (
+    DOCUMENT,
     LEASE,
     SIGNED,
     make_submission,

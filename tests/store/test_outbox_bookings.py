@@ -19,9 +19,10 @@ from fe.store.queue import steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 from tests.factories import bookings
-from tests.factories.bookings import DOCUMENT, SendInDoubt
+from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
     ACCEPTED_AT,
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,

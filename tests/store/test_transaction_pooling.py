@@ -27,9 +27,9 @@ from fe.store.postgres.session import SERVER_SETTINGS, settings_of
 from fe.store.postgres.trio_connection import TrioDriver
 from fe.store.queue import outbox
 from tests.factories import bookings
-from tests.factories.bookings import DOCUMENT
 from tests.factories.tenants import (
     ACCEPTED_AT,
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,

@@ -156,10 +156,10 @@ class Api:
         self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        places: Shares[TenantId] = Shares(
+        slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, places)
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
         self.routes = every_route(
             PREFIX,

@@ -306,9 +306,20 @@ async def test_a_refused_draw_names_its_prefix_and_reason(
     assert (refused.value.prefix, refused.value.reason) == ("E31", reason)
 
 
+async def until_it_answers(db: Database) -> None:
+    with trio.fail_after(PATIENCE):
+        while True:
+            try:
+                assert await db.run(backend) > 0
+                return
+            except DatabaseUnavailable:
+                await trio.sleep(0.02)
+
+
 async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str, driver: DriverName) -> None:
-    async with open_database(dsn, max_size=1, patience=2, driver=driver) as db:
+    async with open_database(dsn, max_size=1, patience=0.5, driver=driver) as db:
         held, refused = trio.Event(), trio.Event()
+        await until_it_answers(db)
 
         async def hold(conn: Conn) -> None:
             held.set()
@@ -321,7 +332,7 @@ async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str, dri
                 await db.run(backend)
             refused.set()
 
-        assert await db.run(backend) > 0
+        await until_it_answers(db)
 
 
 async def test_a_backend_killed_while_it_works_reads_as_unavailable_and_is_replaced(small: Database, dsn: str) -> None:
@@ -430,13 +441,7 @@ async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_
                     await db.run(backend)
                 await trio.sleep(0.5)
         async with door(dsn, shut):
-            with trio.fail_after(PATIENCE):
-                while True:
-                    try:
-                        assert await db.run(backend) > 0
-                        break
-                    except DatabaseUnavailable:
-                        await trio.sleep(0.2)
+            await until_it_answers(db)
 
 
 async def listener_pid(dsn: str) -> int:

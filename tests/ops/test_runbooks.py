@@ -28,7 +28,7 @@ from fe.vault import Vault
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
 from tests.factories.tenants import make_submission
-from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported
+from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported, runbook_of
 from tests.ops.promql import selectors
 from tests.system.stack import provision
 
@@ -107,7 +107,7 @@ def test_every_query_of_a_runbook_asks_for_what_is_exported(name: str, query: st
 @pytest.mark.parametrize("name", OURS)
 def test_a_runbook_names_its_alerts_and_says_when_it_is_over(name: str) -> None:
     text = OURS[name].read_text(encoding="utf-8")
-    leading = {alert["alert"] for alert in alerts() if Path(alert["annotations"]["runbook"]).stem == name}
+    leading = {alert["alert"] for alert in alerts() if Path(runbook_of(alert)).stem == name}
 
     assert {alert for alert in leading if f"`{alert}`" not in text} == set()
     assert leading == set() or "**You see**" in text

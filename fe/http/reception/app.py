@@ -6,6 +6,7 @@ and has ten seconds to arrive. CPU work has threads of its own.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import trio
@@ -28,7 +29,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.requests import make_call
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.judge import Reason, Trust
 from fe.receiving.receive import Reception, Signers
 from fe.receiving.sessions import Sessions
 from fe.store import received
@@ -69,10 +70,15 @@ class ReceptionApi:
         self._db = deps.db
         self._limits = Limits(deps.calls_per_second, deps.in_flight)
         self._trusted = deps.trusted_proxies
-        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads))
+        for environment, reason in product(Environment, Reason):
+            deps.metrics.received.labels(environment, str(int(reason)))
+        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads), count=self._count)
         self._suppliers = Suppliers(reception, Sessions(deps.keys), deps.clock)
         nothing = Route("POST", "/", None, self._alive)
         self.fast_path = FastPath(_never, MAX_BODY_BYTES, nothing, nothing, enabled=False)
+
+    def _count(self, environment: Environment, reason: Reason) -> None:
+        self.metrics.received.labels(environment, str(int(reason))).inc()
 
     async def answer(self, method: str, path: str, call: Call) -> ApiReply:
         """Answer a call: whatever goes wrong becomes an answer here."""

@@ -17,6 +17,7 @@ import trio
 import yaml  # type: ignore[import-untyped]  # ships no types
 
 from tests.ops.material import PROMETHEUS, RULES, RUNBOOKS, load
+from tests.waiting import PATIENCE
 
 PROMETHEUS_SERVER = shutil.which("prometheus")
 ALERTMANAGER = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
@@ -29,7 +30,6 @@ needs_alertmanager = pytest.mark.skipif(
     ALERTMANAGER is None,
     reason="NOT PROVED HERE: which alert keeps which quiet (no Alertmanager: apt-get install prometheus-alertmanager)",
 )
-PATIENCE = 60.0
 
 
 def free_port() -> int:
@@ -45,7 +45,7 @@ async def _running(command: Sequence[str], url: str, log: Path) -> AsyncIterator
     with open(log, "wb") as said:  # noqa: ASYNC230  (a local file)
         process = await trio.lowlevel.open_process(command, stdout=said, stderr=subprocess.STDOUT)
     try:
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30) as client:
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE) as client:
             await until(lambda: _is_ready(client))
             yield client
     finally:

@@ -86,7 +86,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
-    with serve_metrics(metrics, listeners.metrics):
+    with serve_metrics(metrics, listeners.metrics) as metrics_port:
         async with (
             open_pools(
                 dsn,
@@ -124,7 +124,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                     work.start_soon(
                         partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
                     )
-                _log.info("serving", role=role, pid=os.getpid())
+                _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds

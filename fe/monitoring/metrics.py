@@ -80,8 +80,8 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
-        self.unsealed = Counter(
-            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        self.decrypted = Counter(
+            "fe_certificates_decrypted_total", "Private keys decrypted for signing", ("outcome",), registry=own
         )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own

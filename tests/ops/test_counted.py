@@ -244,8 +244,7 @@ async def test_a_step_that_ends_nothing_counts_no_end(db: Database) -> None:
         await finished.wait()
 
     assert value(metrics, "fe_steps_total", stage="sign", outcome="done") == 1
-    assert "fe_verdicts_total{" not in str(list(metrics.verdicts.collect()))
-    assert [sample for family in metrics.verdicts.collect() for sample in family.samples] == []
+    assert sum(sample.value for family in metrics.verdicts.collect() for sample in family.samples) == 0
 
 
 @pytest.mark.parametrize("driver", ["trio", "trio-asyncio"])

@@ -10,8 +10,8 @@ from fe.actors.outcomes import (
     Decided,
     Failed,
     Intent,
+    LostNumber,
     NotKnownThere,
-    NumberTaken,
     Processing,
     Received,
     Signed,
@@ -47,7 +47,7 @@ async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime
     written: Mapping[str, Callable[[Signed], Outcome | None]] = {
         "going on": lambda outcome: outcome,
         "signed": lambda outcome: replace(outcome, then=None),
-        "taken": lambda _: NumberTaken(),
+        "taken": lambda _: LostNumber(),
         "lost": lambda _: None,
     }
     return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
@@ -169,7 +169,7 @@ def submission_kind(
                 metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
                 took = round(seconds, 3)
                 log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)
-            case Failed() | NumberTaken():
+            case Failed() | LostNumber():
                 ended(subject)
                 metrics.observe_end(environment, Status.ERROR, "unknown", None, str(subject))
                 log.warn("a submission ended as an error", subject, environment=environment, stage=work.stage)

@@ -26,7 +26,7 @@ class ConfigError(Exception):
 Network = IPv4Network | IPv6Network
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
-_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_TEST_POSTGRES")
+_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_WEBHOOK_SECRET", "FE_TEST_POSTGRES")
 
 #: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
 _WIDEST = {4: 8, 6: 7}

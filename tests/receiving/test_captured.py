@@ -1,7 +1,7 @@
 """Whole requests as real senders write them, over the socket as they stand, past any client library that would tidy.
 
 Of two bodies that were captured it is on record how they name the part, what type they give it, and what their
-documents lack (docs/reference/authority.md#receivers); head and boundary around that are those of the sender's software.
+documents lack (docs/reference/authority.md#receivers); head and boundary around that are those of the software.
 """
 
 import re

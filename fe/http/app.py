@@ -13,6 +13,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
+from fe.accounts.webhooks import WebhookAccounts
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
@@ -40,6 +41,7 @@ from fe.http.server.requests import make_call
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
@@ -90,6 +92,8 @@ class HttpDeps:
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
+    #: None: webhooks cannot be set here, because there is no key for their secrets.
+    webhooks: WebhookAccounts | None = None
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
 
@@ -167,6 +171,7 @@ class Api:
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(db, self._acceptance, self.waiting, Quotas(deps.quota, metrics), clock, metrics),
             ReceivedHandlers(db),
+            WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

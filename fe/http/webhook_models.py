@@ -70,7 +70,8 @@ class NewRecovery(RequestModel):
     since: Annotated[
         str,
         Field(
-            description="a date (its start in UTC) or a timestamp", json_schema_extra={"examples": ["2026-11-20T14:00Z"]}
+            description="a date (its start in UTC) or a timestamp",
+            json_schema_extra={"examples": ["2026-11-20T14:00Z"]},
         ),
     ]
 
@@ -92,7 +93,7 @@ class Webhook(TypedDict):
         Moment | None, Field(description="since when we do not call it; events are kept until it is enabled again")
     ]
     disabledReason: Annotated[
-        Literal["gone", "failing"] | None,
+        str | None,
         Field(description="`gone`: it answered 410; `failing`: nothing had arrived for five days"),
     ]
     oldSecretUntil: Annotated[

@@ -13,7 +13,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.wakeups import Wakeups
 
 #: What a lane set aside for later, and one tenant, leave to the others.
@@ -122,8 +122,8 @@ class Source(Protocol[W_co]):
 
 
 #: Claims for all lanes of a stage in one round trip, as the questions of a Source and the division between them do.
-#: Answers None where it cannot: then the questions are asked. No kind of work needs one; see fe/queue/claims.py.
-Together = Callable[[Conn, str, Sequence[Room], Terms], Awaitable[Sequence[LaneClaim[W]] | None]]
+#: No kind of work needs one; see fe/queue/claims.py.
+Together = Callable[[Conn, str, Sequence[LaneCapacity], Terms], Awaitable[Sequence[LaneClaim[W]]]]
 
 
 async def _nothing_open(_: Conn, works: Sequence[Job]) -> Sequence[bool]:
@@ -201,7 +201,8 @@ class StageConfig(Generic[W]):
         return work.attempt >= MAX_ATTEMPTS and work.waited >= self.patience
 
 
-def _all_slots(_: Any, slots: int) -> int:
+def no_gate(_: Any, slots: int) -> int:
+    """Let all slots through."""
     return slots
 
 
@@ -218,4 +219,4 @@ class Tools:
     holder: str
     spread: random.Random = field(default_factory=random.Random)
     #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
-    gate: Callable[[Any, int], int] = _all_slots
+    gate: Callable[[Any, int], int] = no_gate

@@ -1,1 +1,1 @@
-"""Webhooks: what is told, how it is signed and sent, and to which addresses and with which headers at all."""
+"""Webhooks: what is sent to a tenant's own system, signed, and when it is tried again (interface.md#events)."""

@@ -1,54 +1,50 @@
-"""What calls are signed with, and the headers a tenant wants sent: made, and kept encrypted.
+"""Secrets and headers of webhooks at rest: encrypted with a key of their own (FE_WEBHOOK_KEYS).
 
-They have keys of their own (FE_WEBHOOK_KEYS): the HTTP front, which sets them, has no key that opens certificates.
+Of their own, because the HTTP front makes and shows them, and must never be able to open a tenant's certificate.
 """
 
-import base64
 import json
-import secrets
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
+from fe.config import Settings
 from fe.identifiers import TenantId
 from fe.vault import Belongs, Vault
-from fe.webhooks.headers import Headers
 
-PREFIX: Final = "whsec_"
-_KEY_BYTES: Final = 32
-_SECRET, _HEADERS = "webhook-secret", "webhook-headers"
+_SECRET = "webhook-secret"  # noqa: S105  (what it is for)
+_HEADERS = "webhook-headers"
 
 
-def key_of(secret: str) -> bytes:
-    """Give the bytes that a secret stands for: the key of Standard Webhooks."""
-    return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-
-
+@dataclass(frozen=True, slots=True)
 class WebhookVault:
-    """Seals and opens. What is sealed for one row does not open in another."""
+    """Encrypts and decrypts them. What it cannot open raises VaultError (fe/vault.py)."""
 
-    def __init__(self, vault: Vault) -> None:
-        """Take the vault over FE_WEBHOOK_KEYS."""
-        self._vault = vault
-
-    @staticmethod
-    def new_secret() -> str:
-        """Make a secret, as its tenant is shown it: `whsec_` and 32 random bytes in base64."""
-        return PREFIX + base64.b64encode(secrets.token_bytes(_KEY_BYTES)).decode()
+    vault: Vault
 
     def seal_secret(self, tenant_id: TenantId, secret_id: UUID, secret: str) -> bytes:
-        """Encrypt a secret for its row."""
-        return self._vault.encrypt(secret.encode(), Belongs(tenant_id, str(secret_id), _SECRET))
+        """Encrypt a secret."""
+        return self.vault.encrypt(secret.encode(), Belongs(tenant_id, str(secret_id), _SECRET))
 
     def open_secret(self, tenant_id: TenantId, secret_id: UUID, sealed: bytes) -> str:
-        """Decrypt a secret. Raises VaultError."""
-        return self._vault.decrypt(sealed, Belongs(tenant_id, str(secret_id), _SECRET)).decode()
+        """Decrypt a secret."""
+        return self.vault.decrypt(sealed, Belongs(tenant_id, str(secret_id), _SECRET)).decode()
 
-    def seal_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Headers) -> bytes:
-        """Encrypt headers for their endpoint."""
-        raw = json.dumps(headers, ensure_ascii=False).encode()
-        return self._vault.encrypt(raw, Belongs(tenant_id, str(endpoint_id), _HEADERS))
+    def seal_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Sequence[tuple[str, str]]) -> bytes | None:
+        """Encrypt headers; None where there are none."""
+        if not headers:
+            return None
+        return self.vault.encrypt(json.dumps(headers).encode(), Belongs(tenant_id, str(endpoint_id), _HEADERS))
 
-    def open_headers(self, tenant_id: TenantId, endpoint_id: UUID, sealed: bytes) -> Headers:
-        """Decrypt headers. Raises VaultError."""
-        raw = self._vault.decrypt(sealed, Belongs(tenant_id, str(endpoint_id), _HEADERS))
-        return tuple((str(name), str(value)) for name, value in json.loads(raw))
+    def open_headers(self, tenant_id: TenantId, endpoint_id: UUID, sealed: bytes | None) -> list[tuple[str, str]]:
+        """Decrypt headers."""
+        if sealed is None:
+            return []
+        pairs = json.loads(self.vault.decrypt(sealed, Belongs(tenant_id, str(endpoint_id), _HEADERS)))
+        return [(name, value) for name, value in pairs]
+
+
+def webhook_vault(settings: Settings) -> WebhookVault | None:
+    """The vault of this installation; None where webhooks are not configured (FE_WEBHOOK_KEYS)."""
+    keks = settings.webhook_keks()
+    return None if keks is None else WebhookVault(Vault(keks))

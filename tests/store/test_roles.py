@@ -298,6 +298,9 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
         "receivers",
         "spent_seeds",
         "submissions",
+        "webhook_deliveries",
+        "webhook_endpoints",
+        "webhook_events",
     }
 
 

@@ -1,116 +1,37 @@
 """Settings: read from the environment here alone. Every one is `FE_` and its name; docs/configuration.md lists them."""
 
 import difflib
-import ipaddress
 import os
 import re
 import secrets
-import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from fe.config.addresses import Networks, Ports, host_of, is_literal, is_loopback
+from fe.config.errors import ConfigError
+from fe.config.keys import (
+    KeyEncryptionKeys,
+    NamedKeys,
+    Peppers,
+    key_encryption_keys,
+    named_keys,
+    read_key_file,
+    require,
+    require_different,
+)
 from fe.ecf.catalogue import Service
-
-
-class ConfigError(Exception):
-    """A setting is missing or wrong; the message names it and says what it should be."""
-
-
-Network = IPv4Network | IPv6Network
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
 _OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_WEBHOOK_SECRET", "FE_TEST_POSTGRES")
 
-#: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
-_WIDEST = {4: 8, 6: 7}
-
-#: The real authority: whatever is served below it.
-_REAL_AUTHORITY = "dgii.gov.do"
-
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
-
-
-def _key(value: str, longest: int) -> bytes:
-    """Read a key of 32 to `longest` random bytes. Raises ValueError saying what it should be, never what it is."""
-    try:
-        key = bytes.fromhex(value)
-    except ValueError:
-        key = b""
-    if len(key) < 32:
-        raise ValueError("should be at least 64 hexadecimal characters (32 random bytes)")
-    if len(key) > longest:
-        # What counted of a longer one so far: AES took the first 32 bytes, HMAC the hash of it all.
-        instead = (
-            "the first 64 of them are what was used so far" if longest == 32 else "the SHA-256 of it does the same"
-        )
-        raise ValueError(f"should be at most {2 * longest} hexadecimal characters: {instead}")
-    if len(set(key)) == 1:
-        raise ValueError("is one byte over and over: make it with `openssl rand -hex 32`")
-    return key
-
-
-def _named(value: SecretStr, longest: int) -> SecretStr:
-    keys: dict[str, bytes] = {}
-    for entry in value.get_secret_value().split(","):
-        name, _, key = entry.strip().partition(":")
-        if not name or not key:
-            raise ValueError("should be `id:hex[,id:hex]`, the first being the one in use")
-        if name in keys:
-            raise ValueError("should have each id once")
-        read = _key(key, longest)
-        if read in keys.values():
-            raise ValueError("should have each key once: two ids have the same")
-        keys[name] = read
-    return value
-
-
-def _peppers(value: SecretStr) -> SecretStr:
-    """Like named keys, but one may have no id: the only one there was before there were ids."""
-    text = value.get_secret_value()
-    entries = [entry if ":" in entry else f"-:{entry.strip()}" for entry in text.split(",")]
-    _named(SecretStr(",".join(entries)), 64)
-    return value
-
-
-def _named_keys(value: SecretStr) -> SecretStr:
-    return _named(value, 64)
-
-
-def _key_encryption_keys(value: SecretStr) -> SecretStr:
-    return _named(value, 32)
-
-
-def read_networks(text: str) -> tuple[Network, ...]:
-    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ValueError naming the one that cannot be."""
-    networks = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        try:
-            network = ipaddress.ip_network(part, strict=False)
-        except ValueError:
-            raise ValueError(f"{part!r} is not a network such as 10.0.0.0/8") from None
-        if network.prefixlen < _WIDEST[network.version]:
-            raise ValueError(
-                f"{part!r} is wider than any private network: whoever is in it may claim to be any address"
-            )
-        networks.append(network)
-    return tuple(networks)
-
-
-def _networks(text: str) -> str:
-    read_networks(text)
-    return text
-
-
-Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
-NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]
-KeyEncryptionKeys = Annotated[SecretStr, AfterValidator(_key_encryption_keys)]
 
 
 class Settings(BaseSettings):
@@ -138,9 +59,7 @@ class Settings(BaseSettings):
 
     http_bind: str = Field("127.0.0.1:8080", description="address and port of the public listener")
     metrics_bind: str = Field("127.0.0.1:9464", description="address and first port of /metrics; one port per process")
-    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
-        "", description="comma-separated networks whose X-Forwarded-For is believed"
-    )
+    trusted_proxies: Networks = Field("", description="comma-separated networks whose X-Forwarded-For is believed")
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
@@ -184,6 +103,11 @@ class Settings(BaseSettings):
         None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors, reception and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
+    webhook_keys: KeyEncryptionKeys | None = Field(
+        None,
+        description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
+        " front, actors and CLI. Without it there are no webhooks",
+    )
 
     certifiers_file: Path | None = Field(
         None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
@@ -204,6 +128,16 @@ class Settings(BaseSettings):
     sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
+    webhook_slots: int = Field(
+        128, ge=2, description="webhooks called at once per process; half of them never for long"
+    )
+    egress_ports: Ports = Field("443,8443", description="comma-separated ports at which others may be called")
+    egress_proxy: str = Field(
+        "", description="http://host:port of a proxy (CONNECT) that calls to others go through; empty: none"
+    )
+    public_hosts: str = Field(
+        "", description="comma-separated names under which this service is reached: it never calls itself"
+    )
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
     grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in hand")
@@ -224,6 +158,18 @@ class Settings(BaseSettings):
     def lease(self) -> timedelta:
         """How long a claim is believed."""
         return timedelta(seconds=self.lease_seconds)
+
+    def webhook_keks(self) -> dict[str, bytes] | None:
+        """The keys of webhooks by id, the one in use first; None where there are none."""
+        return None if self.webhook_keys is None else named_keys(self.webhook_keys.get_secret_value())
+
+    def ports_of_egress(self) -> frozenset[int]:
+        """The ports at which others may be called."""
+        return frozenset(int(port) for port in self.egress_ports.split(","))
+
+    def own_hosts(self) -> frozenset[str]:
+        """The names under which this service is reached, in lower case."""
+        return frozenset(filter(None, (host.strip().lower() for host in self.public_hosts.split(","))))
 
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
@@ -246,18 +192,20 @@ class Settings(BaseSettings):
         if self.kek_file is not None:
             try:
                 text = read_key_file(self.kek_file)
-                _key_encryption_keys(SecretStr(text))
+                key_encryption_keys(SecretStr(text))
             except (OSError, ValueError) as error:
                 raise ConfigError(f"FE_KEK_FILE {self.kek_file}: {error}") from error
-            _require_different({"FE_KEK_FILE": named_keys(text), **self._secrets()})
+            require_different({"FE_KEK_FILE": named_keys(text), **self.secrets()})
             return named_keys(text)
         return named_keys(require(self.kek, "FE_KEK (or FE_KEK_FILE)"))
 
-    def _secrets(self) -> dict[str, dict[str, bytes]]:
+    def secrets(self) -> dict[str, dict[str, bytes]]:
         """The secrets that are set and have to differ, by the variable and their ids."""
         found: dict[str, dict[str, bytes]] = {}
         if self.kek is not None and self.kek_file is None:
             found["FE_KEK"] = named_keys(self.kek.get_secret_value())
+        if self.webhook_keys is not None:
+            found["FE_WEBHOOK_KEYS"] = named_keys(self.webhook_keys.get_secret_value())
         if self.jwt_keys is not None:
             found["FE_JWT_KEYS"] = named_keys(self.jwt_keys.get_secret_value())
         if self.api_key_pepper is not None:
@@ -268,40 +216,6 @@ class Settings(BaseSettings):
         """The peppers by id, the one in use first; one without an id has ''. Raises ConfigError when none is set."""
         entries = require(self.api_key_pepper, "FE_API_KEY_PEPPER").split(",")
         return named_keys(",".join(entry if ":" in entry else f":{entry.strip()}" for entry in entries))
-
-
-def read_key_file(path: Path) -> str:
-    """Read a file that holds keys. Raises ValueError when others may read it or a group change it, OSError."""
-    with path.open(encoding="ascii") as file:
-        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & (stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP):
-            raise ValueError(
-                f"others may read or change it (mode {mode:04o}): chmod 600, or 640 for a group of its own"
-            )
-        return file.read().strip()
-
-
-def _require_different(secrets_by_name: Mapping[str, Mapping[str, bytes]]) -> None:
-    """See that no key serves two purposes. Raises ConfigError naming both."""
-    seen: dict[bytes, str] = {}
-    for name, keys in secrets_by_name.items():
-        for key in keys.values():
-            other = seen.setdefault(key[:32], name)
-            if other != name:
-                raise ConfigError(f"{other} and {name} have the same key: each needs one of its own")
-
-
-def named_keys(text: str) -> dict[str, bytes]:
-    """Read `id:hex[,id:hex]`, in its order."""
-    pairs = (entry.strip().partition(":") for entry in text.split(","))
-    return {name: bytes.fromhex(key) for name, _, key in pairs}
-
-
-def require(secret: SecretStr | None, name: str) -> str:
-    """Give out a secret that this process cannot do without."""
-    if secret is None:
-        raise ConfigError(f"{name} is not set (FE_DEVELOPMENT=1 makes one up and keeps it in FE_DATA_DIR)")
-    return secret.get_secret_value()
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -315,8 +229,8 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
-    _require_different(settings._secrets())
-    if wrong := [*_only_in_development(settings), *_authority_problems(settings)]:
+    require_different(settings.secrets())
+    if wrong := [*_only_in_development(settings), *_authority_problems(settings), *_proxy_problems(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
 
@@ -364,37 +278,23 @@ def _authority_problems(settings: Settings) -> list[str]:
             problems.append(
                 f"{name} should begin with https://: the session's token and receipts would go in the clear"
             )
-        elif _is_literal(host):
+        elif is_literal(host):
             problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
     return problems
 
 
-def host_of(url: str) -> str | None:
-    """The host of a URL; None where there is none."""
+def _proxy_problems(settings: Settings) -> list[str]:
+    """Say what is wrong with the proxy of calls to others."""
+    if not settings.egress_proxy:
+        return []
     try:
-        parts = urlsplit(url)
-        return parts.hostname if parts.scheme in ("http", "https") else None
+        parts = urlsplit(settings.egress_proxy)
+        is_plain = (
+            parts.scheme == "http" and parts.hostname and parts.port and not parts.path and "@" not in parts.netloc
+        )
     except ValueError:
-        return None
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, by its name or address alone."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") == "localhost"
-
-
-def is_real_authority(host: str) -> bool:
-    """Tell whether a host is the tax authority's own."""
-    return f".{host.lower().rstrip('.')}".endswith(f".{_REAL_AUTHORITY}")
-
-
-def _is_literal(host: str) -> bool:
-    """Tell whether a host is an address, in any of the forms that a resolver takes for one (127.1, 0x7f000001)."""
-    last = host.rstrip(".").rsplit(".", 1)[-1]
-    return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))
+        is_plain = False
+    return [] if is_plain else ["FE_EGRESS_PROXY should be a URL such as http://proxy.internal:3128"]
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:
@@ -426,4 +326,9 @@ def _with_development_secrets(settings: Settings) -> Settings:
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None
     missing = {name: SecretStr(value) for name, value in kept.items() if getattr(settings, name) is None}
-    return settings.model_copy(update=missing)
+    filled = settings.model_copy(update=missing)
+    if filled.webhook_keys is None and filled.kek is not None:
+        # Made from the other one: files of before there were webhooks have none.
+        made_of = sha256(b"webhooks" + next(iter(named_keys(filled.kek.get_secret_value()).values())))
+        filled = filled.model_copy(update={"webhook_keys": SecretStr(f"dev:{made_of.hexdigest()}")})
+    return filled

@@ -18,9 +18,9 @@ from fe.store.webhooks.recoveries import Recovery, RecoveryState
 from fe.webhooks.events import test_body
 from fe.webhooks.headers import BadHeaders, check_headers
 from fe.webhooks.secrets import WebhookVault
+from fe.webhooks.signature import new_secret
 
 URL_WORDS = "https, a public host name, without user, password or fragment"
-MAX_HEADERS = 20
 #: What is told of when nothing else was asked for: what the interface promises (interface.md#events).
 DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
 
@@ -130,7 +130,7 @@ class WebhookAccounts:
     async def rotate(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> Shown:
         """Put a new secret in use, and show it; the old one signs beside it for a day. Raises NoWebhook."""
         endpoint = await self._of(conn, tenant_id, environment)
-        secret, secret_id = self._vault.new_secret(), new_id(at)
+        secret, secret_id = new_secret(), new_id(at)
         sealed = self._vault.seal_secret(tenant_id, secret_id, secret)
         await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=sealed, at=at)
         return replace(await self._show(conn, endpoint, at), secret=secret)
@@ -198,13 +198,11 @@ class WebhookAccounts:
             raise BadWebhook(f"url: {bad}") from None
 
     def _seal(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
-        if len(headers) > MAX_HEADERS:
-            raise BadWebhook(f"headers: at most {MAX_HEADERS}")
         try:
-            checked = check_headers(list(headers.items()))
+            checked = check_headers(headers.items())
         except BadHeaders as bad:
             raise BadWebhook(f"headers: {bad}") from None
-        return self._vault.seal_headers(tenant_id, endpoint_id, checked) if checked else None
+        return self._vault.seal_headers(tenant_id, endpoint_id, checked)
 
     async def _add(
         self,
@@ -215,7 +213,7 @@ class WebhookAccounts:
         kinds: Sequence[WebhookEvent],
         at: datetime,
     ) -> Shown:
-        endpoint_id, secret_id, secret = new_id(at), new_id(at), self._vault.new_secret()
+        endpoint_id, secret_id, secret = new_id(at), new_id(at), new_secret()
         await endpoints.add(
             conn,
             tenant_id,
@@ -234,10 +232,8 @@ class WebhookAccounts:
         return replace(await self._show(conn, made, at), secret=secret)
 
     async def _show(self, conn: Conn, endpoint: Endpoint, at: datetime) -> Shown:
-        names: list[str] = []
-        if endpoint.headers is not None:
-            opened = self._vault.open_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers)
-            names = [name for name, _ in opened]
+        opened = self._vault.open_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers)
+        names = [name for name, _ in opened]
         secrets = await endpoints.secrets(conn, endpoint.tenant_id, endpoint.endpoint_id, at)
         ends = [one.expires_at for one in secrets if one.expires_at is not None]
         return Shown(endpoint, names, max(ends, default=None))

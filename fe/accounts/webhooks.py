@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.egress.configured import policy_from_settings
 from fe.egress.target import BadTarget, Policy, read_target
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
@@ -15,9 +17,9 @@ from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, endpoints, events, recoveries
 from fe.store.webhooks.endpoints import Endpoint
 from fe.store.webhooks.recoveries import Recovery, RecoveryState
-from fe.webhooks.events import test_body
+from fe.webhooks.events import sample_body
 from fe.webhooks.headers import BadHeaders, check_headers
-from fe.webhooks.secrets import WebhookVault
+from fe.webhooks.secrets import WebhookVault, webhook_vault
 from fe.webhooks.signature import new_secret
 
 URL_WORDS = "https, a public host name, without user, password or fragment"
@@ -137,6 +139,12 @@ class WebhookAccounts:
 
     async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
         """Send an event `test` to the address; gives the delivery's id. Raises NoWebhook and NotNow."""
+        return await self.sample(conn, tenant_id, environment, WebhookEvent.TEST, at)
+
+    async def sample(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, kind: WebhookEvent, at: datetime
+    ) -> UUID:
+        """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
         endpoint = await self._of(conn, tenant_id, environment)
         if not endpoint.enabled or endpoint.disabled_at is not None:
             raise NotNow(f"the webhook of {environment} is disabled: enable it first")
@@ -146,9 +154,9 @@ class WebhookAccounts:
             endpoint.endpoint_id,
             event_id=new_id(at),
             environment=environment,
-            kind=WebhookEvent.TEST,
+            kind=kind,
             about="test",
-            body=test_body(at),
+            body=sample_body(kind, at),
             at=at,
         )
 
@@ -237,6 +245,12 @@ class WebhookAccounts:
         secrets = await endpoints.secrets(conn, endpoint.tenant_id, endpoint.endpoint_id, at)
         ends = [one.expires_at for one in secrets if one.expires_at is not None]
         return Shown(endpoint, names, max(ends, default=None))
+
+
+def webhook_accounts(settings: Settings) -> WebhookAccounts | None:
+    """What this installation can do; None where it has no key for webhooks (FE_WEBHOOK_KEYS)."""
+    vault = webhook_vault(settings)
+    return None if vault is None else WebhookAccounts(vault, policy_from_settings(settings))
 
 
 async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliveries.Delivery | None:

@@ -13,7 +13,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
-from fe.accounts.webhooks import WebhookAccounts
+from fe.accounts.webhooks import WebhookAccounts, webhook_accounts
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
@@ -120,6 +120,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
             tenant_requests=settings.tenant_requests,

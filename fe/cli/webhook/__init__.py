@@ -2,7 +2,10 @@
 
 import click
 
+from fe.cli.webhook.deliveries import deliveries_, retry
+from fe.cli.webhook.endpoint import disable, recover, rotate, set_, show_, test_
 from fe.cli.webhook.listen import listen_
+from fe.cli.webhook.trigger import trigger
 
 
 @click.group()
@@ -10,4 +13,5 @@ def webhook() -> None:
     """Set where a tenant's events are sent, see what became of them, and try it on one machine."""
 
 
-webhook.add_command(listen_)
+for command in (show_, set_, disable, rotate, test_, deliveries_, retry, recover, listen_, trigger):
+    webhook.add_command(command)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
 from fe.ecf.catalogue import Environment
@@ -16,6 +16,8 @@ from fe.store.history import HistoryFilter
 from fe.store.received import ReceivedFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 
+F = TypeVar("F")
+
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -24,7 +26,6 @@ _TAX_ID = re.compile(TAX_ID_FORM)
 _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
 _ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
-_DELIVERY_STATE = re.compile("pending|held|delivered|failed")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -43,8 +44,11 @@ DELIVERY_STATES = {
     "delivered": DeliveryState.DELIVERED,
     "failed": DeliveryState.FAILED,
 }
+_DELIVERY_STATE = re.compile("|".join(DELIVERY_STATES))
 #: How a date or a timestamp is described.
 A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
+_E_NCF_WORDS = "an e-CF number such as E310000000001"
+_TAX_ID_WORDS = "a tax id of 9 or 11 digits"
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
@@ -96,86 +100,63 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryQuery:
-    """What GET /invoices was asked. With a cursor there are no pages."""
+class ListQuery(Generic[F]):
+    """What a list was asked: which entries, and which page of them. With a cursor there are no pages."""
 
     page: int
     limit: int
-    chosen: HistoryFilter
+    chosen: F
     cursor: SubmissionId | None
 
 
-def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
+def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
-    return HistoryQuery(
-        page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
-        limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
-        chosen=HistoryFilter(
-            since=since,
-            until=until,
-            state=_read_state(query),
-            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
-            buyer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
-        ),
-        cursor=_read_cursor(query),
+    chosen = HistoryFilter(
+        since=since,
+        until=until,
+        state=_read_state(query),
+        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
+        buyer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
     )
+    return _read_list(query, chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedQuery:
-    """What GET /received was asked. With a cursor there are no pages."""
-
-    page: int
-    limit: int
-    chosen: ReceivedFilter
-    cursor: UUID | None
-
-
-def read_received_query(query: Mapping[str, str]) -> ReceivedQuery:
+def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     """Read the query of GET /received. Raises ApiError (400)."""
     since, until = _read_period(query)
-    return ReceivedQuery(
+    chosen = ReceivedFilter(
+        since=since,
+        until=until,
+        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
+        issuer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
+    )
+    return _read_list(query, chosen)
+
+
+def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:
+    return ListQuery(
         page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
         limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
-        chosen=ReceivedFilter(
-            since=since,
-            until=until,
-            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
-            issuer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
-        ),
+        chosen=chosen,
         cursor=_read_cursor(query),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryQuery:
-    """What GET /webhooks/deliveries was asked. With a cursor there are no pages."""
-
-    page: int
-    limit: int
-    chosen: DeliveryFilter
-    cursor: UUID | None
-
-
-def read_delivery_query(query: Mapping[str, str], environment: Environment) -> DeliveryQuery:
+def read_delivery_query(query: Mapping[str, str], environment: Environment) -> ListQuery[DeliveryFilter]:
     """Read the query of GET /webhooks/deliveries, of an environment. Raises ApiError (400)."""
     since, until = _read_period(query)
     state = _read_like(query, "state", _DELIVERY_STATE, f"one of: {', '.join(DELIVERY_STATES)}")
     kind = _read_like(query, "event", _EVENT, f"one of: {', '.join(WebhookEvent)}")
-    return DeliveryQuery(
-        page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
-        limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
-        chosen=DeliveryFilter(
-            environment=environment,
-            state=None if state is None else DELIVERY_STATES[state],
-            kind=None if kind is None else WebhookEvent(kind),
-            about=_read_like(query, "about", _ABOUT, "an id: at most 120 printable characters"),
-            since=since,
-            until=until,
-        ),
-        cursor=_read_cursor(query),
+    chosen = DeliveryFilter(
+        environment=environment,
+        state=None if state is None else DELIVERY_STATES[state],
+        kind=None if kind is None else WebhookEvent(kind),
+        about=_read_like(query, "about", _ABOUT, "an id: at most 120 printable characters"),
+        since=since,
+        until=until,
     )
+    return _read_list(query, chosen)
 
 
 def read_uuid(text: str) -> UUID | None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, with_config
+from pydantic import ConfigDict, Field
 
 # The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
 from typing_extensions import TypedDict
@@ -10,13 +10,11 @@ from typing_extensions import TypedDict
 from fe.accounts.webhooks import URL_WORDS
 from fe.ecf.catalogue import Environment
 from fe.http.request_bodies import RequestModel
-from fe.http.response_models import Moment, ResponseModel, Uuid
+from fe.http.response_types import Moment, ResponseModel, Uuid, closed
 from fe.lifecycle import WANTED, WebhookEvent
 
 #: What an endpoint may ask for, in the order of the page.
 EVENTS = [str(kind) for kind in WebhookEvent if kind in WANTED]
-
-_closed = with_config(ConfigDict(extra="forbid"))
 
 # No enum: a release may add kinds, and a client made from this description must not fail on them.
 EventName = Annotated[str, Field(description="; ".join(f"`{kind}`" for kind in EVENTS))]
@@ -76,7 +74,7 @@ class NewRecovery(RequestModel):
     ]
 
 
-@_closed
+@closed
 class Webhook(TypedDict):
     """Where the tenant is called, and how that goes."""
 
@@ -104,14 +102,14 @@ class Webhook(TypedDict):
     ]
 
 
-@_closed
+@closed
 class Webhooks(TypedDict):
     """Where the tenant is called: in the key's environment, and in all."""
 
     items: list[Webhook]
 
 
-@_closed
+@closed
 class Delivery(TypedDict):
     """An event on its way to an endpoint, as it was tried so far."""
 
@@ -132,7 +130,7 @@ class Delivery(TypedDict):
     redirected: Annotated[bool, Field(description="whether a 3xx confirmed it, which was not followed")]
 
 
-@_closed
+@closed
 class DeliveryPage(TypedDict):
     """One page of deliveries, newest first."""
 
@@ -143,7 +141,7 @@ class DeliveryPage(TypedDict):
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-@_closed
+@closed
 class DeliveryStretch(TypedDict):
     """What follows a cursor."""
 
@@ -152,7 +150,7 @@ class DeliveryStretch(TypedDict):
     nextCursor: str | None
 
 
-@_closed
+@closed
 class Attempt(TypedDict):
     """A try."""
 
@@ -164,14 +162,14 @@ class Attempt(TypedDict):
     answer: Annotated[str | None, Field(description="the first bytes of the answer's body, as text")]
 
 
-@_closed
+@closed
 class DeliveryDetail(Delivery):
     """A delivery with its tries, the first one first."""
 
     tries: list[Attempt]
 
 
-@_closed
+@closed
 class DeliveryAgain(TypedDict):
     """It is on its way again, or for the first time."""
 
@@ -180,7 +178,7 @@ class DeliveryAgain(TypedDict):
     message: str
 
 
-@_closed
+@closed
 class Recovery(TypedDict):
     """What was asked for, and how far it is."""
 
@@ -194,7 +192,7 @@ class Recovery(TypedDict):
     finishedAt: Moment | None
 
 
-@_closed
+@closed
 class Recoveries(TypedDict):
     """The latest recoveries, newest first."""
 

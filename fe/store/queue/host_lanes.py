@@ -202,7 +202,7 @@ class HostLanes(QueueTable[AllHosts, W]):
     async def together(self, conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms) -> list[LaneClaim[W]]:
         """Claim: a few rows of each host that has some due, in turn. For `WorkKind.together`."""
         (lane,) = lanes
-        slots = min(terms.slots, terms.at_most, lane.free)
+        slots = min(terms.slots, terms.max_rows, lane.free)
         if slots <= 0:
             return []
         environment, host, tenant = self._last

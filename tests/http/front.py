@@ -26,14 +26,13 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
-from fe.vault import Vault
-from fe.webhooks.secrets import WebhookVault
 from tests.waiting import PATIENCE
+from tests.webhooks.receiver import WEBHOOK_VAULT
 
 PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}
 #: What is public may be set as an address, and so may ports of this machine.
-WEBHOOKS = WebhookAccounts(WebhookVault(Vault({"w1": b"\x02" * 32})), Policy(development=True))
+WEBHOOKS = WebhookAccounts(WEBHOOK_VAULT, Policy(development=True))
 ISSUER = {
     "RNCEmisor": "131880681",
     "RazonSocialEmisor": "Empresa de Prueba SRL",

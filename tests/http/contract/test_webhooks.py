@@ -17,10 +17,9 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Database
 from fe.store.webhooks import events
-from fe.vault import Vault
-from fe.webhooks.secrets import WebhookVault
 from tests.factories.tenants import rows
 from tests.http.front import Key, Running, Start, make_key, make_tenant
+from tests.webhooks.receiver import WEBHOOK_VAULT
 
 URL = "https://erp.example.com/hooks/fe"
 FIELDS = (
@@ -37,7 +36,6 @@ FIELDS = (
     "disabledReason",
     "oldSecretUntil",
 )
-VAULT = WebhookVault(Vault({"w1": b"\x02" * 32}))
 NOW = datetime.now(UTC)
 
 
@@ -193,7 +191,7 @@ async def test_in_production_neither_this_machine_nor_this_service_may_be_set(
     front_db: Database, nursery: trio.Nursery, start: Start, key: Key
 ) -> None:
     policy = Policy(own_hosts=frozenset({"fe.example.com"}))
-    front = await start(nursery, front_db, webhooks=WebhookAccounts(VAULT, policy))
+    front = await start(nursery, front_db, webhooks=WebhookAccounts(WEBHOOK_VAULT, policy))
     refused = ("http://127.0.0.1:9000/", "https://127.0.0.1/", "https://localhost/", "https://[::1]/")
     ours = ("https://fe.example.com/api/v1/fe/login", "https://FE.example.com./")
 

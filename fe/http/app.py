@@ -13,7 +13,6 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
-from fe.accounts.webhooks import WebhookAccounts, webhook_accounts
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
@@ -52,6 +51,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
+from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
 PREFIX = "/api/v1/fe"
 PRUNE_SECONDS = 60.0

@@ -7,11 +7,11 @@ from pydantic import ConfigDict, Field
 # The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
 from typing_extensions import TypedDict
 
-from fe.accounts.webhooks import URL_WORDS
 from fe.ecf.catalogue import Environment
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import Moment, ResponseModel, Uuid, closed
 from fe.lifecycle import WANTED, WebhookEvent
+from fe.webhooks.accounts import URL_WORDS
 
 #: What an endpoint may ask for, in the order of the page.
 EVENTS = [str(kind) for kind in WebhookEvent if kind in WANTED]

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Concatenate, Literal, ParamSpec, TypedDict, TypeVar
 from uuid import UUID
 
-from fe.accounts import webhooks
-from fe.accounts.webhooks import BadWebhook, NotNow, NoWebhook, Shown, Wanted, WebhookAccounts
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
@@ -42,6 +40,8 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryState
 from fe.store.webhooks.recoveries import RecoveryState
+from fe.webhooks import accounts as webhooks
+from fe.webhooks.accounts import BadWebhook, NotNow, NoWebhook, Shown, Wanted, WebhookAccounts
 
 P = ParamSpec("P")
 T = TypeVar("T")

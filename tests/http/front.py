@@ -14,7 +14,6 @@ import trio
 from quart_trio import QuartTrio
 
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
-from fe.accounts.webhooks import WebhookAccounts
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.egress.target import Policy
@@ -26,6 +25,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
+from fe.webhooks.accounts import WebhookAccounts
 from tests.waiting import PATIENCE
 from tests.webhooks.receiver import WEBHOOK_VAULT
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import click
 
-from fe.accounts import provision, webhooks
+from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.session import (
     environment_option,
@@ -21,6 +21,7 @@ from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import Attempt, Delivery, DeliveryFilter, DeliveryState
+from fe.webhooks import accounts as webhooks
 
 #: What a delivery is called while it waits or is under way; the other states are called as they are in the store.
 _PENDING = "pending"

@@ -9,7 +9,6 @@ from uuid import UUID
 import click
 
 from fe.accounts import provision
-from fe.accounts.webhooks import DEFAULT_EVENTS, Shown, Wanted, WebhookAccounts, webhook_accounts
 from fe.cli.failures import USAGE, Failure
 from fe.cli.session import (
     environment_option,
@@ -29,6 +28,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.webhooks.accounts import DEFAULT_EVENTS, Shown, Wanted, WebhookAccounts, webhook_accounts
 
 T = TypeVar("T")
 

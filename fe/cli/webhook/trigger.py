@@ -7,7 +7,6 @@ from uuid import UUID
 import click
 import trio
 
-from fe.accounts.webhooks import WebhookAccounts
 from fe.cli.failures import FAILED, OK, USAGE, Failure
 from fe.cli.session import json_option, show
 from fe.cli.webhook.endpoint import of_tenant
@@ -20,6 +19,7 @@ from fe.egress.target import BadTarget, Policy, read_target
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
+from fe.webhooks.accounts import WebhookAccounts
 from fe.webhooks.events import sample_body
 from fe.webhooks.exchange import Call, Tried, try_once
 

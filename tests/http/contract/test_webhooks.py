@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import httpx
 import trio
 
-from fe.accounts.webhooks import WebhookAccounts
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.egress.target import Policy
@@ -17,6 +16,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Database
 from fe.store.webhooks import events
+from fe.webhooks.accounts import WebhookAccounts
 from tests.factories.tenants import rows
 from tests.http.front import Key, Running, Start, make_key, make_tenant
 from tests.webhooks.receiver import WEBHOOK_VAULT

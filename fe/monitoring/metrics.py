@@ -138,6 +138,19 @@ class Metrics:
         self.sign_seconds = Histogram(
             "fe_sign_seconds", "Making, checking and signing one document", buckets=_FAST, registry=own
         )
+        self.webhook_attempts = Counter(
+            "fe_webhook_attempts_total",
+            "Calls of webhooks, by what became of the delivery",
+            ("outcome", "error"),
+            registry=own,
+        )
+        self.webhook_seconds = Histogram(
+            "fe_webhook_attempt_seconds",
+            "One call of a webhook, its answer included",
+            ("error",),
+            buckets=_FAST,
+            registry=own,
+        )
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
@@ -161,6 +174,11 @@ class Metrics:
             ("environment",),
             registry=own,
         )
+        self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
+        self.webhook_late = Gauge(
+            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        )
+        self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
         self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
         self.certificates = Gauge(
@@ -247,6 +265,11 @@ class Metrics:
         """Take note of one exchange with the authority."""
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
+
+    def observe_webhook(self, outcome: str, error: str, seconds: float) -> None:
+        """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
+        self.webhook_attempts.labels(outcome, error).inc()
+        self.webhook_seconds.labels(error).observe(seconds)
 
     def observe_end(
         self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str

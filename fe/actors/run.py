@@ -15,6 +15,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock
 from fe.config import Settings
+from fe.metering.aggregator import Aggregator
 from fe.monitoring.collectors import Collectors
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
@@ -76,6 +77,7 @@ async def run_actors(
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            supervisor.start(watch, "metering", Aggregator(db, clock, metrics, holder).run)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)

@@ -105,7 +105,7 @@ class Two:
     async def run(self, until: Callable[[], Awaitable[bool]], *stages: int) -> None:
         """Run (these of) the stages until something is so."""
         stopping = trio.Event()
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             async with self.bookings.running(), trio.open_nursery() as nursery:
                 for stage in stages or (0, 1):
                     nursery.start_soon(run_stage, self.stages[stage], self.tools, stopping, self.bookings)
@@ -210,7 +210,7 @@ async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Da
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(two.run, all_in(db, "track", 12))
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             while not await all_signed():  # noqa: ASYNC110  (a table rings no bell)
                 await trio.sleep(0.01)
         assert at_once == 3  # of 4 slots

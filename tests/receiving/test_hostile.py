@@ -124,7 +124,7 @@ async def test_a_sender_that_never_ends_is_given_up(
     async with stream:
         await stream.send_all(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         got = b""
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             async with trio.open_nursery() as both:
 
                 async def drip() -> None:
@@ -184,7 +184,7 @@ async def test_more_than_fits_is_shed_and_nothing_waits(
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
     async with stream, reception.client() as client:
         await stream.send_all(f"{head}Content-Length: 100\r\n\r\n".encode())
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             seed = f"{BASE}/autenticacion/api/semilla"
             while (answer := await client.get(seed)).status_code == 200:  # noqa: ASYNC110  (only asking shows it)
                 await trio.sleep(0.05)

@@ -19,6 +19,7 @@ from fe.store.receivers import Receiver
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import make_tenant
 from tests.receiving.supplier import ISSUER, OURS, start_reception
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ async def management(nursery: trio.Nursery) -> str:
 
 
 async def ask(management: str, order: dict[str, Any] | None = None) -> httpx.Response:
-    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         url = f"{management}/supplier"
         return await client.get(url) if order is None else await client.post(url, json=order)
 

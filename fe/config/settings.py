@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
     reception_threads: int = Field(
-        2, ge=1, description="suppliers' documents judged or acknowledged at once per process"
+        2, ge=1, description="suppliers' documents checked or acknowledged at once per process"
     )
     reception_calls_per_second: float = Field(
         20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
-    grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in hand")
+    grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in flight")
     failpoint: str = Field(
         "", description="for the fault suite only: `name:n`, die at the n-th arrival there; `name:n:stop`, stand still"
     )

@@ -299,7 +299,7 @@ async def test_long_polls_of_one_tenant_leave_places_to_others(
         asked.append(get(f"/invoices/{tax_log_id}?wait=30", token))
     greedy, good = asked
 
-    places = front.app.extensions["fe"].waiting.places
+    places = front.app.extensions["fe"].waiting.slots
     polls: list[trio.SocketStream] = []
     for asked_so_far in range(1, 26):  # one by one: of more than five that are in work at once some would be refused
         polls += await streams.opened(front.port, greedy)

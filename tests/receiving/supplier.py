@@ -24,7 +24,7 @@ from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.receiving.sessions import derive_keys
 from fe.reception import Acknowledgers
 from fe.store import receivers

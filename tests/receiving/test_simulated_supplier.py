@@ -9,10 +9,10 @@ import trio
 from cryptography import x509
 
 from fe.authority.simulator import SimulatorSettings, simulate
-from fe.authority.simulator.supplier import Sample
+from fe.authority.simulator.supplier import SupplierSample
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.store import receivers
 from fe.store.postgres.db import Database
 from fe.store.receivers import Receiver
@@ -62,7 +62,7 @@ async def test_every_sample_gets_the_answer_that_is_right_for_it(
     reception.clock.at = datetime.now(UTC)
     to = {"url": f"http://127.0.0.1:{reception.port}/testecf/{OURS}", "rnc": OURS}
 
-    for sample in Sample:
+    for sample in SupplierSample:
         sent = (await ask(management, {**to, "sample": sample})).json()
         assert [said(answer["body"]) for answer in sent["answers"]] == [supplier["samples"][sample]], sample
 

@@ -475,7 +475,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
 
 
 def waiters(front: Running) -> int:
-    held: int = front.app.extensions["fe"].waiting.places.all_held
+    held: int = front.app.extensions["fe"].waiting.slots.all_held
     return held
 
 

@@ -91,6 +91,14 @@ async def restart(db: Database, tenant_id: TenantId) -> None:
     await db.transact(partial(_restart, tenant_id=tenant_id))
 
 
+async def rebuild(db: Database, tenant_id: TenantId, clock: Clock) -> None:
+    """Count a tenant's days again from its submissions, and close those that are over."""
+    await restart(db, tenant_id)
+    await fold_all(db, tenant_id)
+    while not await db.run(metering.close, tenant_id, clock().astimezone(UTC).date()):
+        await fold_all(db, tenant_id)
+
+
 async def _restart(conn: Conn, *, tenant_id: TenantId) -> None:
     await metering.patiently(conn)
     await metering.restart(conn, tenant_id)

@@ -67,8 +67,7 @@ class Charger:
 
 def charge_gap(attempt: int, spread: Random) -> timedelta:
     """How long to wait after the try of this number: doubling from seconds to an hour."""
-    gap = retry_gap(min(attempt, 7), spread) * 2 ** max(min(attempt, 14) - 7, 0)
-    return min(gap, _LONGEST_GAP)
+    return min(retry_gap(attempt, spread) * (1 << max(min(attempt, 14) - 7, 0)), _LONGEST_GAP)
 
 
 def charge_stage(db: Database, processor: Processor) -> StageConfig[ChargeWork]:

@@ -121,13 +121,15 @@ class Stripe:
 
 
 @asynccontextmanager
-async def stripe(url: str, key: SecretStr, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[Stripe]:
+async def stripe(
+    url: str, key: SecretStr, *, tls: ssl.SSLContext | None = None, seconds: float = _SECONDS
+) -> AsyncIterator[Stripe]:
     """Open a client for the account of `key` while the block runs. The key goes into the head of requests alone."""
     headers = {"authorization": f"Bearer {key.get_secret_value()}", "stripe-version": _VERSION}
     async with httpx.AsyncClient(
         base_url=url,
         headers=headers,
-        timeout=_SECONDS,
+        timeout=seconds,
         verify=tls or ssl.create_default_context(),
         trust_env=False,
         limits=httpx.Limits(max_keepalive_connections=0),

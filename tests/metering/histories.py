@@ -27,8 +27,8 @@ VERDICTS = (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)
 #: What happens next: what, to which of those it can happen to, and how many hours later.
 STEPS = st.tuples(
     st.sampled_from(
-        [*["submit", "receive", "verdict"] * 3, "twice", "relieved", "fail", "die", "replay", "discard"]
-        + ["fold", "close", "restart"]
+        ["submit", "receive", "verdict"] * 3
+        + ["twice", "relieved", "fail", "die", "replay", "discard", "fold", "close", "restart"]
     ),
     st.integers(0, 1 << 16),
     st.sampled_from((0.0, 0.001, 0.2, 1.0, 5.0, 13.0)),
@@ -112,6 +112,11 @@ class History:
                     await self.db.run(bookings.verdict, work, **said)  # type: ignore[arg-type]
             one.place, one.verdict_at, one.status = "ended", self.now, status
             one.answered_at = one.answered_at or self.now
+
+    async def days_agree_once_closed(self) -> None:
+        await aggregator.fold_all(self.db, self.tenant)
+        assert await self.db.run(metering.close, self.tenant, self.now.date())
+        await self.days_agree()
 
     async def days_agree(self, *, exact: bool = False) -> None:
         """What is told of all days before today is what follows from the record; sketches may be 1 % off."""

@@ -86,6 +86,16 @@ CREATE INDEX billing_charges_due ON billing_charges (stage, environment, host, t
 -- The month in which an end is billed; NULL: it is not.
 ALTER TABLE usage_ends ADD COLUMN billed_in date;
 
+-- What operators do to what is billed goes into their book, too.
+ALTER TABLE operator_actions DROP CONSTRAINT operator_actions_known;
+
+ALTER TABLE operator_actions ADD CONSTRAINT operator_actions_known CHECK (
+    action IN (
+        'replay', 'discard', 'pause', 'resume', 'plan', 'billing enable', 'billing disable', 'billing price',
+        'billing retry'
+    )
+);
+
 -- When all open months were last counted again; one row.
 CREATE TABLE billing_rounds (
     round text NOT NULL,

@@ -9,6 +9,7 @@ from dataclasses import replace
 import structlog
 import trio
 
+from fe.actors.charges import run_charges
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, stages
@@ -19,6 +20,8 @@ from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
 from fe.clock import Clock
 from fe.config import Settings
+from fe.metering.aggregator import Aggregator
+from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
@@ -28,6 +31,8 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
+from fe.store import charges
+from fe.store.charges import CHARGES
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
@@ -41,7 +46,7 @@ _log = structlog.get_logger(__name__)
 
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, DELIVERIES, RECOVERIES)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
 
 async def run_actors(
@@ -89,6 +94,8 @@ async def run_actors(
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            aggregator = Aggregator(db, clock, metrics, holder)
+            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).turn)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
@@ -105,6 +112,9 @@ async def run_actors(
                     )
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
+                if settings.stripe_key is not None:
+                    processor = settings.stripe_url, settings.stripe_key
+                    supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

@@ -23,6 +23,7 @@ COMMANDS = {
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
     "webhook": ("fe.cli.webhook:webhook", "Set where events are sent, see deliveries, listen for them."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
+    "billing": ("fe.cli.billing:billing", "Bill tenants: prices, months, charges."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),
     "audit": ("fe.cli.audit:audit", "Export what was done to the installation, and prove it unchanged."),

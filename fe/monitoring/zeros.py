@@ -48,7 +48,7 @@ def begin_at_zero(metrics: Metrics) -> None:
     for kind in ("same", "different"):
         metrics.deduped.labels(kind)
     for outcome in ("opened", "failed"):
-        metrics.unsealed.labels(outcome)
+        metrics.decrypted.labels(outcome)
     for bucket in ("address", "key"):
         metrics.lockouts.labels(bucket)
     for limit in SHARES:

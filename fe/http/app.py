@@ -16,6 +16,7 @@ from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
+from fe.http.approvals import ApprovalHandlers
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -160,13 +161,15 @@ class Api:
         )
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, places)
         self._acceptance = Acceptance(db, deps.wakeups)
+        quotas = Quotas(deps.quota, metrics)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self.waiting, Quotas(deps.quota, metrics), clock, metrics),
+            Invoices(db, self._acceptance, self.waiting, quotas, clock, metrics),
             ReceivedHandlers(db),
+            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

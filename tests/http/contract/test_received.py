@@ -232,6 +232,7 @@ async def test_on_the_schema_of_the_release_before_nothing_was_received(
     await accept(db, subject)
     for function in ("keep_received", "keep_approval"):
         await rows(db, f"DROP FUNCTION {function}")
+    await rows(db, "DROP TABLE approvals, counterparty_outbox, counterparty_sends, counterparty_deliveries")
     await rows(db, "DROP TABLE receivers, received, acknowledgements, received_approvals, spent_seeds")
 
     assert (await api.get("/received")).json()["items"] == []

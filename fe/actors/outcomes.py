@@ -11,7 +11,7 @@ from fe.authority.estado import Estado
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 
 _STATUS = {
     Estado.ACCEPTED: Status.ACCEPTED,

@@ -24,9 +24,8 @@ from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
-from fe.store import submissions
 from fe.store.postgres.db import Conn
-from fe.store.queue import claim, outbox
+from fe.store.queue import claim, outbox, steps
 from fe.store.queue.outbox import Work
 
 Written = Sequence[Outcome | None]
@@ -43,7 +42,7 @@ def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
 async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
-    answers = await submissions.signed(conn, works, [outcome.document for outcome in outcomes], at=at, leases=leases)
+    answers = await steps.signed(conn, works, [outcome.document for outcome in outcomes], at=at, leases=leases)
     written: Mapping[str, Callable[[Signed], Outcome | None]] = {
         "going on": lambda outcome: outcome,
         "signed": lambda outcome: replace(outcome, then=None),
@@ -56,7 +55,7 @@ async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime
 async def _intent(conn: Conn, items: Sequence[tuple[Work, Intent]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     leases, digests = [outcome.lease for outcome in outcomes], [outcome.digest for outcome in outcomes]
-    answers = await submissions.intend_to_send(conn, works, at=at, leases=leases, digests=digests)
+    answers = await steps.intend_to_send(conn, works, at=at, leases=leases, digests=digests)
     said: Mapping[str, Callable[[Intent], Outcome | None]] = {
         "go": lambda outcome: outcome,
         "in doubt": lambda _: Unresolved(),

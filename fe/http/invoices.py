@@ -49,7 +49,7 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import history, received, submissions, tenant_context
+from fe.store import buyer_approvals, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -145,7 +145,7 @@ class Invoices:
         again = _POLLING.get(record.status)
         said = None
         if takes_approval(record):
-            said = await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+            said = await self._db.run_for(call.identity.tenant_id, buyer_approvals.of, record.submission_id)
         answer = SUBMISSION.write(serialize_record(record, said))
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 

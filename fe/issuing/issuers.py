@@ -49,7 +49,6 @@ class KnownIssuers:
     async def __call__(self, tenant_id: TenantId, rnc: str) -> Standing:
         """Tell what an RNC is to a tenant, as it was at most FRESH seconds ago. Raises DatabaseUnavailable.
 
-        On a schema that is older than the question every RNC that it is asked about is FOREIGN: none was refused then.
         Cancelled while it asks, it has changed nothing.
         """
         asked_at = trio.current_time()
@@ -58,8 +57,6 @@ class KnownIssuers:
             return found
         self.asked += 1
         standing = await self._db.run_for(tenant_id, issuers.standing, rnc)
-        if standing is None:
-            return Standing.FOREIGN
         self._known.pop((tenant_id, rnc), None)
         if standing is not Standing.ANOTHER:
             self._known[tenant_id, rnc] = (standing, asked_at)

@@ -19,7 +19,7 @@ from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from fe.ecf.problems import Severity
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
-from fe.store.received import Approval, Facts
+from fe.store.buyer_approvals import Approval
+from fe.store.received import Facts
 
 #: The types that are sent to a receiver at all.
 SENT_TO_RECEIVERS = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE, EcfType.SPECIAL_REGIME})

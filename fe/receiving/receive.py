@@ -22,9 +22,10 @@ from fe.identifiers import CertificateId, TenantId
 from fe.lifecycle import Status
 from fe.receiving.acknowledge import acknowledgement
 from fe.receiving.judge import ApprovalRefused, Judged, Reason, Trust, judge, judge_approval
-from fe.store import certificates, received
+from fe.store import buyer_approvals, certificates, received
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver, Said
+from fe.store.received import Said
+from fe.store.receivers import Receiver
 
 T = TypeVar("T")
 
@@ -122,7 +123,7 @@ class Reception:
         """
         judged = await self._in_thread(partial(judge_approval, raw, rnc=receiver.rnc, trust=self.trust, now=now))
         known = await self.db.run_for(
-            receiver.tenant_id, received.issued, receiver.environment, receiver.rnc, judged.e_ncf
+            receiver.tenant_id, buyer_approvals.issued, receiver.environment, receiver.rnc, judged.e_ncf
         )
         accepted = next((one for one in known if one.status in _ACCEPTED), None)
         if accepted is None or accepted.buyer_rnc != judged.buyer_rnc:
@@ -130,7 +131,7 @@ class Reception:
             raise ApprovalRefused("there is no accepted e-CF of this number for this buyer")
         kept = await self.db.run_for(
             receiver.tenant_id,
-            received.keep_approval,
+            buyer_approvals.keep,
             accepted.submission_id,
             judged.approval,
             signer=judged.signer,

@@ -6,13 +6,10 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from psycopg.errors import UndefinedFunction, UndefinedTable
-
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.counterparty import DeliveryState
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.rows import record_row
 from fe.store.submissions import NewSubmission
 
@@ -57,35 +54,31 @@ _DECIDE = """
 async def decide(conn: Conn, tenant_id: TenantId, decision: Decision, new: NewSubmission, at: datetime) -> Decided:
     """Take a decision and its ACECF in, in one transaction; or tell what was decided before (sql/0023_approvals.sql).
 
-    Raises Contended when another is taken in at the same moment: to be called again; and DatabaseUnavailable on the
-    schema of the release before.
+    Raises Contended when another is taken in at the same moment: to be called again.
     """
     cursor = conn.cursor(row_factory=record_row(Decided))
-    try:
-        await cursor.execute(
-            _DECIDE,
-            {
-                "tenant": tenant_id,
-                "received": decision.received_id,
-                "approved": decision.approved,
-                "reason": decision.reason,
-                "submission": new.submission_id,
-                "at": at,
-                "environment": new.environment,
-                "api_key": new.api_key_id,
-                "client_request": new.client_request_id,
-                "digest": new.body_digest,
-                "format": new.format,
-                "e_ncf": new.e_ncf,
-                "issuer": new.issuer_rnc,
-                "buyer": new.buyer_rnc,
-                "as_user": new.as_user,
-                "as_user_id": new.as_user_id,
-                "original": new.original,
-            },
-        )
-    except UndefinedFunction as missing:
-        raise DatabaseUnavailable("the schema is that of the release before: it has no approvals") from missing
+    await cursor.execute(
+        _DECIDE,
+        {
+            "tenant": tenant_id,
+            "received": decision.received_id,
+            "approved": decision.approved,
+            "reason": decision.reason,
+            "submission": new.submission_id,
+            "at": at,
+            "environment": new.environment,
+            "api_key": new.api_key_id,
+            "client_request": new.client_request_id,
+            "digest": new.body_digest,
+            "format": new.format,
+            "e_ncf": new.e_ncf,
+            "issuer": new.issuer_rnc,
+            "buyer": new.buyer_rnc,
+            "as_user": new.as_user,
+            "as_user_id": new.as_user_id,
+            "original": new.original,
+        },
+    )
     decided = await cursor.fetchone()
     assert decided is not None
     return decided
@@ -123,10 +116,7 @@ _WORD_ON = """
 
 
 async def word_on(conn: Conn, tenant_id: TenantId, received_id: UUID) -> Word | None:
-    """Tell the last decision on a received document; None where there is none, and on an older schema."""
+    """Tell the last decision on a received document, if there is one."""
     found = conn.cursor(row_factory=record_row(Word))
-    try:
-        await found.execute(_WORD_ON, {"tenant": tenant_id, "received": received_id})
-    except UndefinedTable:
-        return None
+    await found.execute(_WORD_ON, {"tenant": tenant_id, "received": received_id})
     return await found.fetchone()

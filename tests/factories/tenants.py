@@ -18,7 +18,8 @@ from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import NewSubmission, SignedDocument
+from fe.store.queue.steps import SignedDocument
+from fe.store.submissions import NewSubmission
 from tests.factories import bookings
 
 ISSUER = {

@@ -274,11 +274,3 @@ async def test_only_who_received_it_decides_with_the_scope_and_in_its_environmen
     for unknown in (str(uuid4()), "x"):
         assert (await api.post(f"/received/{unknown}/approve")).status_code == 404
     assert await rows(db, "SELECT 1 AS n FROM approvals") == []
-
-
-async def test_on_the_schema_of_the_release_before_it_is_a_503(api: httpx.AsyncClient, db: Database, one: str) -> None:
-    await rows(db, "DROP FUNCTION decide_received")
-    await rows(db, "DROP TABLE approvals")
-
-    assert (await api.post(f"/received/{one}/approve")).status_code == 503
-    assert "approval" not in (await api.get(f"/received/{one}")).json()

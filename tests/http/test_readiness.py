@@ -8,7 +8,6 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.http.health import LookPatience
-from fe.store.postgres import readiness
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
 from tests.http.front import Running, start_front
@@ -120,10 +119,3 @@ async def test_a_full_disk_is_not_ready(front_db: Database, nursery: trio.Nurser
         assert await ask(front) == (503, "the database takes no writes")
         disk.clear()
         assert await ask(front) == (200, "")
-
-
-async def test_on_the_shape_of_the_release_before_there_is_nothing_to_write_to(front_db: Database, dsn: str) -> None:
-    with plain(dsn) as conn:
-        conn.execute("DROP FUNCTION probe_writing")
-
-    await front_db.run(readiness.probe_writing)

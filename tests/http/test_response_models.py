@@ -17,7 +17,7 @@ from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, Bill
 from fe.http.serializers import serialize_problems, serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store.received import Approval
+from fe.store.buyer_approvals import Approval
 from fe.store.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)

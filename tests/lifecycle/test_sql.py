@@ -22,7 +22,7 @@ from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.factories import bookings
 from tests.factories.tenants import (
     LEASE,

@@ -26,7 +26,7 @@ from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.factories.tenants import (
     LEASE,
     SIGNED,

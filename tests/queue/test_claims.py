@@ -34,7 +34,7 @@ FILL_EACH = """
 
 @pytest.fixture(autouse=True, params=["in one call", "question by question"])
 def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the database of this release does it, and on the schema before, or for another kind of work."""
+    """As the database does it for submissions, and as it is done for any other kind of work."""
     if request.param == "question by question":
         monkeypatch.setattr(claim, "claim_together", None)
 

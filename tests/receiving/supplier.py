@@ -27,9 +27,9 @@ from fe.monitoring.metrics import Metrics
 from fe.receiving.judge import Trust
 from fe.receiving.sessions import derive_keys
 from fe.reception import Acknowledgers
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.ecf.receipts import changed, receipt
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.companies import VAULT, make_certificate
@@ -98,7 +98,7 @@ async def start_reception(
         tenant = await make_tenant(owner, issuer=ISSUER)
         if certificate:
             await make_certificate(owner, tenant)
-        await owner.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
+        await owner.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
     clock, metrics, shutdown = Hands(), Metrics(), trio.Event()
     signers = Acknowledgers(SigningCredentials(db, VAULT, trio.CapacityLimiter(1)))
     built = ReceptionDeps(

@@ -13,9 +13,9 @@ from fe.authority.simulator.supplier import Sample
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.receiving.judge import Trust
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import make_tenant
 from tests.receiving.supplier import ISSUER, OURS, start_reception
@@ -55,7 +55,7 @@ async def test_every_sample_gets_the_answer_that_is_right_for_it(
         not_before=credential.not_before,
         not_after=credential.not_after,
     )
-    await db.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
     trust = Trust([x509.load_pem_x509_certificate(supplier["pem"].encode())])
     reception = await start_reception(nursery, db, reception_db, tenant=tenant, trust=trust)
     reception.clock.at = datetime.now(UTC)

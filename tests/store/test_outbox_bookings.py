@@ -15,8 +15,9 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import steps
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.factories import bookings
 from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
@@ -333,7 +334,7 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
     assert (due["stage"], due["host"], due["attempt"], due["last_error"]) == ("send", "fc", 0, None)
     assert due["due_in"] <= 0
     assert await db.run(submissions.xml, work.tenant_id, work.subject) == ("signed", SIGNED)
-    outgoing_document = await db.run(submissions.outgoing_document, work)
+    outgoing_document = await db.run(steps.outgoing_document, work)
     assert (outgoing_document.content, outgoing_document.is_summary, outgoing_document.certificate_id) == (
         summary,
         True,

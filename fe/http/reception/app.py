@@ -31,7 +31,7 @@ from fe.monitoring.metrics import Metrics
 from fe.receiving.judge import Trust
 from fe.receiving.receive import Reception, Signers
 from fe.receiving.sessions import Sessions
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database
 
 #: Above what a document may be (fe/ecf/parse.py), with the form around it.
@@ -92,7 +92,7 @@ class ReceptionApi:
         return ApiReply(200, write_json({"status": "ok"}))
 
     async def _ready(self) -> ApiReply:
-        await self._db.run(received.receiver, Environment.ECF, _NOBODY)  # a database that is away becomes 503
+        await self._db.run(receivers.find, Environment.ECF, _NOBODY)  # a database that is away becomes 503
         return ApiReply(200, write_json({"status": "ready"}))
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

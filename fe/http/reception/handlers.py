@@ -20,8 +20,8 @@ from fe.http.reception.multipart import BadForm, read_xml_part
 from fe.receiving.judge import ApprovalRefused, NothingToAnswer
 from fe.receiving.receive import CannotAcknowledge, Reception
 from fe.receiving.sessions import SeedRefused, Sessions, Token
-from fe.store import received
-from fe.store.received import Receiver
+from fe.store import receivers, spent_seeds
+from fe.store.receivers import Receiver
 
 _log = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ class Suppliers:
         environment, rnc, service = where
         if method != service.method:
             raise ApiError(405, "Method Not Allowed", (("Allow", service.method),))
-        receiver = await self._reception.db.run(received.receiver, environment, rnc)
+        receiver = await self._reception.db.run(receivers.find, environment, rnc)
         if receiver is None:
             raise ApiError(404, "nobody receives under this address")
         return await self._answers[service](receiver, call)
@@ -92,7 +92,7 @@ class Suppliers:
             raise ApiError(400, f"xml: {wrong}") from None
         except SeedRefused as refused:
             raise ApiError(400, str(refused)) from None
-        spend = received.spend_seed
+        spend = spent_seeds.spend
         if not await self._reception.db.run_for(receiver.tenant_id, spend, seed.spent, seed.expires):
             raise ApiError(400, "the seed was used before: ask for another one")
         return _token_reply(self._sessions.grant(audience, seed.holder, now), call.headers.get("accept", ""))

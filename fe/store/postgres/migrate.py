@@ -26,9 +26,9 @@ _ADVISORY_LOCK = 0x66652D6D6967
 #: beside each migration; one that cannot be made so has to wait for the release after.
 RELEASE_BEFORE = 8
 
-#: The oldest schema that this release's processes run on: that of the release before, so that they may be started
-#: before `fe migrate` as well as after it; or the newest migration that they cannot do without.
-OLDEST_SCHEMA = 13
+#: The oldest schema that this release's processes run on: the newest migration that they cannot do without. Below
+#: the newest there is where they run on the schema of the release before, too, and may be started before `fe migrate`.
+OLDEST_SCHEMA = 23
 
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3

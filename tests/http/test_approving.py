@@ -12,10 +12,10 @@ from fe.ecf.json_text import write_json
 from fe.ecf.parse import parse_json
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, rows
 from tests.http import worker
@@ -30,7 +30,7 @@ NUMBER = "E310000000001"
 async def one(dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId, api: httpx.AsyncClient) -> str:
     """The id of a document that was received."""
     await make_certificate(db, tenant)
-    await db.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:
         reception = await start_reception(nursery, db, reception_db, tenant=tenant)
         assert supplier.read(await reception.send(document(Encabezado__IdDoc__eNCF=NUMBER))).state == "0"

@@ -90,6 +90,8 @@ CREATE TABLE counterparty_outbox (
 
 CREATE INDEX counterparty_outbox_due ON counterparty_outbox (stage, environment, host, tenant_id, run_at);
 
+CREATE INDEX counterparty_outbox_held ON counterparty_outbox (stage, environment, host) WHERE holder IS NOT NULL;
+
 DO $$
 DECLARE
     walled text;
@@ -282,3 +284,76 @@ BEGIN
     RETURN true;
 END
 $$;
+
+-- What came of a try, fenced by the claim; false where it is no longer ours, and then nothing is written. The row is due
+-- again after `p_after`, in another stage with its attempts afresh, or in the same with the attempt given back where it
+-- does not count.
+CREATE FUNCTION book_delivery_wait(
+    p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_stage text, p_host text, p_url text,
+    p_after interval, p_counts boolean, p_error text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE counterparty_outbox AS o
+       SET attempt = CASE WHEN o.stage <> p_stage THEN 0 WHEN p_counts THEN o.attempt ELSE o.attempt - 1 END,
+           entered_at = CASE WHEN o.stage <> p_stage THEN clock_timestamp() ELSE o.entered_at END,
+           stage = p_stage, host = coalesce(p_host, o.host), run_at = clock_timestamp() + p_after, holder = NULL,
+           deaths = 0, last_error = p_error
+     WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    UPDATE counterparty_deliveries AS d
+       SET reason = CASE WHEN p_counts THEN p_error ELSE d.reason END, url = coalesce(p_url, d.url), changed_at = p_at
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject AND (p_counts OR p_url IS NOT NULL);
+    RETURN true;
+END
+$$;
+
+-- And where there is no further try.
+CREATE FUNCTION book_delivery_end(
+    p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_state text, p_reason text, p_answer bytea,
+    p_status int
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM counterparty_outbox AS o
+     WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF p_status IS NOT NULL THEN
+        UPDATE counterparty_sends AS s
+           SET outcome = 'answered', status = p_status, answered_at = p_at
+         WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject AND s.epoch = p_epoch;
+    END IF;
+    UPDATE counterparty_deliveries AS d
+       SET state = p_state, reason = p_reason, answer = coalesce(p_answer, d.answer), changed_at = p_at
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject;
+    RETURN true;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION book_delivery_wait, book_delivery_end TO fe_worker;
+
+-- An operator sets one going again that came to no good end; false when it is none of those.
+CREATE FUNCTION replay_delivery(p_tenant bigint, p_subject uuid, p_at timestamptz) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE counterparty_deliveries AS d
+       SET state = 'pending', reason = NULL, changed_at = p_at
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject AND d.state IN ('gave_up', 'refused', 'unlisted');
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    -- The epoch goes on where it stood: each send has its own.
+    INSERT INTO counterparty_outbox (tenant_id, subject, stage, environment, host, run_at, epoch)
+    SELECT d.tenant_id, d.submission_id, 'address', d.environment, 'ecf', clock_timestamp(),
+           coalesce((SELECT max(s.epoch)
+                       FROM counterparty_sends AS s
+                      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject), 0)
+      FROM counterparty_deliveries AS d
+     WHERE d.tenant_id = p_tenant AND d.submission_id = p_subject;
+    RETURN true;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION replay_delivery TO fe_operator;

@@ -4,17 +4,23 @@ import os
 import secrets
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 
 import trio
+from cryptography import x509
 
+from fe.actors.counterparty import Deliverer, delivery_kind, delivery_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, stages
+from fe.actors.stages import authority_circuits, budget_of, stages
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock
 from fe.config import Settings
+from fe.counterparty.directory import Directory
+from fe.counterparty.wire import Counterparties
+from fe.egress.configured import egress_from_settings
 from fe.monitoring.collectors import Collectors
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
@@ -22,6 +28,7 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools
 from fe.queue.supervisor import Supervisor
+from fe.store.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
@@ -31,7 +38,7 @@ from fe.vault import Vault
 
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX,)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX)
 
 
 async def run_actors(
@@ -80,9 +87,32 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(submission_kind(metrics, clock, verdicts.notify), db, clock)
-            async with bookings.running(), trio.open_nursery() as actors:
+            deliverer = _deliverer(settings, db, authority, credentials, clock)
+            handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
+            async with bookings.running(), handing.running(), trio.open_nursery() as actors:
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
+                for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
+                    supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
             watch.cancel_scope.cancel()
     finally:
         authority.close()
+
+
+def _deliverer(
+    settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
+) -> Deliverer:
+    """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
+    egress = egress_from_settings(settings)
+    egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
+    roots = settings.reception_roots
+    return Deliverer(
+        db,
+        credentials,
+        Directory(authority, scale=settings.time_scale),
+        Counterparties(egress, clock, credentials.threads),
+        None if roots is None else x509.load_pem_x509_certificates(roots.read_bytes()),
+        clock,
+        trio.CapacityLimiter(2),
+        {},
+    )

@@ -52,6 +52,11 @@ def lanes(*hosts: str) -> list[OutboxLane]:
     return [OutboxLane(environment, host) for environment in _ORDER for host in hosts]
 
 
+def budget_of(settings: Settings) -> float:
+    """How long a try may take, in seconds: its lease must not end before."""
+    return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+
+
 def stages(
     settings: Settings,
     tools: Tools,
@@ -89,7 +94,7 @@ def stages(
         sender.straight,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
-    budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+    budget = budget_of(settings)
     kind = bookings.kind
     either = lanes(Host.ECF, Host.FC)
     return [

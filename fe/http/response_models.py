@@ -165,6 +165,10 @@ class Submission(TypedDict):
     ]
     approvalStatus: NotRequired[Annotated[Literal["approved", "rejected"], Field(description="what its buyer said")]]
     approvalReason: NotRequired[Annotated[str | None, Field(description="why it was rejected, in the buyer's words")]]
+    approvalAt: NotRequired[Annotated[Moment, Field(description="when its buyer said so here")]]
+    receiver: NotRequired[
+        Annotated["Handing", Field(description="where receipts are sent to their receivers: how that stands")]
+    ]
 
 
 @_closed

@@ -98,6 +98,12 @@ class Metrics:
         self.verdict_seconds = Histogram(
             "fe_submission_verdict_seconds", "From 202 to the verdict", ("environment",), buckets=_SLOW, registry=own
         )
+        self.handed_on = Counter(
+            "fe_counterparty_deliveries_total",
+            "Documents handed on to the other party of a receipt, by what came of it",
+            ("kind", "outcome"),
+            registry=own,
+        )
         self.steps = Counter("fe_steps_total", "Steps of the outbox booked", ("stage", "outcome"), registry=own)
         self.step_seconds = Histogram(
             "fe_step_seconds", "One step, claim to booking", ("stage",), buckets=_FAST, registry=own

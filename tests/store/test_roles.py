@@ -44,11 +44,15 @@ MATRIX = """
 | `api_key_uses` | SIU | S | | S | |
 | `api_keys` | Su | | SIu | s | |
 | `applied_migrations` | S | S | S | S | S |
+| `approvals` | SI | S | S | S | |
 | `audit_trail` | | | S | S | |
 | `billing_accounts` | S | | SIU | S | |
 | `certificates` | | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
+| `counterparty_deliveries` | S | SIU | SU | S | |
+| `counterparty_outbox` | | SIUD | SI | S | |
+| `counterparty_sends` | | SIU | S | S | |
 | `dead_letters` | | SI | SD | S | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
@@ -70,7 +74,7 @@ MATRIX = """
 | `submission_documents` | SI | SI | S | S | |
 | `submission_events` | SI | SI | SI | S | |
 | `submissions` | SI | SU | SU | S | s |
-| `tenants` | S | S | SI | S | |
+| `tenants` | S | S | SIu | S | |
 | `users` | S | S | SI | S | |
 | `workers` | | SIUD | S | S | |
 | `write_probes` | I | | | | |
@@ -93,6 +97,7 @@ SOME_COLUMNS = {
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
+    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers"},
 }
 #: Or those that are left out.
 ALL_BUT = {
@@ -116,7 +121,9 @@ CALLERS = {
     "is_rnc_of_another": (FRONT,),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
-    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
+    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
+    "decide_received": (FRONT,),
+    "begin_deliveries": (WORKER,),
 }
 
 _RIGHTS = """

@@ -1,12 +1,15 @@
 """From taxpayer to taxpayer over real sockets: issued, delivered, acknowledged, approved, and both sides agree."""
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from fe.ecf.signature import verify
-from tests.system.pair import running_pair, until
+from fe.store import counterparty
+from tests.factories.tenants import rows
+from tests.system.pair import Pair, Party, running_pair, until
 from tests.system.test_road import invoice, journal_of
 
 # As in test_road.py.
@@ -46,3 +49,52 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, 
         "1",
     ]
     assert len(sent) == 1
+
+
+async def told_of(party: Party, path: str, field: str, state: str) -> dict[str, Any]:
+    """Ask until a field says that it has come so far; return what is shown then."""
+
+    async def ask() -> dict[str, Any] | None:
+        shown = await party.get(path)
+        return shown if shown.get(field, {}).get("state") == state else None
+
+    return await until(ask)
+
+
+async def introduce(pair: Pair) -> None:
+    """Both are in the directory, and A sends to its receivers."""
+    for party in (pair.a, pair.b):
+        await pair.list_in_directory(party.rnc, pair.address_of(party.rnc))
+    assert await pair.stack.db.run(counterparty.send_to_receivers, pair.a.tenant.tenant_id, on=True)
+
+
+async def test_the_round_trip_and_both_sides_agree(dsn: str, tmp_path: Path) -> None:
+    async with running_pair(dsn, tmp_path) as pair:
+        await introduce(pair)
+        taken = await pair.stack.submit(invoice(1))
+        delivered = await told_of(pair.a, f"/invoices/{taken['taxLogId']}", "receiver", "delivered")
+        (item,) = await pair.b.received()
+        decided = await pair.b.client.post(f"/received/{item['id']}/reject", json={"reason": "No es lo pedido"})
+        assert decided.status_code == 202, decided.text
+
+        async def agreed() -> dict[str, Any] | None:
+            shown = await pair.b.get(f"/received/{item['id']}")
+            return shown if shown["approval"].get("issuer", {}).get("state") == "delivered" else None
+
+        theirs = await until(agreed)
+        ours = await pair.a.get(f"/invoices/{taken['taxLogId']}")
+        issued = await pair.a.get(f"/invoices/{taken['taxLogId']}/xml")
+        received = await pair.b.get(f"/received/{item['id']}/xml")
+        acecf = await pair.b.get(f"/invoices/{decided.json()['taxLogId']}/xml")
+        kept = await rows(pair.stack.db, "SELECT kind, state, answer FROM counterparty_deliveries ORDER BY kind")
+        heard = await rows(pair.stack.db, "SELECT document FROM received_approvals")
+        sends = await rows(pair.stack.db, "SELECT outcome, status FROM counterparty_sends")
+
+    assert delivered["status"] == "Aceptado"
+    assert received["xml"] == issued["xml"]
+    assert (theirs["approvalStatus"], theirs["approval"]["authority"]["status"]) == ("rejected", "Aceptado")
+    assert (ours["approvalStatus"], ours["approvalReason"]) == ("rejected", "No es lo pedido")
+    assert [(row["kind"], row["state"]) for row in kept] == [("approval", "delivered"), ("receipt", "delivered")]
+    assert bytes(kept[1]["answer"]).decode() == received["acknowledgement"]
+    assert [bytes(row["document"]).decode() for row in heard] == [acecf["xml"]]
+    assert [(row["outcome"], row["status"]) for row in sends] == [("answered", 200)] * 2

@@ -144,7 +144,7 @@ def test_setting_up_a_tenant_works_as_the_readme_says(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=300,
         # As root the embedded server needs a folder that others may enter; the secrets of these tests stay out.
         env={name: value for name, value in environment().items() if not name.startswith("FE_")},
     )

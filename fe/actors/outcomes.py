@@ -32,7 +32,7 @@ class Signed(Advance):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberTaken(End):
+class LostNumber(End):
     """Written instead of `Signed`: another submission was signed with its number a moment before. Status `error`."""
 
     name: str = "number taken"

@@ -30,6 +30,11 @@ from fe.store.queue.outbox import OutboxLane, Work
 _SLACK = timedelta(seconds=15)
 
 
+def budget_of(settings: Settings) -> float:
+    """For how many seconds a try may last."""
+    return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+
+
 def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
     """A circuit for each of the authority's hosts that documents wait for; the status service is not one of them."""
 
@@ -50,11 +55,6 @@ _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 def lanes(*hosts: str) -> list[OutboxLane]:
     """The lanes of a stage that works with these hosts of the authority, in the order of service."""
     return [OutboxLane(environment, host) for environment in _ORDER for host in hosts]
-
-
-def budget_of(settings: Settings) -> float:
-    """How long a try may take, in seconds: its lease must not end before."""
-    return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
 
 
 def stages(

@@ -10,8 +10,8 @@ from fe.actors.outcomes import (
     Decided,
     Failed,
     Intent,
+    LostNumber,
     NotKnownThere,
-    NumberTaken,
     Processing,
     Received,
     Signed,
@@ -46,7 +46,7 @@ async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime
     written: Mapping[str, Callable[[Signed], Outcome | None]] = {
         "going on": lambda outcome: outcome,
         "signed": lambda outcome: replace(outcome, then=None),
-        "taken": lambda _: NumberTaken(),
+        "taken": lambda _: LostNumber(),
         "lost": lambda _: None,
     }
     return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
@@ -160,7 +160,7 @@ def submission_kind(
                 ended(work.subject)
                 seconds = max((clock() - moment_of(work.subject)).total_seconds(), 0.0)
                 metrics.observe_end(work.environment, status, ecf_type, seconds)
-            case Failed() | NumberTaken():
+            case Failed() | LostNumber():
                 ended(work.subject)
                 metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
 

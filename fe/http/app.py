@@ -37,6 +37,7 @@ from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
+from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
@@ -156,10 +157,10 @@ class Api:
         self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        places: Shares[TenantId] = Shares(
+        slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, places)
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
         quotas = Quotas(deps.quota, metrics)
         self.routes = every_route(
@@ -261,7 +262,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.request_class = request_class(api.routes, deps.max_body_bytes)
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
-    app.register_error_handler(HTTPException, _refuse)
+    app.register_error_handler(HTTPException, refuse)
     return app
 
 
@@ -288,17 +289,6 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)
         with held:
-            return _respond(await api.answer(route, call))
+            return respond(await api.answer(route, call))
 
     return view
-
-
-async def _refuse(error: HTTPException) -> Response:
-    problem = describe(error)
-    return _respond(ApiReply(problem.status, problem.body, problem.headers))
-
-
-def _respond(reply: ApiReply) -> Response:
-    response = Response(reply.body, reply.status, content_type="application/json")
-    response.headers.update(reply.headers)
-    return response

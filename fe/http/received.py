@@ -14,8 +14,8 @@ from fe.http.response_models import (
     RECEIVED_STRETCH,
     RECEIVED_XML,
     ApprovalAtAuthority,
-    Received,
     ReceivedApproval,
+    ReceivedItem,
     ReceivedPage,
     ReceivedStretch,
     ReceivedXml,
@@ -80,7 +80,7 @@ class ReceivedHandlers:
 
 
 class _Shown(TypedDict):
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: str | None
 
 
@@ -93,7 +93,7 @@ def _not_found() -> ApiReply:
     return ApiReply(200, NOT_FOUND.write({"found": False}))
 
 
-def _serialize(record: ReceivedRecord) -> Received:
+def _serialize(record: ReceivedRecord) -> ReceivedItem:
     return {
         "id": str(record.received_id),
         "environment": record.environment,

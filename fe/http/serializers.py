@@ -34,8 +34,8 @@ def serialize_record(record: Record, other: OtherSide | None = None) -> Submissi
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed,
-    `approvalStatus`, `approvalReason` and `approvalAt` when the buyer has said something, `receiver` when it is handed to
-    the buyer.
+    `approvalStatus`, `approvalReason` and `approvalAt` when the buyer has said something, `receiver` when it is sent
+    there.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}

@@ -1,7 +1,7 @@
 """Taking a submission in: what is refused at the door, and what is stored in one transaction.
 
 Only what can never become a document is refused (interface.md#submitting and #requests). Everything
-else is answered 202 and judged by the worker, because the authority has the last word.
+else is answered 202 and checked by the worker, because the authority has the last word.
 """
 
 import hashlib

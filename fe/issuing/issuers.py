@@ -14,7 +14,7 @@ from fe.store.postgres.db import Database
 
 #: How long a process may go on with what it has read, in seconds.
 FRESH = 30.0
-_MOST = 10_000
+_MAX_KNOWN = 10_000
 _TAX_ID = re.compile(TAX_ID_FORM)
 
 #: Where the roots name who issues, which is who signs. An approval names the issuer of what it approves.
@@ -60,7 +60,7 @@ class KnownIssuers:
         self._known.pop((tenant_id, rnc), None)
         if standing is not Standing.ANOTHER:
             self._known[tenant_id, rnc] = (standing, asked_at)
-            if len(self._known) > _MOST:
+            if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return standing
 

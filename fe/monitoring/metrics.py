@@ -35,6 +35,12 @@ SHARES = (
     "tenant_requests",
 )
 
+#: The words for what a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).
+WEBHOOK_ERRORS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
+
+#: Every stage of every kind of work.
+STAGES = (*Stage, "webhook", "webhook_recovery")
+
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 
@@ -136,6 +142,19 @@ class Metrics:
         self.sign_seconds = Histogram(
             "fe_sign_seconds", "Making, checking and signing one document", buckets=_FAST, registry=own
         )
+        self.webhook_attempts = Counter(
+            "fe_webhook_attempts_total",
+            "Calls of webhooks, by what became of the delivery",
+            ("outcome", "error"),
+            registry=own,
+        )
+        self.webhook_seconds = Histogram(
+            "fe_webhook_attempt_seconds",
+            "One call of a webhook, its answer included",
+            ("error",),
+            buckets=_FAST,
+            registry=own,
+        )
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
@@ -159,6 +178,11 @@ class Metrics:
             ("environment",),
             registry=own,
         )
+        self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
+        self.webhook_late = Gauge(
+            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        )
+        self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
         self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
         self.certificates = Gauge(
@@ -230,7 +254,10 @@ class Metrics:
             self.lockouts.labels(bucket)
         for limit in SHARES:
             self.share_refused.labels(limit)
-        for stage in Stage:
+        self.webhook_attempts.labels("delivered", "confirmed")
+        for error in WEBHOOK_ERRORS:
+            self.webhook_attempts.labels("not confirmed", error)
+        for stage in STAGES:
             self.leases_lost.labels(stage)
             self.rescued.labels(stage)
 
@@ -238,6 +265,11 @@ class Metrics:
         """Take note of one exchange with the authority."""
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
+
+    def observe_webhook(self, outcome: str, error: str, seconds: float) -> None:
+        """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
+        self.webhook_attempts.labels(outcome, error).inc()
+        self.webhook_seconds.labels(error).observe(seconds)
 
     def observe_end(self, environment: Environment, status: Status, ecf_type: str, seconds: float | None) -> None:
         """Take note of a submission's end; `seconds` from its acceptance when it was the authority that ended it."""

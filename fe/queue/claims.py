@@ -91,9 +91,9 @@ async def find_and_claim(
     in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,
-    at_most: int | None = None,
+    max_rows: int | None = None,
 ) -> Found[W]:
-    """Claim rows for the free slots (no more than `at_most`), the tenants in turn by weight. Moves the cursors on.
+    """Claim rows for the free slots (no more than `max_rows`), the tenants in turn by weight. Moves the cursors on.
 
     With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
     the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
@@ -103,7 +103,7 @@ async def find_and_claim(
         lease=tools.lease,
         holder=tools.holder,
         slots=in_flight.free,
-        at_most=in_flight.free if at_most is None else at_most,
+        max_rows=in_flight.free if max_rows is None else max_rows,
         scope=_SCOPE,
         max_per_tenant=stage.slots_of_a_tenant(),
         busy=in_flight.of_tenant,
@@ -157,7 +157,7 @@ def _found(
 
 def _capacity(lane: LaneCapacity, terms: Terms, claimed: int) -> int:
     """How many rows of a lane may be claimed when so many have been of those before it."""
-    return min(min(terms.slots - claimed, lane.free) - lane.left_to_others, terms.at_most - claimed)
+    return min(min(terms.slots - claimed, lane.free) - lane.left_to_others, terms.max_rows - claimed)
 
 
 async def _lane_by_lane(

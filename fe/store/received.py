@@ -15,7 +15,7 @@ from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ReceivedFacts:
     """What a received document says: of the signed content, never of anything beside it."""
 
     ecf_type: str
@@ -43,7 +43,7 @@ class Said:
     acknowledgement: bytes
     at: datetime
     received_id: UUID
-    facts: Facts | None
+    facts: ReceivedFacts | None
 
 
 _KEEP = """

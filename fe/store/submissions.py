@@ -138,11 +138,11 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
         },
     )
     answers: list[Accepted | NoNumber] = []
-    for new, (outcome, submission_id, status, *told, refusal) in zip(news, await cursor.fetchall(), strict=True):
+    for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):
         if outcome == "refused":
             answers.append(NoNumber(str(new.draw_prefix), refusal))
         else:
-            answers.append(Accepted(outcome, submission_id, Status(status), *told))
+            answers.append(Accepted(outcome, submission_id, Status(status), *rest))
     return answers
 
 

@@ -67,7 +67,7 @@ async def run(folder: Path, script: str, shell: list[str], **more: str) -> subpr
             env={**environment(), "PATH": path, **more},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
         )
     )
 

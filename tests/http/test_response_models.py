@@ -13,7 +13,8 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
 from fe.http import response_models
-from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, ResponseModel, Submission
+from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
+from fe.http.response_types import ResponseModel
 from fe.http.serializers import serialize_problems, serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status

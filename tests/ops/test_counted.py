@@ -32,7 +32,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         while not holds():  # noqa: ASYNC110  (a gauge rings no bell)
             await trio.sleep(0.01)
 

@@ -19,6 +19,7 @@ from ops.grafana.build import DASHBOARDS
 from ops.grafana.model import Panel
 from tests.ops.material import RULES, load
 from tests.ops.worked import Worked, worked
+from tests.waiting import PATIENCE
 
 PROMETHEUS = shutil.which("prometheus")
 
@@ -51,7 +52,7 @@ async def prometheus(folder: Path, metrics_url: str) -> AsyncIterator[httpx.Asyn
         [PROMETHEUS, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        async with httpx.AsyncClient(base_url=f"http://{at}", trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=f"http://{at}", trust_env=False, timeout=PATIENCE) as client:
             with trio.fail_after(_PATIENCE):
                 while not await _is_up(client):  # noqa: ASYNC110  (another process starts)
                     await trio.sleep(0.1)

@@ -82,7 +82,7 @@ async def test_every_command_of_a_runbook_does_its_work(name: str, db: Database,
     told["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     for block in COMMANDS[name]:
-        run = partial(subprocess.run, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=100)
+        run = partial(subprocess.run, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=300)
         ended = await trio.to_thread.run_sync(run, ["sh", "-eu", "-c", block])
         assert ended.returncode == 0, block + ended.stdout + ended.stderr
 

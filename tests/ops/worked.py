@@ -23,6 +23,7 @@ from fe.vault import Vault
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows
 from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 ENVIRONMENT = Environment.TESTECF
 #: Requests on their way at once.
@@ -74,7 +75,7 @@ async def worked(*, count: int, with_certificates: int) -> AsyncIterator[Worked]
     async with (
         open_stack(settings={"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50"}) as stack,
         open_database(stack.dsn, max_size=4) as db,
-        httpx.AsyncClient(base_url=stack.base_url, timeout=30, trust_env=False) as client,
+        httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client,
     ):
         keys = await _make_tenants(db, stack, count, with_certificates)
         tokens = Tokens(named_keys(stack.environment["FE_JWT_KEYS"]))

@@ -24,7 +24,7 @@ from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.receiving.sessions import derive_keys
 from fe.reception import Acknowledgers
 from fe.store import receivers
@@ -34,6 +34,7 @@ from tests.ecf.receipts import changed, receipt
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import make_tenant
+from tests.waiting import PATIENCE
 
 #: The supplier, and us, the buyer.
 THEIRS, OURS = "131880738", "131880681"
@@ -68,7 +69,9 @@ class Running:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=40, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}", timeout=PATIENCE, trust_env=False
+        ) as client:
             yield client
 
     async def post(self, path: str, content: bytes, **more: Any) -> httpx.Response:

@@ -200,7 +200,7 @@ class Statements:
         busy = Counter(zip(map(int, _words(values["busy"])), _words(values["busy_in"]), strict=True))
         many, found = 0, list[tuple[Any, ...]]()
         for number, (environment, host, after, floor, room, left) in enumerate(zip(*lanes, strict=True), start=1):
-            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["at_most"] - many)
+            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["max_rows"] - many)
             enough = min(values["scope"], max(capacity, 0) + busy.total() // values["max_per_tenant"] + 1)
             lane = {"stage": values["stage"], "environment": environment, "host": host}
             since = datetime.fromisoformat(floor)

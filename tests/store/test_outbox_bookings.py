@@ -22,6 +22,7 @@ from tests.factories import bookings
 from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
     ACCEPTED_AT,
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,
@@ -39,19 +40,6 @@ from tests.factories.tenants import (
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 ANSWER = {"status": "error", "error": "no"}
-DOCUMENT = SignedDocument(
-    CertificateId(UUID(int=7)),
-    SIGNED,
-    None,
-    Host.ECF,
-    EcfType.CREDIT_FISCAL,
-    "1",
-    "2",
-    "AbC1+/",
-    "https://qr",
-    None,
-    AT,
-)
 
 Write = Callable[[Conn, Work], Awaitable[object]]
 

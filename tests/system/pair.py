@@ -77,7 +77,9 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
     async with running_stack(dsn, tmp_path, credential=credential, **settings) as stack:
         assert stack.settings.api_key_pepper is not None
         pepper = bytes.fromhex(stack.settings.api_key_pepper.get_secret_value())
-        buyer, _, key = await provision(stack.db, stack.vault, pepper, environment=Environment.TESTECF, issuer=BUYER, credential=credential)
+        buyer, _, key = await provision(
+            stack.db, stack.vault, pepper, environment=Environment.TESTECF, issuer=BUYER, credential=credential
+        )
         for tenant in (stack.tenant, buyer):
             receiver = Receiver(tenant.tenant_id, Environment.TESTECF, tenant.issuer["RNCEmisor"], False)
             assert await stack.db.run(receivers.open_reception, receiver)

@@ -29,6 +29,7 @@ from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.faults.postgres import free_port
 from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The last commit of the release before, whose newest migration is RELEASE_BEFORE.
@@ -136,7 +137,7 @@ class Installation:
 
     async def received(self) -> Counter[str]:
         """How often the authority was handed each number."""
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
             records = (await client.get(f"{self._authority.management}/journal")).json()["records"]
         return Counter(one["eNCF"] for one in records if one["kind"] == "document")
 
@@ -149,7 +150,7 @@ async def _drain(process: trio.Process) -> None:
 
 @asynccontextmanager
 async def logged_in(url: str, login: dict[str, str]) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=f"{url}{PREFIX}", timeout=30, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=f"{url}{PREFIX}", timeout=PATIENCE, trust_env=False) as client:
         answer = await client.post("/login", json=login)
         assert answer.status_code == 200, answer.text
         client.headers["Authorization"] = f"Bearer {answer.json()['accessToken']}"
@@ -172,7 +173,7 @@ async def verdict(client: httpx.AsyncClient, tax_log_id: str) -> Any:
 
 
 async def ready(url: str) -> int:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         return (await client.get(f"{url}/readyz")).status_code
 
 

@@ -33,7 +33,7 @@ class Terms:
     holder: str
     #: Free slots of the stage, and how many rows may be claimed at most.
     slots: int
-    at_most: int
+    max_rows: int
     #: How many tenants one look takes in.
     scope: int
     #: How many rows a tenant may have in flight in one group of lanes, and how many it has: by tenant and group.

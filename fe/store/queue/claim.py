@@ -30,7 +30,7 @@ _TO_TRACK = ", track_id, e_ncf, certificate_id, maybe_adopted"
 _FROM = """
       FROM claim_with_input(
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
-        %(free)s::int[], %(left_to_others)s::int[], %(slots)s, %(at_most)s, %(scope)s, %(max_per_tenant)s,
+        %(free)s::int[], %(left_to_others)s::int[], %(slots)s, %(max_rows)s, %(scope)s, %(max_per_tenant)s,
         %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
 
@@ -63,7 +63,7 @@ async def claim_together(
             "free": _array(each.free for each in lanes),
             "left_to_others": _array(each.left_to_others for each in lanes),
             "slots": terms.slots,
-            "at_most": terms.at_most,
+            "max_rows": terms.max_rows,
             "scope": terms.scope,
             "max_per_tenant": terms.max_per_tenant,
             "busy": _array(tenant_id for tenant_id, _ in busy),
@@ -95,13 +95,15 @@ def _read(stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any,
             claimed.append(row)
     read = _READERS.get(stage)
     for row in claimed:
-        lane, (tenant_id, subject, attempt, epoch, deaths, waited, last_error) = row[0], row[4:11]
+        lane, (tenant_id, subject, attempt, epoch, crash_count, waited, last_error) = row[0], row[4:11]
         try:
             given = read(row[11:], signatories.get(tenant_id)) if read is not None else None
         except ValueError:
             given = None  # a code that nobody knows: its handler reads the same, and fails alone
         said[lane][2].append(
-            Work(stage, lanes[lane - 1].lane, tenant_id, subject, attempt, epoch, deaths, waited, last_error, given)
+            Work(
+                stage, lanes[lane - 1].lane, tenant_id, subject, attempt, epoch, crash_count, waited, last_error, given
+            )
         )
     return [LaneClaim(lanes[lane - 1].lane, *said[lane]) for lane in sorted(said)]
 

@@ -93,7 +93,7 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
             )
 
 
-async def until(found: Callable[[], Awaitable[T | None]], *, seconds: float = 25) -> T:
+async def until(found: Callable[[], Awaitable[T | None]], *, seconds: float = 60) -> T:
     """Ask again and again until `found()` gives something that is true; return it."""
     with trio.fail_after(seconds):
         while True:

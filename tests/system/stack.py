@@ -103,9 +103,10 @@ async def running_stack(
     simulator: SimulatorSettings | None = None,
     environment: Environment = Environment.TESTECF,
     credential: Credential | None = None,
+    role: str = "all",
     **overrides: Any,
 ) -> AsyncIterator[Stack]:
-    """Run everything for as long as the block lasts."""
+    """Run everything for as long as the block lasts; with the role `http` all but the actors."""
     async with trio.open_nursery() as nursery:
         addresses: Addresses = await nursery.start(simulate, simulator or SimulatorSettings())
         settings = load_settings(
@@ -120,12 +121,12 @@ async def running_stack(
             **{"poll_seconds": 0.5, **overrides},
         )
         vault = Vault(settings.keks())
-        listeners = Listeners.open(settings, "all")
+        listeners = Listeners.open(settings, role)
         port = listeners.http[0].getsockname()[1]
         reception = f"http://127.0.0.1:{listeners.reception[0].getsockname()[1]}" if listeners.reception else None
         assert settings.api_key_pepper is not None
         pepper = bytes.fromhex(settings.api_key_pepper.get_secret_value())
-        nursery.start_soon(serve, settings, dsn, "all", vault, listeners)
+        nursery.start_soon(serve, settings, dsn, role, None if role == "http" else vault, listeners)
         async with open_database(dsn) as db:
             tenant, credential, key = await provision(db, vault, pepper, environment=environment, credential=credential)
             base_url = f"http://127.0.0.1:{port}{PREFIX}"

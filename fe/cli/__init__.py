@@ -21,6 +21,11 @@ COMMANDS = {
     "certificate": ("fe.cli.certificate:certificate", "Add and list certificates, or make one to try things with."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
+    "received": ("fe.cli.received:received", "List what suppliers sent, and approve or reject it, through the API."),
+    "counterparty": (
+        "fe.cli.counterparty:counterparty",
+        "See what goes to receivers and issuers; replay it.",
+    ),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),

@@ -33,6 +33,9 @@ class Party:
     tenant: Tenant
     client: httpx.AsyncClient
     rnc: str
+    #: Of its key, for B.
+    key_id: str = ""
+    secret: str = ""
 
     async def received(self) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = (await self.client.get("/received")).json()["items"]
@@ -89,7 +92,7 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
             yield Pair(
                 stack,
                 Party(stack.tenant, stack.client, ISSUER["RNCEmisor"]),
-                Party(buyer, client, BUYER["RNCEmisor"]),
+                Party(buyer, client, BUYER["RNCEmisor"], key.record.api_key_id, key.secret),
             )
 
 

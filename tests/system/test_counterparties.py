@@ -1,13 +1,16 @@
 """From taxpayer to taxpayer over real sockets: issued, delivered, acknowledged, approved, and both sides agree."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import trio
 
 from fe.ecf.signature import verify
 from fe.store import counterparty
+from tests.cli.running import Fe
 from tests.factories.tenants import rows
 from tests.system.pair import Pair, Party, running_pair, until
 from tests.system.test_road import invoice, journal_of
@@ -29,15 +32,27 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, 
         assert verify(answer.content).root.findtext("DetalleAcusedeRecibo/Estado") == "0"
         (item,) = await pair.b.received()
 
-        decided = await pair.b.client.post(f"/received/{item['id']}/approve")
-        assert decided.status_code == 202
+        fe = Fe(tmp_path, dsn)
+        said = ("--api", pair.stack.base_url, "--key", pair.b.key_id, "--json")
+
+        async def by_command(*args: str) -> Any:
+            ended = await trio.to_thread.run_sync(partial(fe, "received", *args, *said, api_secret=pair.b.secret))
+            return ended.json
+
+        (listed,) = await by_command("list")
+        decided = await by_command("approve", item["id"])
+        again = await by_command("approve", item["id"], "--request-id", "a-1")
+        contrary = await trio.to_thread.run_sync(
+            partial(fe.refused, "received", "reject", item["id"], "--reason", "no", *said, api_secret=pair.b.secret)
+        )
 
         async def approved() -> bool:
             shown = await pair.b.get(f"/received/{item['id']}")
             return bool(shown["approvalStatus"] == "approved")
 
         await until(approved)
-        acecf = await pair.b.get(f"/invoices/{decided.json()['taxLogId']}/xml")
+        shown = await by_command("show", item["id"])
+        acecf = await pair.b.get(f"/invoices/{decided['taxLogId']}/xml")
         sent = [one for one in await journal_of(pair.stack) if one["operation"] == "commercial_approval"]
 
     detail = verify(acecf["xml"].encode()).root[0]
@@ -49,6 +64,10 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, 
         "1",
     ]
     assert len(sent) == 1
+    assert listed == item
+    assert (decided["deduped"], again["deduped"], again["taxLogId"]) == (False, True, decided["taxLogId"])
+    assert "approved before" in contrary
+    assert shown["approvalStatus"] == "approved"
 
 
 async def told_of(party: Party, path: str, field: str, state: str) -> dict[str, Any]:

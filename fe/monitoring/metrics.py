@@ -139,7 +139,7 @@ class Metrics:
         self.webhook_attempts = Counter(
             "fe_webhook_attempts_total",
             "Calls of webhooks, by what became of the delivery",
-            ("outcome", "error"),
+            ("outcome", "result"),
             registry=own,
         )
         self.webhook_seconds = Histogram(

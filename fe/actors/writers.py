@@ -22,6 +22,7 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn
@@ -150,18 +151,48 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
 
 
 def submission_kind(
-    metrics: Metrics, clock: Clock, ended: Callable[[SubmissionId], None] = lambda _: None
+    metrics: Metrics,
+    clock: Clock,
+    ended: Callable[[SubmissionId], None] = lambda _: None,
+    log: SubmissionLog = SILENT,
 ) -> WorkKind[Work]:
     """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
 
     def written(work: Work, outcome: Outcome) -> None:
+        subject, environment = work.subject, work.environment
         match outcome:
+            case Received(track_id=track_id):
+                log.tell("a submission was sent", subject, environment=environment, track_id=track_id)
             case Decided(status=status, ecf_type=ecf_type):
-                ended(work.subject)
-                seconds = max((clock() - moment_of(work.subject)).total_seconds(), 0.0)
-                metrics.observe_end(work.environment, status, ecf_type, seconds)
+                ended(subject)
+                seconds = max((clock() - moment_of(subject)).total_seconds(), 0.0)
+                metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
+                took = round(seconds, 3)
+                log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)
             case Failed() | LostNumber():
-                ended(work.subject)
-                metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
+                ended(subject)
+                metrics.observe_end(environment, Status.ERROR, "unknown", None, str(subject))
+                log.warn("a submission ended as an error", subject, environment=environment, stage=work.stage)
+            case Retry(reason=reason, counts=True):
+                log.tell(
+                    "a submission will be tried again",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    attempt=work.attempt,
+                    reason=reason,
+                )
+            case InDoubt(reason=reason):
+                log.warn(
+                    "it is not known whether a submission arrived", subject, environment=environment, reason=reason
+                )
+            case Park(reason=reason):
+                log.warn(
+                    "a submission gave up and waits for an operator",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    reason=reason,
+                )
 
     return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=claim.claim_together, written=written)

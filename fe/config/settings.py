@@ -147,6 +147,13 @@ class Settings(BaseSettings):
     time_scale: float = Field(1.0, gt=0, le=1, description="for the fault suite only: shortens all schedules")
     clock_offset: float = Field(0.0, description="for the fault suite only: seconds our clock is wrong")
     log_level: str = Field("info", description="debug, info, warning or error")
+    submission_log: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="share of submissions whose way is in the log, from acceptance to verdict: 0 none, 1 all; the same "
+        "submissions in every process, and what goes wrong is told of all",
+    )
     access_log: float = Field(
         0.0,
         ge=0,

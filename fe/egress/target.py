@@ -94,7 +94,9 @@ def read_target(url: str, policy: Policy) -> Target:
         raise BadTarget("the URL holds credentials: put them in a header of your own")
     host, port = _split(authority, scheme)
     target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}")
-    if target.is_loopback and policy.development:
+    if target.is_loopback:
+        if not policy.development:
+            raise BadTarget("the URL is this machine's own")
         if port in policy.own_ports:
             raise BadTarget("the URL is this service's own")
         return target

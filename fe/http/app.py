@@ -45,6 +45,8 @@ from fe.http.usage import UsageHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
+from fe.monitoring.zeros import begin_front_at_zero
 from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -87,6 +89,8 @@ class HttpDeps:
     body_seconds: float = 10
     #: The share of requests that get a line in the log.
     access_log: float = 0.0
+    #: The share of submissions whose acceptance gets one.
+    submission_log: float = 0.0
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
@@ -120,6 +124,7 @@ class HttpDeps:
             verdicts=verdicts,
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
+            submission_log=settings.submission_log,
             tenant_requests=settings.tenant_requests,
             max_waiting=max(settings.max_connections // 2, 1),
             quota=Quota(
@@ -162,15 +167,15 @@ class Api:
         )
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
-        quotas = Quotas(deps.quota, metrics)
+        quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self.waiting, quotas, clock, metrics),
+            Invoices(db, self._acceptance, self.waiting, quotas, clock, metrics, log),
             ReceivedHandlers(db),
-            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics),
+            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
@@ -260,6 +265,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
     app.request_class = request_class(api.routes, deps.max_body_bytes)
+    begin_front_at_zero(deps.metrics, [(route.name, route.method) for route in api.routes])
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
     app.register_error_handler(HTTPException, refuse)

@@ -22,6 +22,7 @@ from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
 from fe.store import approvals, received
 from fe.store.approvals import Decided, Decision, Outcome
 from fe.store.postgres.db import Database
@@ -39,11 +40,14 @@ _TRIES = 3
 class ApprovalHandlers:
     """The handlers of /received/{id}/approve and /reject."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, quotas: Quotas, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self, db: Database, wakeups: Wakeups, quotas: Quotas, clock: Clock, metrics: Metrics, log: SubmissionLog
+    ) -> None:
         self._db = db
         self._wakeups = wakeups
         self._quotas = quotas
         self._clock = clock
+        self._log = log
         self._accepted = {
             environment: metrics.accepted.labels(environment, "structured") for environment in Environment
         }
@@ -89,6 +93,12 @@ class ApprovalHandlers:
         if is_new:
             self._accepted[caller.environment].inc()
             self._wakeups.notify(Stage.SIGN)
+            self._log.tell(
+                "a decision on a received document was accepted",
+                decided.submission_id,
+                request_id=call.request_id,
+                e_ncf=record.e_ncf,
+            )
         return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(_serialize(record, reason is None, decided)))
 
     async def _find(self, tenant_id: TenantId, text: str) -> ReceivedRecord:

@@ -49,6 +49,7 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
 from fe.store import counterparty, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
@@ -71,6 +72,7 @@ class Invoices:
         quotas: Quotas,
         clock: Clock,
         metrics: Metrics,
+        log: SubmissionLog,
     ) -> None:
         self._db = db
         self._acceptance = acceptance
@@ -78,6 +80,7 @@ class Invoices:
         self._quotas = quotas
         self._clock = clock
         self._metrics = metrics
+        self._log = log
         self._accepted = {
             (environment, form): metrics.accepted.labels(environment, form)
             for environment in Environment
@@ -115,8 +118,16 @@ class Invoices:
         accepted = await self._acceptance.accept(new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
+            self._log.tell("a submission was handed in again", accepted.submission_id, request_id=call.request_id)
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
         self._accepted[caller.environment, new.format].inc()
+        self._log.tell(
+            "a submission was accepted",
+            accepted.submission_id,
+            request_id=call.request_id,
+            tenant_id=caller.tenant_id,
+            environment=caller.environment,
+        )
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings)))
 
     async def validate(self, call: Call) -> ApiReply:

@@ -25,6 +25,9 @@ EVERYWHERE: dict[Labels, float] = {
 }
 CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
 SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
+#: Of deliveries that are not confirmed, and of endpoints that are switched on.
+DELIVERY_STATES = ("webhook", "held", "failed")
+ENDPOINT_STATES = ("well", "failing", "disabled")
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
@@ -46,7 +49,7 @@ class Collectors:
         while True:
             looks = [self._dead_letters, self._doubts, self._pauses, self._server]
             if look_number % _SLOW_EVERY == 0:
-                looks += [self._certificates, self._sequences, self._tables]
+                looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
                 self._metrics.turned("stock watch")
                 look_number += 1
@@ -89,6 +92,17 @@ class Collectors:
         self._metrics.database_connections.set(found.connections)
         self._metrics.database_max_connections.set(found.max_connections)
         self._metrics.oldest_transaction.set(found.oldest_transaction)
+        self._metrics.lock_waits.set(found.lock_waits)
+        self._metrics.database_bytes.set(found.bytes)
+        self._metrics.transaction_ids.set(found.transaction_ids_used)
+        self._metrics.database_transactions.labels("committed").set(found.committed)
+        self._metrics.database_transactions.labels("rolled back").set(found.rolled_back)
+        self._metrics.database_blocks.labels("cache").set(found.from_cache)
+        self._metrics.database_blocks.labels("disk").set(found.from_disk)
+        self._metrics.deadlocks.set(found.deadlocks)
+        self._metrics.temporary_bytes.set(found.temporary_bytes)
+        self._metrics.replica_lag.set(found.replica_lag)
+        self._metrics.archive_fails.set(found.archive_fails)
 
     async def _certificates(self, conn: Conn) -> None:
         counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}
@@ -104,6 +118,12 @@ class Collectors:
             expiring[environment, expires] += count
         show(self._metrics.sequences_left, left)
         show(self._metrics.sequences_expiring, expiring)
+
+    async def _webhooks(self, conn: Conn) -> None:
+        found = await statistics.webhooks(conn)
+        show(self._metrics.webhook_rows, {(state,): found.deliveries.get(state, 0) for state in DELIVERY_STATES})
+        show(self._metrics.webhook_endpoints, {(state,): found.endpoints.get(state, 0) for state in ENDPOINT_STATES})
+        self._metrics.webhook_late.set(found.late)
 
     async def _tables(self, conn: Conn) -> None:
         for table, size, live, dead in await statistics.tables(conn):

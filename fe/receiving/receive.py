@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from fe import failpoints
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
@@ -53,6 +54,8 @@ class Reception:
     signers: Signers
     trust: Trust
     threads: trio.CapacityLimiter
+    #: Told of each acknowledgement that was made, with its environment; must not raise.
+    count: Callable[[Environment, AckReason], None] = lambda _environment, _reason: None
 
     async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
         """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
@@ -113,6 +116,7 @@ class Reception:
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
         failpoints.reached("acknowledged")
         if counts is not None:
+            self.count(receiver.environment, reason)
             _log.info("a document was sent to us", reason=int(reason), why=assessed.why)
         return counts
 

@@ -1,5 +1,6 @@
 """What operators keep an eye on, counted over all tenants: one statement each, and never which tenant it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -131,22 +132,53 @@ async def tables(conn: Conn) -> list[tuple[str, float, float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class PostgresHealth:
-    """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks."""
+    """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks.
+
+    What is counted (`committed` to `temporary_bytes`) is counted since its statistics were last reset, for our database
+    alone. `transaction_ids_used` is a share: from 1 on the server takes no writes. `replica_lag` is in seconds, 0 when
+    there is no standby.
+    """
 
     connections: int
     max_connections: int
     oldest_transaction: float
+    lock_waits: int
+    bytes: float
+    transaction_ids_used: float
+    committed: float
+    rolled_back: float
+    from_cache: float
+    from_disk: float
+    deadlocks: float
+    temporary_bytes: float
+    replica_lag: float
+    archive_fails: bool
     now: datetime
 
 
-# Of other roles the server shows us when their transactions began only if we may see it.
+# Of other roles the server shows us when their transactions began, and of standbys how far behind they are, only if we
+# may see it.
 _SERVER = """
     SELECT (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datid IS NOT NULL)::int AS connections,
            current_setting('max_connections')::int AS max_connections,
            (SELECT coalesce(max(extract(EPOCH FROM clock_timestamp() - a.xact_start)), 0)
               FROM pg_stat_activity AS a
              WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid())::float8 AS oldest_transaction,
+           (SELECT count(*)
+              FROM pg_stat_activity AS a
+             WHERE a.datname = current_database() AND a.wait_event_type = 'Lock')::int AS lock_waits,
+           pg_database_size(current_database())::float8 AS bytes,
+           (SELECT max(age(b.datfrozenxid)) FROM pg_database AS b)::float8 / 2147483647 AS transaction_ids_used,
+           d.xact_commit::float8 AS committed, d.xact_rollback::float8 AS rolled_back,
+           d.blks_hit::float8 AS from_cache, d.blks_read::float8 AS from_disk,
+           d.deadlocks::float8 AS deadlocks, d.temp_bytes::float8 AS temporary_bytes,
+           (SELECT coalesce(max(extract(EPOCH FROM r.replay_lag)), 0) FROM pg_stat_replication AS r)::float8
+               AS replica_lag,
+           (SELECT coalesce(w.last_failed_time > w.last_archived_time, w.last_failed_time IS NOT NULL)
+              FROM pg_stat_archiver AS w) AS archive_fails,
            clock_timestamp() AS now
+      FROM pg_stat_database AS d
+     WHERE d.datname = current_database()
 """
 
 
@@ -157,3 +189,43 @@ async def server(conn: Conn) -> PostgresHealth:
     found = await cursor.fetchone()
     assert found is not None
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookStock:
+    """Deliveries that are not confirmed and endpoints that are switched on, by their states; `late` in seconds."""
+
+    deliveries: Mapping[str, int]
+    endpoints: Mapping[str, int]
+    #: How late the oldest due delivery is, of endpoints whose last try did not fail.
+    late: float
+
+
+_WEBHOOK_DELIVERIES = """
+    SELECT d.stage, count(*)
+      FROM webhook_deliveries AS d
+     WHERE d.stage IN ('webhook', 'held', 'failed')
+     GROUP BY d.stage
+"""
+_WEBHOOK_ENDPOINTS = """
+    SELECT CASE WHEN e.disabled_at IS NOT NULL THEN 'disabled' WHEN e.failing_since IS NOT NULL THEN 'failing'
+                ELSE 'well' END AS state, count(*)
+      FROM webhook_endpoints AS e
+     WHERE e.enabled AND e.removed_at IS NULL
+     GROUP BY state
+"""
+_WEBHOOK_LATE = """
+    SELECT coalesce(extract(EPOCH FROM now() - min(d.run_at)), 0)::float
+      FROM webhook_deliveries AS d
+      JOIN webhook_endpoints AS e ON e.tenant_id = d.tenant_id AND e.endpoint_id = d.endpoint_id
+     WHERE d.stage = 'webhook' AND d.run_at < now() AND e.failing_since IS NULL
+"""
+
+
+async def webhooks(conn: Conn) -> WebhookStock:
+    """Count what waits to be told, and who does not listen."""
+    deliveries = await (await conn.execute(_WEBHOOK_DELIVERIES)).fetchall()
+    endpoints = await (await conn.execute(_WEBHOOK_ENDPOINTS)).fetchall()
+    late = await (await conn.execute(_WEBHOOK_LATE)).fetchone()
+    assert late is not None
+    return WebhookStock(dict(deliveries), dict(endpoints), late[0])

@@ -36,13 +36,18 @@ ISSUER = {
 
 
 class HandClock:
-    """The machine's clock, and hands to move it with."""
+    """The machine's clock, and hands to move it with; where a second matters it is stopped first."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
+        self._stopped_at: datetime | None = None
 
     def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
+        return (self._stopped_at or datetime.now(UTC)) + self.ahead
+
+    def stop(self) -> None:
+        """Stand still, but for the hands."""
+        self._stopped_at = datetime.now(UTC)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A stage whose tries all fail in a way that nobody foresaw: it says so, and does not burn its queue's attempts."""
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from datetime import timedelta
 from typing import Any
 
@@ -17,14 +17,9 @@ from fe.store.queue.outbox import Work
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, LEASE, SIGNED, digest_of, make_submission, make_tenant, rows
 from tests.queue.stage import Handle, finish, make_stage, make_tools, raising, running, step
+from tests.waiting import until
 
 Logs = list[MutableMapping[str, Any]]
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    with trio.fail_after(60):
-        while not holds():  # noqa: ASYNC110  (a gauge rings no bell)
-            await trio.sleep(0.01)
 
 
 def quick(handle: Handle, stage: Stage = Stage.SIGN, **more: Any) -> StageConfig[Work]:
@@ -148,7 +143,7 @@ async def test_a_send_that_may_have_gone_out_is_asked_about_in_trouble_as_ever(d
 
 async def test_a_try_that_takes_long_in_trouble_is_waited_for_in_peace(db: Database) -> None:
     """The next probe is due long before it ends, and is not asked for again and again."""
-    tenant, tools = await make_tenant(db), make_tools(db, poll_seconds=60)
+    tenant, tools = await make_tenant(db), make_tools(db, poll_seconds=600)
     for _ in range(8):
         await make_submission(db, tenant)
     turns, hanging, never = 0, trio.Event(), trio.Event()

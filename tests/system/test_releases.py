@@ -1,4 +1,4 @@
-"""The release before beside this one: real processes of both on one database, in either order, and back again.
+"""The release before beside this one: real processes of both on one database, and back again.
 
 The code of the release before is taken from the history of this repository, so a clone without it skips this.
 """
@@ -24,7 +24,7 @@ from psycopg.conninfo import make_conninfo
 from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
-from fe.store.postgres.migrate import OLDEST_SCHEMA, RELEASE_BEFORE, migrate
+from fe.store.postgres.migrate import RELEASE_BEFORE, migrate
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.faults.postgres import free_port
@@ -218,25 +218,3 @@ async def test_migrated_first_both_releases_serve_and_finish_each_others_documen
         received = await here.received()
 
     assert received == {f"E31{number:010}": 1 for number in range(1, 24)}
-
-
-@pytest.mark.skipif(OLDEST_SCHEMA > RELEASE_BEFORE, reason="this release needs its own schema: migrate first")
-@pytest.mark.timeout(300)
-async def test_started_first_this_release_serves_on_the_schema_of_the_one_before(
-    before: Path, empty: str, tmp_path: Path
-) -> None:
-    async with installed(empty, tmp_path) as here:
-        await here.fe(before, "migrate")
-        login = await here.set_up(before)
-        async with here.running(THIS, "http") as new, here.running(THIS, "actors"):
-            assert await ready(new) == 200
-            async with logged_in(new, login) as client:
-                assert await verdict(client, await hand_in(client, 1)) == "Aceptado"
-                async with here.running(before, "http") as old, logged_in(old, login) as by_old:
-                    assert await verdict(client, await hand_in(by_old, 2)) == "Aceptado"
-                await trio.to_thread.run_sync(migrate, empty)
-                assert await ready(new) == 200
-                assert await verdict(client, await hand_in(client, 3)) == "Aceptado"
-        received = await here.received()
-
-    assert received == {f"E31{number:010}": 1 for number in range(1, 4)}

@@ -24,6 +24,7 @@ from fe.store.webhooks.recoveries import Recovery, RecoveryState
 from fe.webhooks.schedule import ATTEMPTS, GAPS, retry_after, webhook_gap
 from fe.webhooks.signature import new_secret
 from tests.authority.scripted import hang, hang_up, raw, reset, say
+from tests.ecf.receipts import RATED_DAY
 from tests.factories.tenants import make_tenant
 from tests.receiving.supplier import Hands, Running, document, start_reception
 from tests.webhooks.receiver import WEBHOOK_VAULT, Made, Receiver, delivering, make_endpoint, receiving, tell
@@ -91,7 +92,7 @@ async def test_a_received_document_is_told_as_the_interface_says(
             "rncEmisor": "131880738",
             "rncComprador": "131880681",
             "montoTotal": 118.0,
-            "fechaEmision": "2026-11-06",
+            "fechaEmision": "-".join(reversed(RATED_DAY.split("-"))),
             "approvalStatus": "pending",
             "receivedAt": "2026-11-06T14:15:30.000Z",
         },

@@ -6,6 +6,7 @@ and has ten seconds to arrive. CPU work has threads of its own.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import trio
@@ -29,7 +30,7 @@ from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
 from fe.monitoring.metrics import Metrics
-from fe.receiving.assess import Trust
+from fe.receiving.assess import AckReason, Trust
 from fe.receiving.receive import Reception, Signers
 from fe.receiving.sessions import SupplierSessions
 from fe.store import receivers
@@ -70,10 +71,15 @@ class ReceptionApi:
         self._db = deps.db
         self._limits = AddressLimits(deps.calls_per_second, deps.in_flight)
         self._trusted = deps.trusted_proxies
-        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads))
+        for environment, reason in product(Environment, AckReason):
+            deps.metrics.received.labels(environment, str(int(reason)))
+        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads), count=self._count)
         self._suppliers = Suppliers(reception, SupplierSessions(deps.keys), deps.clock)
         nothing = Route("POST", "/", None, self._alive)
         self.fast_path = FastPath(_never, MAX_BODY_BYTES, nothing, nothing, enabled=False)
+
+    def _count(self, environment: Environment, reason: AckReason) -> None:
+        self.metrics.received.labels(environment, str(int(reason))).inc()
 
     async def answer(self, method: str, path: str, call: Call) -> ApiReply:
         """Answer a call: whatever goes wrong becomes an answer here."""

@@ -5,18 +5,18 @@ from uuid import uuid4
 
 from fe.store.postgres import applied_migrations
 from fe.store.postgres.db import Conn
-from fe.store.postgres.migrate import OLDEST_SCHEMA, Migration, MigrationError, lacking
+from fe.store.postgres.migrate import Migration, MigrationError, require_none_pending
 
 
-async def check(conn: Conn, files: Sequence[Migration], *, oldest: int = OLDEST_SCHEMA) -> None:
-    """See that the release that ships `files` runs on what was applied: up to `oldest` at least, by it or a later one.
+async def check(conn: Conn, files: Sequence[Migration]) -> None:
+    """See that the release that ships `files` runs on what was applied, by it or a later one.
 
     Raises MigrationError saying what is wrong.
     """
     applied = await applied_migrations.read(conn)
     if not applied:
         raise MigrationError("the database is empty: run `fe migrate`")
-    lacking(applied, files, oldest=oldest)
+    require_none_pending(applied, files)
 
 
 async def probe_writing(conn: Conn) -> None:

@@ -23,6 +23,10 @@ POINTS = (
     "decided",  # its ACECF is committed, not yet answered
     "handing",  # the intent to hand a document on is committed, no byte sent
     "handed",  # the counterparty has answered, nothing booked
+    "counting",  # request counts are handed to the database
+    "counted",  # they are committed
+    "charging",  # the intent to charge is committed, no byte sent to the payment processor
+    "charged",  # the payment processor has answered, nothing booked
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 

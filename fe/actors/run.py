@@ -10,6 +10,7 @@ import structlog
 import trio
 from cryptography import x509
 
+from fe.actors.charges import run_charges
 from fe.actors.counterparty import Deliverer, delivery_kind, delivery_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
@@ -24,6 +25,8 @@ from fe.config import Settings
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.egress.configured import egress_from_settings
+from fe.metering.aggregator import Aggregator
+from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
@@ -33,6 +36,8 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
+from fe.store import charges
+from fe.store.charges import CHARGES
 from fe.store.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OUTBOX
@@ -47,7 +52,7 @@ _log = structlog.get_logger(__name__)
 
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
 
 async def run_actors(
@@ -96,6 +101,8 @@ async def run_actors(
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            aggregator = Aggregator(db, clock, metrics, holder)
+            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).turn)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
@@ -116,6 +123,9 @@ async def run_actors(
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
                 for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
+                if settings.stripe_key is not None:
+                    processor = settings.stripe_url, settings.stripe_key
+                    supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

@@ -15,9 +15,10 @@ from ops.grafana.model import Dashboard, Panel
 from ops.grafana.pipeline import AUTHORITY, PIPELINE
 from ops.grafana.processes import PROCESSES
 from ops.grafana.traffic import OVERVIEW, SECURITY
+from ops.grafana.webhooks import WEBHOOKS
 
 FOLDER = Path(__file__).parent
-DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES, BUSINESS)
+DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES, BUSINESS, WEBHOOKS)
 
 #: Grafana's grid.
 WIDTH = 24

@@ -19,6 +19,7 @@ POINTS = (
     "writing",  # the statement of a batch is on its way: it may be committed or not
     "batched",  # a batch is committed, and none of those that wait for it have been told
     "booked",  # the outcome is committed, nobody told
+    "called",  # a webhook has answered, nothing booked
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 

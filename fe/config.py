@@ -160,6 +160,12 @@ class Settings(BaseSettings):
         256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
     )
     tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
+    large_processes: int = Field(
+        1,
+        ge=1,
+        le=32,
+        description="processes for documents over 64 KiB or 500 lines: for each HTTP process, and for the actors",
+    )
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     reception_bind: str = Field(

@@ -11,6 +11,7 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, stages
 from fe.actors.writers import submission_kind
+from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Host, Hosts, Operation
 from fe.clock import Clock
@@ -44,6 +45,7 @@ async def run_actors(
     supervisor: Supervisor,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
+    share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
     holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
@@ -80,8 +82,9 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(submission_kind(metrics, clock, verdicts.notify), db, clock)
-            async with bookings.running(), trio.open_nursery() as actors:
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings):
+            apart = Apart(settings.large_processes, metrics)
+            async with bookings.running(), apart.running(), trio.open_nursery() as actors:
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
             watch.cancel_scope.cancel()
     finally:

@@ -77,6 +77,12 @@ class Metrics:
             ("limit",),
             registry=own,
         )
+        self.apart_failures = Counter(
+            "fe_large_document_failures_total",
+            "Large documents whose process did not come to an end with them",
+            ("reason",),
+            registry=own,
+        )
         self.http_faults = Counter(
             "fe_http_connection_faults_total", "Connections ended by a fault of their own", ("kind",), registry=own
         )
@@ -224,6 +230,8 @@ class Metrics:
             self.lockouts.labels(bucket)
         for limit in SHARES:
             self.share_refused.labels(limit)
+        for reason in ("died", "memory", "no process", "too slow"):
+            self.apart_failures.labels(reason)
         for stage in Stage:
             self.leases_lost.labels(stage)
             self.rescued.labels(stage)

@@ -42,8 +42,8 @@ IDLE_SECONDS = 30.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
 WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
-#: Others come first, and it still gets a quarter of a processor that they would use up.
-_NICE = 5
+#: Others come first; it still gets a tenth of a processor that they would use up.
+_NICE = 10
 
 
 #: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits

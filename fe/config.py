@@ -191,6 +191,15 @@ class Settings(BaseSettings):
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
 
+    pkcs11_module: Path | None = Field(
+        None, description="library of a token (HSM) that holds key-encryption keys; with the three below, before `kek`"
+    )
+    pkcs11_token: str | None = Field(None, description="label of the token")
+    pkcs11_keys: str = Field(
+        "", description="comma-separated labels of AES-256 keys in it; the first encrypts, all decrypt"
+    )
+    pkcs11_pin_file: Path | None = Field(None, description="a file with the PIN of the token's user")
+
     certifiers_file: Path | None = Field(
         None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
     )
@@ -233,7 +242,14 @@ class Settings(BaseSettings):
 
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
-        return self.model_copy(update={"kek": None, "kek_file": None})
+        return self.model_copy(
+            update={"kek": None, "kek_file": None, "pkcs11_module": None, "pkcs11_token": None, "pkcs11_keys": ""}
+            | {"pkcs11_pin_file": None}
+        )
+
+    def pkcs11_labels(self) -> list[str]:
+        """The labels of the keys in the token, the one in use first."""
+        return [label.strip() for label in self.pkcs11_keys.split(",") if label.strip()]
 
     def hosts_of_revocation(self) -> frozenset[str]:
         """The hosts that may be asked about revocation, in lower case."""

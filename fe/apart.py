@@ -69,17 +69,18 @@ class NoTurn(Exception):
 
 
 class Turns(Generic[Who]):
-    """Places for work that few may do at once. One of each at most waits for a place: so they go round."""
+    """Places for work that few may do at once. `of_one` at most wait for a place: so they go round."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, *, of_one: int = 1) -> None:
         self._places = trio.Semaphore(places)
+        self._of_one = of_one
         self._lines: dict[Who, tuple[trio.Semaphore, int]] = {}
 
     @asynccontextmanager
     async def of(self, who: Who, *, within: float = math.inf) -> AsyncIterator[None]:
         """Wait for one's turn and have it for the block. Raises NoTurn when `within` seconds are over."""
         line, others = self._lines.get(who, (None, 0))
-        line = line or trio.Semaphore(1)
+        line = line or trio.Semaphore(self._of_one)
         self._lines[who] = line, others + 1
         async with AsyncExitStack() as held:
             held.callback(self._leave, who)

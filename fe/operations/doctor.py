@@ -23,7 +23,7 @@ import psycopg
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.transport import default_tls
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, require
+from fe.config import ConfigError, Settings, is_loopback, require
 from fe.ecf.catalogue import Environment
 from fe.hsm import open_vault, require_usable
 from fe.start_checks import require_startable
@@ -85,6 +85,8 @@ async def examine(
     """
     yield _settings(settings)
     yield _secrets(settings, role)
+    if role is not Role.CLI:
+        yield _listeners(settings)
     yield _files(settings)
     yield _disk("disk", settings.data_dir)
     for finding in _database(settings, role, clock):
@@ -124,6 +126,27 @@ def _secrets(settings: Settings, role: Role) -> Finding:
             "take FE_KEK, FE_KEK_FILE and FE_PKCS11_* out of its environment",
         )
     return Finding("secrets", State.OK, "all that this role needs are there")
+
+
+def _listeners(settings: Settings) -> Finding:
+    """See who else may hear what is said in clear text: TLS ends before us, so what we listen on is inside."""
+    open_ones = [
+        name
+        for name, bind in (
+            ("FE_HTTP_BIND", settings.http_bind),
+            ("FE_RECEPTION_BIND", settings.reception_bind),
+            ("FE_METRICS_BIND", settings.metrics_bind),
+        )
+        if bind and not is_loopback(bind.rpartition(":")[0])
+    ]
+    if open_ones:
+        return Finding(
+            "listeners",
+            State.WARNING,
+            f"{' and '.join(open_ones)}: other machines are served in clear text",
+            "let only the proxy that speaks TLS, and Prometheus, reach them, over a network that is theirs alone",
+        )
+    return Finding("listeners", State.OK, "only this machine is served in clear text")
 
 
 def _files(settings: Settings) -> Finding:

@@ -18,10 +18,12 @@ from fe.config import load_settings
 from fe.ecf.problems import Problem
 from fe.http import app, invoices, large_invoices, login
 from fe.http.app import PREFIX
+from fe.http.calls import ApiReply, Call
+from fe.http.docs import Docs
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
 from fe.http.request_bodies import read_body
-from fe.http.server import listener
+from fe.http.server import listener, strangers
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_LINES
 from fe.monitoring.metrics import Metrics
@@ -218,6 +220,67 @@ async def test_what_was_held_is_given_back_however_it_ends(front: Running, key: 
             assert answer.status_code == 400
         assert (await client.post("/invoices/validate", json=structured())).status_code == 200
         assert (await client.post("/invoices", json=structured(strict=True))).status_code in (202, 400)
+
+
+# --- nobody in particular ---------------------------------------------------------------------------------------------
+
+
+async def test_of_one_address_few_requests_without_a_token_are_in_work_at_once(
+    front_db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = most = 0
+    gate = trio.Event()
+    openapi = Docs.openapi
+
+    async def slowly(self: Docs, call: Call) -> ApiReply:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await gate.wait()
+        now -= 1
+        return await openapi(self, call)
+
+    monkeypatch.setattr(strangers, "PATIENCE", 60.0)
+    monkeypatch.setattr(Docs, "openapi", slowly)
+    front = await start_front(nursery, front_db, load_settings(grace_seconds=2))
+    page = f"GET {PREFIX}/openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode()
+    greedy = await opened(front, *[page] * 20, source="127.0.0.66")
+    await until(lambda: now == strangers.OF_ONE_ADDRESS)
+    [modest] = await opened(front, page, source="127.0.0.67")
+    await until(lambda: now == strangers.OF_ONE_ADDRESS + 1)  # another address has turns of its own
+    async with front.client(await front.token(key)) as client:  # as have logins, which have a body, and tokens
+        assert (await client.post("/invoices", json=structured())).status_code == 202
+    gate.set()
+    for stream in (*greedy, modest):
+        assert (await stream.receive_some(20)).startswith(b"HTTP/1.1 200 ")
+        await trio.aclose_forcefully(stream)
+    assert most == strangers.OF_ONE_ADDRESS + 1
+
+
+async def test_who_waits_too_long_for_a_turn_without_a_token_is_told(
+    front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: Docs, call: Call) -> ApiReply:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(strangers, "PATIENCE", 0.1)
+    monkeypatch.setattr(Docs, "openapi", never)
+    front = await start_front(nursery, front_db, load_settings(grace_seconds=0.1))
+    page = f"GET {PREFIX}/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    streams = await opened(front, *[page] * (strangers.OF_ONE_ADDRESS + 1))
+    heard: list[bytes] = []
+
+    async def hear(stream: trio.SocketStream) -> None:
+        heard.append(bytes(await stream.receive_some(65536)))
+
+    async with trio.open_nursery() as hearing:
+        for stream in streams:
+            hearing.start_soon(hear, stream)
+        await until(lambda: bool(heard))
+        hearing.cancel_scope.cancel()
+    assert heard[0].startswith(b"HTTP/1.1 429 ")
+    await closed(streams)
 
 
 # --- large documents --------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import plain_error
+from fe.http.server.strangers import Strangers
 from fe.http.shares import RETRY_WHEN_FULL, Shares
 from fe.monitoring.metrics import Metrics
 
@@ -81,12 +82,13 @@ async def serve_http(
     async with trio.open_nursery() as beside:
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
-        guard = Guard(app, api.fast_path, api.admission, api.metrics)
+        proxies = read_networks(settings.trusted_proxies)
+        guard = Guard(app, api.fast_path, api.admission, api.metrics, Strangers(proxies))
         server = HttpServer(
             guard,
             maximum=settings.max_connections,
             of_address=settings.address_connections,
-            proxies=read_networks(settings.trusted_proxies),
+            proxies=proxies,
             metrics=api.metrics,
             on_fault=api.on_connection_fault,
             patience=patience,

@@ -29,9 +29,10 @@ from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
-from fe.store.queue import outbox, tables
+from fe.store.queue import outbox, steps, tables
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import NewSubmission, SignedDocument
+from fe.store.queue.steps import SignedDocument
+from fe.store.submissions import NewSubmission
 
 TENANT = TenantId(1)
 LEASE = timedelta(seconds=60)
@@ -80,12 +81,12 @@ class Documents:
         await self._all(partial(submissions.accept, new=new_submission(now), at=now) for _ in range(self._each))
         signed = await self._claim(Stage.SIGN, OutboxLane(Environment.ECF))
         await self._db.run(
-            submissions.signed, signed, [self._document(now)] * len(signed), at=now, leases=[None] * len(signed)
+            steps.signed, signed, [self._document(now)] * len(signed), at=now, leases=[None] * len(signed)
         )
         sent = await self._claim(Stage.SEND, OutboxLane(Environment.ECF, "ecf"))
         many, ids = len(sent), [TrackId(str(work.subject)) for work in sent]
         digests = [b"\0" * 32] * many
-        await self._db.run(submissions.intend_to_send, sent, at=now, leases=[LEASE] * many, digests=digests)
+        await self._db.run(steps.intend_to_send, sent, at=now, leases=[LEASE] * many, digests=digests)
         soon = [timedelta(0)] * many
         await self._db.run(outbox.received, sent, at=now, track_ids=ids, afters=soon, replies=[{}] * many)
         judged = await self._claim(Stage.TRACK, OutboxLane(Environment.ECF, "ecf"))

@@ -37,6 +37,25 @@ class Stage(StrEnum):
     RECONCILE = "reconcile"
 
 
+class WebhookEvent(StrEnum):
+    """What a webhook tells of (interface.md#events)."""
+
+    RECEIVED_ECF = "received_ecf"
+    ACCEPTED = "submission.accepted"
+    CONDITIONAL = "submission.conditional"
+    REJECTED = "submission.rejected"
+    ERROR = "submission.error"
+    SEQUENCE_LOW = "sequence.low"
+    SEQUENCE_EXPIRING = "sequence.expiring"
+    CERTIFICATE_EXPIRING = "certificate.expiring"
+    #: Made when the tenant asks for it, and sent whatever its endpoint wants.
+    TEST = "test"
+
+
+#: What an endpoint may want to hear of.
+WANTED = frozenset(WebhookEvent) - {WebhookEvent.TEST}
+
+
 class Place(StrEnum):
     """Where a submission is: in a stage of the outbox, before all of them, given up, or past them."""
 

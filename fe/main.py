@@ -28,7 +28,7 @@ from fe.queue.supervisor import Supervisor
 from fe.reception import Acknowledgers, reception_from_settings, require_receivable
 from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import OLDEST_SCHEMA, verify
+from fe.store.postgres.migrate import verify
 from fe.store.postgres.pools import LISTENING, open_pools
 from fe.store.postgres.roles import FRONT, RECEPTION, WORKER
 from fe.store.queue.wakeups import Wakeups
@@ -61,8 +61,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
     no_others = not (settings.development or settings.database_shared_login)
-    if missing := verify(dsn, *roles, oldest=OLDEST_SCHEMA, connections=connections, no_others=no_others):
-        _log.warning("the schema is that of the release before: `fe migrate` is still to be run", missing=missing)
+    verify(dsn, *roles, connections=connections, no_others=no_others)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()
@@ -91,7 +90,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
-    with serve_metrics(metrics, listeners.metrics):
+    with serve_metrics(metrics, listeners.metrics) as metrics_port:
         async with (
             open_pools(
                 dsn,
@@ -129,7 +128,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                     work.start_soon(
                         partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
                     )
-                _log.info("serving", role=role, pid=os.getpid())
+                _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds

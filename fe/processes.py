@@ -68,6 +68,19 @@ class Listeners:
         host, port = self.metrics
         return Listeners(self.http, (host, port + index if port else 0), self.reception)
 
+    def addresses(self, metrics_port: int) -> dict[str, list[str] | str]:
+        """Say for the log where this process can be reached; `metrics_port` is the one that was found for /metrics."""
+        told: dict[str, list[str] | str] = {"metrics": f"{self.metrics[0]}:{metrics_port}"}
+        for name, listeners in (("http", self.http), ("reception", self.reception)):
+            if listeners:
+                told[name] = [_address(each) for each in listeners]
+        return told
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
 
 def _see_that_it_is_free(address: tuple[str, int]) -> None:
     """Say now, and once, what each process would otherwise say at every start."""

@@ -10,7 +10,7 @@ from fe.ecf.signature import Signer
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
 from fe.receiving.sessions import SESSIONS, derive_keys
 from fe.store.postgres.db import Database

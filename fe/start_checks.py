@@ -1,6 +1,6 @@
 """What has to hold before anything is started: settings that are each in order and together are a mistake.
 
-What one setting must not be is said where it is read (fe/config.py).
+What one setting must not be is said where it is read (fe/config).
 """
 
 import os

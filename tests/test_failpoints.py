@@ -29,7 +29,7 @@ def _run(order: str) -> subprocess.Popen[str]:
 def test_it_dies_at_the_arrival_it_was_told(order: str, lines: str) -> None:
     process = _run(order)
 
-    assert process.communicate(timeout=20)[0] == lines
+    assert process.communicate(timeout=120)[0] == lines
     assert process.returncode == -signal.SIGKILL
 
 
@@ -43,7 +43,7 @@ def test_it_stands_still_until_it_is_woken_up_and_then_goes_on() -> None:
     process.send_signal(signal.SIGCONT)
 
     assert stopped
-    assert process.communicate(timeout=20)[0] == "2\n3\n4\n"
+    assert process.communicate(timeout=120)[0] == "2\n3\n4\n"
     assert process.returncode == 0
 
 

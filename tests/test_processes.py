@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -16,6 +16,7 @@ import pytest
 
 from fe.config import ConfigError, load_settings
 from fe.processes import Listeners, split_bind
+from tests.waiting import PATIENCE
 
 #: What runs the children; `start` is the body of a child. Each tells the file when it starts and how it ends.
 PARENT = """
@@ -61,15 +62,15 @@ class Parent:
         return [line.split() for line in self.said.read_text().splitlines() if line.startswith(word)]
 
     def await_lines(self, word: str, count: int) -> list[list[str]]:
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while len(self.lines(word)) < count:
             assert time.monotonic() < end, self.said.read_text()
             assert self.process.poll() is None or len(self.lines(word)) >= count, self.said.read_text()
             time.sleep(0.02)
         return self.lines(word)
 
-    def end(self, seconds: float = 30) -> int:
-        return self.process.wait(seconds)
+    def end(self) -> int:
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -89,7 +90,7 @@ def parent(folder: Path, body: str, processes: int = 2, grace: float = 20.0) -> 
             for pid in [running.process.pid, *(int(line[2]) for line in running.lines("started"))]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            running.process.wait(10)
+            running.process.wait(PATIENCE)
 
 
 def alive(pid: str) -> bool:
@@ -119,7 +120,7 @@ def test_children_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
         run.process.kill()
         run.end()
 
-        end = time.monotonic() + 15
+        end = time.monotonic() + PATIENCE
         while len(run.lines("heard")) < 2:
             assert time.monotonic() < end, run.said.read_text()
             time.sleep(0.02)
@@ -178,26 +179,23 @@ def test_an_error_in_a_child_is_told_and_counts_as_a_death(tmp_path: Path) -> No
 
 
 def test_a_second_signal_kills_who_does_not_end(tmp_path: Path) -> None:
-    with parent(tmp_path, "until_told(grace=60)") as running:
+    with parent(tmp_path, "until_told(grace=600)", grace=600) as running:
         started = running.await_lines("started", 2)
         running.process.send_signal(signal.SIGTERM)
         running.await_lines("heard", 2)
 
         running.process.send_signal(signal.SIGTERM)
 
-        assert running.end(10) == 1
+        assert running.end() == 1
         assert not any(alive(line[2]) for line in started)
 
 
 def test_who_has_not_ended_when_the_grace_is_over_is_killed(tmp_path: Path) -> None:
-    body = "import fe.processes\n    until_told(grace=60)"
-    with parent(tmp_path, body, grace=-14.0) as running:  # the time to close after the grace is 15 s
+    with parent(tmp_path, "until_told(grace=600)", grace=-14.0) as running:  # the time to close after it is 15 s
         running.await_lines("started", 2)
-        begun = time.monotonic()
         running.process.send_signal(signal.SIGTERM)
 
-        assert running.end(10) == 1
-        assert 0.5 < time.monotonic() - begun < 8
+        assert running.end() == 1
 
 
 @pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.2])
@@ -210,7 +208,7 @@ def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_
 
         running.process.send_signal(signal.SIGTERM)
 
-        running.end(10)
+        running.end()
         time.sleep(0.1)
         assert not any(alive(line[2]) for line in running.lines("started"))
 
@@ -224,6 +222,7 @@ AS_SERVED = """import trio
             await nursery.start(stop_on_signal, stopping, 30.0)
             tell("started", index, os.getpid())
             await stopping.wait()
+            tell("stopping", index)
             await trio.sleep(0.5)  # what is in hand
             nursery.cancel_scope.cancel()
 
@@ -242,17 +241,16 @@ def test_ctrl_c_reaches_a_child_from_the_terminal_and_from_its_parent_and_is_one
 
 
 def test_a_second_signal_after_a_while_ends_a_child_hard(tmp_path: Path) -> None:
-    body = AS_SERVED.replace("trio.sleep(0.5)", "trio.sleep(60)")
+    body = AS_SERVED.replace("trio.sleep(0.5)", "trio.sleep(600)").replace("stopping, 30.0", "stopping, 900.0")
     with parent(tmp_path, body, processes=1) as running:
         ((_, _, pid),) = running.await_lines("started", 1)
         os.kill(int(pid), signal.SIGTERM)
-        time.sleep(1.5)
-        begun = time.monotonic()
+        running.await_lines("stopping", 1)
+        time.sleep(1.5)  # sooner it would be taken for the first one once more
         os.kill(int(pid), signal.SIGTERM)
 
         running.await_lines("started", 2)  # it was a crash, so it is started again
 
-        assert time.monotonic() - begun < 30
         assert not alive(pid)
 
 
@@ -287,8 +285,12 @@ def test_a_taken_port_is_an_error_that_names_the_setting() -> None:
 
 @pytest.mark.parametrize("offset", [0, 1])
 def test_a_taken_port_for_metrics_is_told_before_anything_starts(offset: int) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1] - offset
+    with ExitStack() as stack:
+        while True:  # until the port before it is free
+            taken = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            port = taken.getsockname()[1] - offset
+            with suppress(OSError), socket.create_server(("127.0.0.1", taken.getsockname()[1] - 1)):
+                break
         settings = load_settings(metrics_bind=f"127.0.0.1:{port}")
         with pytest.raises(ConfigError, match=f"FE_METRICS_BIND: cannot listen on 127.0.0.1:{port + offset}"):
             Listeners.open(settings, "actors", processes=2)

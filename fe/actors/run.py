@@ -13,10 +13,13 @@ from fe.actors.stages import authority_circuits, stages
 from fe.actors.writers import submission_kind
 from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
-from fe.authority.hosts import Host, Hosts, Operation
+from fe.authority.gateway import OUTCOMES
+from fe.authority.hosts import Host, Hosts, Operation, host_of
 from fe.clock import Clock
 from fe.config import Settings
 from fe.monitoring.collectors import Collectors
+from fe.monitoring.ways import SubmissionLog
+from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
@@ -47,6 +50,7 @@ async def run_actors(
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
+    begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
@@ -81,7 +85,9 @@ async def run_actors(
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
-            bookings = Bookings(submission_kind(metrics, clock, verdicts.notify), db, clock)
+            bookings = Bookings(
+                submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
+            )
             apart = Apart(settings.large_processes, metrics)
             async with bookings.running(), apart.running(), trio.open_nursery() as actors:
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):

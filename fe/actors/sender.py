@@ -17,8 +17,8 @@ from fe.ecf.catalogue import DESTINATIONS, Root, Service
 from fe.lifecycle import Stage
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import OutboxLane, Work
 
@@ -75,7 +75,7 @@ class Sender:
         """
         document = work.input
         if not isinstance(document, OutgoingDocument):
-            document = await self.db.run(submissions.outgoing_document, work)
+            document = await self.db.run(steps.outgoing_document, work)
         opened = await self.credentials.get(work.tenant_id, document.certificate_id)
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content)
         digest = hashlib.sha256(document.content).digest()
@@ -148,7 +148,7 @@ class Sender:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
             return await self._resolve_duplicate(work, opened, outcome)
-        facts = await self.db.run(submissions.reconcile_facts, work)
+        facts = await self.db.run(steps.reconcile_facts, work)
         if facts.sends > 1:
             # It was this request that was refused; what was sent before may have been accepted all the same.
             return outcomes.in_doubt(refusal.reason, after=self.ask_after)

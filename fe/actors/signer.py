@@ -19,8 +19,8 @@ from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed, make
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry, TryLater
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, SigningInput
 from fe.store.queue.outbox import Work
 
@@ -53,7 +53,7 @@ class SignerPool:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
         signing_input = work.input
         if not isinstance(signing_input, SigningInput):
-            signing_input = await self.db.run(submissions.signing_input, work)
+            signing_input = await self.db.run(steps.signing_input, work)
         rates = await self.rates()
         now = self.clock()
         try:
@@ -92,7 +92,7 @@ class SignerPool:
             return Failed(response=response, fate=NumberFate.USED)
         except (NoCertificate, CannotOpen) as error:
             return _fail(str(error))
-        then = self.straight(work, submissions.outgoing(signing_input, document), document.host)
+        then = self.straight(work, steps.outgoing(signing_input, document), document.host)
         return Signed(document=document, then=then, lease=self.lease)
 
 

@@ -14,8 +14,8 @@ from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.retry import Gap, poll_gap
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
 from fe.store.queue.inputs import TrackFacts
 from fe.store.queue.outbox import Work
 
@@ -40,7 +40,7 @@ class Tracker:
         """Ask once about one document."""
         facts = work.input
         if not isinstance(facts, TrackFacts):
-            facts = await self.db.run(submissions.track_facts, work)
+            facts = await self.db.run(steps.track_facts, work)
         opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
         try:
             verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
@@ -70,7 +70,7 @@ class Tracker:
             if verdict.duplicate:
                 return await self.reconciler.resolve_duplicate(work, opened, outcome)
             if facts.maybe_adopted:
-                known = await self.db.run(submissions.reconcile_facts, work)
+                known = await self.db.run(steps.reconcile_facts, work)
                 if known.is_adopted:
                     return await self.reconciler.classify_adopted(work, known, opened, verdict, outcome)
         except TryLater as later:

@@ -10,8 +10,8 @@ from fe.actors.outcomes import (
     Decided,
     Failed,
     Intent,
+    LostNumber,
     NotKnownThere,
-    NumberTaken,
     Processing,
     Received,
     Signed,
@@ -22,11 +22,11 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
-from fe.store import submissions
 from fe.store.postgres.db import Conn
-from fe.store.queue import claim, outbox
+from fe.store.queue import claim, outbox, steps
 from fe.store.queue.outbox import Work
 
 Written = Sequence[Outcome | None]
@@ -43,11 +43,11 @@ def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
 async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
-    answers = await submissions.signed(conn, works, [outcome.document for outcome in outcomes], at=at, leases=leases)
+    answers = await steps.signed(conn, works, [outcome.document for outcome in outcomes], at=at, leases=leases)
     written: Mapping[str, Callable[[Signed], Outcome | None]] = {
         "going on": lambda outcome: outcome,
         "signed": lambda outcome: replace(outcome, then=None),
-        "taken": lambda _: NumberTaken(),
+        "taken": lambda _: LostNumber(),
         "lost": lambda _: None,
     }
     return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
@@ -56,7 +56,7 @@ async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime
 async def _intent(conn: Conn, items: Sequence[tuple[Work, Intent]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     leases, digests = [outcome.lease for outcome in outcomes], [outcome.digest for outcome in outcomes]
-    answers = await submissions.intend_to_send(conn, works, at=at, leases=leases, digests=digests)
+    answers = await steps.intend_to_send(conn, works, at=at, leases=leases, digests=digests)
     said: Mapping[str, Callable[[Intent], Outcome | None]] = {
         "go": lambda outcome: outcome,
         "in doubt": lambda _: Unresolved(),
@@ -151,18 +151,48 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
 
 
 def submission_kind(
-    metrics: Metrics, clock: Clock, ended: Callable[[SubmissionId], None] = lambda _: None
+    metrics: Metrics,
+    clock: Clock,
+    ended: Callable[[SubmissionId], None] = lambda _: None,
+    log: SubmissionLog = SILENT,
 ) -> WorkKind[Work]:
     """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
 
     def written(work: Work, outcome: Outcome) -> None:
+        subject, environment = work.subject, work.environment
         match outcome:
+            case Received(track_id=track_id):
+                log.tell("a submission was sent", subject, environment=environment, track_id=track_id)
             case Decided(status=status, ecf_type=ecf_type):
-                ended(work.subject)
-                seconds = max((clock() - moment_of(work.subject)).total_seconds(), 0.0)
-                metrics.observe_end(work.environment, status, ecf_type, seconds)
-            case Failed() | NumberTaken():
-                ended(work.subject)
-                metrics.observe_end(work.environment, Status.ERROR, "unknown", None)
+                ended(subject)
+                seconds = max((clock() - moment_of(subject)).total_seconds(), 0.0)
+                metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
+                took = round(seconds, 3)
+                log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)
+            case Failed() | LostNumber():
+                ended(subject)
+                metrics.observe_end(environment, Status.ERROR, "unknown", None, str(subject))
+                log.warn("a submission ended as an error", subject, environment=environment, stage=work.stage)
+            case Retry(reason=reason, counts=True):
+                log.tell(
+                    "a submission will be tried again",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    attempt=work.attempt,
+                    reason=reason,
+                )
+            case InDoubt(reason=reason):
+                log.warn(
+                    "it is not known whether a submission arrived", subject, environment=environment, reason=reason
+                )
+            case Park(reason=reason):
+                log.warn(
+                    "a submission gave up and waits for an operator",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    reason=reason,
+                )
 
     return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=claim.claim_together, written=written)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from fe.ecf.catalogue import Environment, Host, Service
 
-__all__ = ["AMBIENTE", "SUBMIT", "Host", "Hosts", "Location", "Operation", "Origin"]
+__all__ = ["AMBIENTE", "SUBMIT", "Host", "Hosts", "Location", "Operation", "Origin", "host_of"]
 
 
 class Operation(StrEnum):
@@ -55,6 +55,12 @@ _ROUTES = {
     Operation.WINDOWS: (Host.STATUS, "api/estatusservicios/obtenerventanasmantenimiento"),
     Operation.IS_UP: (Host.STATUS, "api/estatusservicios/verificarestado"),
 }
+
+
+def host_of(operation: Operation) -> Host:
+    """Tell which host answers an operation."""
+    return _ROUTES[operation][0]
+
 
 #: The number by which the status service knows each environment (row 15).
 AMBIENTE = {Environment.TESTECF: "1", Environment.ECF: "2", Environment.CERTECF: "3"}

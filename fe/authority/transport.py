@@ -126,7 +126,7 @@ class Transport:
                     return await connection.exchange(origin, request, last_look)
                 raise Broken(f"no complete answer within {self._timeouts.answer:g} s")
             finally:
-                self._give_back(lane, connection)
+                self._release(lane, connection)
         finally:
             lane.slots.release()
 
@@ -153,7 +153,7 @@ class Transport:
             connection.close()
         return None
 
-    def _give_back(self, lane: _Lane, connection: Connection) -> None:
+    def _release(self, lane: _Lane, connection: Connection) -> None:
         if connection.idle and not self._closed:
             connection.idle_since = trio.current_time()
             lane.idle.append(connection)

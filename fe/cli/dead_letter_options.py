@@ -56,7 +56,7 @@ def filters(command: F) -> F:
 
 
 def audited(command: F) -> F:
-    """Add who and why: kept with every act."""
+    """Add who and why: kept with every audit entry."""
     command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
     return by_option(command)
 

@@ -17,7 +17,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId
 from fe.operations.replay import act_on_each
-from fe.operations.why import Diagnosis, Limits, explain
+from fe.operations.why import Diagnosis, Overdue, explain
 from fe.queue.pulse import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.store import submissions
@@ -30,7 +30,7 @@ from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.diagnosis import WaitingSubmission
 from fe.store.queue.in_doubt import Doubt
 
-_LIMITS = Limits(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
+_LIMITS = Overdue(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
 
 @click.group()

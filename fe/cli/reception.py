@@ -8,9 +8,9 @@ from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.session import environment_option, json_option, settings_with_database, show, show_all, with_database
 from fe.ecf.catalogue import Environment
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Conn, Database
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 
 
 @click.group()
@@ -32,7 +32,7 @@ def open_(tenant_name: str, environment: Environment, authentication: bool, as_j
         if not rnc:
             raise provision.ProvisioningRefused(f"tenant {tenant_name!r} has no RNCEmisor to receive under")
         receiver = Receiver(tenant.tenant_id, environment, rnc, authentication)
-        if not await received.open_reception(conn, receiver):
+        if not await receivers.open_reception(conn, receiver):
             raise provision.NameTaken(f"another tenant receives under {rnc} in {environment}")
         return receiver
 
@@ -50,11 +50,9 @@ def close(tenant_name: str, environment: Environment) -> None:
 
     async def work(conn: Conn) -> int:
         tenant = await provision.find_tenant(conn, tenant_name)
-        open_ones = [
-            one for one in await received.receivers_of(conn, tenant.tenant_id) if one.environment == environment
-        ]
+        open_ones = [one for one in await receivers.of_tenant(conn, tenant.tenant_id) if one.environment == environment]
         for one in open_ones:
-            await received.close_reception(conn, one.tenant_id, one.environment, one.rnc)
+            await receivers.close_reception(conn, one.tenant_id, one.environment, one.rnc)
         return len(open_ones)
 
     async def run(db: Database) -> int:
@@ -73,7 +71,7 @@ def list_(tenant_name: str, as_json: bool) -> None:
 
     async def run(db: Database) -> list[Receiver]:
         tenant = await db.run(provision.find_tenant, tenant_name)
-        return await db.run(received.receivers_of, tenant.tenant_id)
+        return await db.run(receivers.of_tenant, tenant.tenant_id)
 
     found = with_database(settings_with_database(), run)
     show_all([_record(one) for one in found], as_json=as_json, none="nowhere yet: `fe reception open`")

@@ -17,7 +17,7 @@ from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
 )
 @click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="How many of them.")
 def run(role: str, processes: int) -> None:
-    """Run the service until SIGTERM or Ctrl-C, which let work in hand finish (FE_GRACE_SECONDS)."""
+    """Run the service until SIGTERM or Ctrl-C, which let work in flight finish (FE_GRACE_SECONDS)."""
     if role == "http":
         restart_without(KEY_ENCRYPTION_KEY)
     from fe.main import run_service  # here, because it imports everything there is

@@ -13,8 +13,8 @@ from fe.config import Settings
 
 _MARKDOWN = """# Configuration
 
-Every setting is a variable of the environment; there are no configuration files. This page is made from `fe/config.py`
-(`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
+Every setting is a variable of the environment; there are no configuration files. This page is made from
+`fe/config/settings.py` (`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
 
 A value that is wrong ends the program at once, with exit code 3 and a line that names the variable, never its value.
 Secrets have no defaults: in production they come from your secret store. `FE_DEVELOPMENT=1` makes them up and keeps

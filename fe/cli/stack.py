@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,9 @@ async def open_stack(
         with step("Starting the simulated tax authority"):
             authority = await parts.start_and_hear("authority", _simulator_command(folder, world, simulator))
         with step("Starting the service"):
-            http, metrics = port or _free_port(), _free_port()
+            # One after the other for the processes' metrics, and the one before them for the front.
+            first = _free_ports(processes + 1)
+            http, metrics = port or first, first + 1
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
                 "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
@@ -134,11 +136,20 @@ def _write_environment(file: Path, environment: Mapping[str, str]) -> Path:
     return file
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _free_ports(count: int) -> int:
+    """The first of so many free ports in a row. Somebody may yet take one: then the service says so as it starts."""
+    for _ in range(100):
+        with ExitStack() as probes:
+            first: int = 0
+            try:
+                for index in range(count):
+                    probe = probes.enter_context(socket.socket())
+                    probe.bind(("127.0.0.1", first + index if first else 0))
+                    first = first or probe.getsockname()[1]
+            except (OSError, OverflowError):
+                continue
+            return first
+    raise Failure(f"no {count} free ports in a row were found")
 
 
 class _Parts:

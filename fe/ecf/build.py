@@ -10,7 +10,7 @@ from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, shape_problem, unknown_problems
 from fe.ecf.formats import write_number
-from fe.ecf.parse import MalformedXml, load_own, writable
+from fe.ecf.parse import MalformedXml, parse_own, writable
 from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.messages import problem
@@ -46,7 +46,7 @@ def build(document: Document) -> etree._Element:
     try:
         if document.namespaces:
             writer.out[0] = f"<{the_kind.root.name}{_declarations(document.namespaces)}>"
-        return load_own("".join(writer.out))
+        return parse_own("".join(writer.out))
     except (MalformedXml, UnicodeEncodeError):
         # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
         reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)

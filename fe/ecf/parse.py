@@ -302,7 +302,7 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     return root
 
 
-def load_own(text: str) -> etree._Element:
+def parse_own(text: str) -> etree._Element:
     """Make a tree of XML that this program has just written; what comes from outside goes through `parse_xml`.
 
     MalformedXml if it holds a character that XML does not allow; UnicodeEncodeError for lone surrogates.

@@ -69,7 +69,7 @@ def where_to_ask(certificate: x509.Certificate) -> WhereToAsk:
     return WhereToAsk(tuple(responders), tuple(lists))
 
 
-def ocsp_question(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
+def ocsp_request(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
     """The request to be posted to a responder. SHA-1 only names the issuer in it, which is what all responders know."""
     builder = ocsp.OCSPRequestBuilder().add_certificate(certificate, issuer, SHA1())  # noqa: S303  (a name)
     return builder.build().public_bytes(Encoding.DER)
@@ -81,7 +81,7 @@ def read_ocsp(data: bytes, certificate: x509.Certificate, issuer: x509.Certifica
         response = ocsp.load_der_ocsp_response(data)
         if response.response_status is not ocsp.OCSPResponseStatus.SUCCESSFUL:
             return _nothing(f"the responder answers {response.response_status.name.lower()}")
-        asked = ocsp.load_der_ocsp_request(ocsp_question(certificate, issuer))
+        asked = ocsp.load_der_ocsp_request(ocsp_request(certificate, issuer))
         single = next(
             (
                 one

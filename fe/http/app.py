@@ -37,6 +37,7 @@ from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
+from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
@@ -44,6 +45,8 @@ from fe.http.usage import UsageHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
+from fe.monitoring.zeros import begin_front_at_zero
 from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -88,6 +91,8 @@ class HttpDeps:
     body_seconds: float = 10
     #: The share of requests that get a line in the log.
     access_log: float = 0.0
+    #: The share of submissions whose acceptance gets one.
+    submission_log: float = 0.0
     key_patience: KeyPatience = KEY_PATIENCE
     look_patience: LookPatience = LOOK_PATIENCE
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
@@ -121,6 +126,7 @@ class HttpDeps:
             verdicts=verdicts,
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
+            submission_log=settings.submission_log,
             tenant_requests=settings.tenant_requests,
             large_processes=settings.large_processes,
             max_waiting=max(settings.max_connections // 2, 1),
@@ -159,10 +165,10 @@ class Api:
         self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        places: Shares[TenantId] = Shares(
+        slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, places)
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
         self.routes = every_route(
@@ -170,7 +176,16 @@ class Api:
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self.waiting, Quotas(deps.quota, metrics), self._apart, clock, metrics),
+            Invoices(
+                db,
+                self._acceptance,
+                self.waiting,
+                Quotas(deps.quota, metrics),
+                self._apart,
+                clock,
+                metrics,
+                SubmissionLog(deps.submission_log),
+            ),
             ReceivedHandlers(db),
             Ncf(db, clock),
             UsageHandlers(db, clock),
@@ -261,9 +276,10 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
     app.request_class = request_class(api.routes, deps.max_body_bytes)
+    begin_front_at_zero(deps.metrics, [(route.name, route.method) for route in api.routes])
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
-    app.register_error_handler(HTTPException, _refuse)
+    app.register_error_handler(HTTPException, refuse)
     return app
 
 
@@ -290,17 +306,6 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)
         with held:
-            return _respond(await api.answer(route, call))
+            return respond(await api.answer(route, call))
 
     return view
-
-
-async def _refuse(error: HTTPException) -> Response:
-    problem = describe(error)
-    return _respond(ApiReply(problem.status, problem.body, problem.headers))
-
-
-def _respond(reply: ApiReply) -> Response:
-    response = Response(reply.body, reply.status, content_type="application/json")
-    response.headers.update(reply.headers)
-    return response

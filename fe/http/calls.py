@@ -60,10 +60,10 @@ class Call:
             raise ApiError(400, "the query string names a parameter twice")
         return fields
 
-    def announced(self, at_most: int) -> int:
-        """How many bytes its body will have, as far as it says so: `at_most` where it does not, or says more."""
+    def announced(self, limit: int) -> int:
+        """How many bytes its body will have, as far as it says so: `limit` where it does not, or says more."""
         said = self.headers.get("content-length", "")
-        return min(int(said), at_most) if said.isascii() and said.isdigit() and len(said) < 20 else at_most
+        return min(int(said), limit) if said.isascii() and said.isdigit() and len(said) < 20 else limit
 
     async def body(self) -> bytes:
         """Read the body of a request that should carry JSON. Raises ApiError (408, 413, 415)."""

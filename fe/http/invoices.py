@@ -50,7 +50,8 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.validate import Judged, JudgedInThreads, is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import history, received, submissions, tenant_context
+from fe.monitoring.ways import SubmissionLog
+from fe.store import buyer_approvals, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -71,6 +72,7 @@ class Invoices:
         apart: Apart,
         clock: Clock,
         metrics: Metrics,
+        log: SubmissionLog,
     ) -> None:
         self._db = db
         self._acceptance = acceptance
@@ -79,6 +81,7 @@ class Invoices:
         self._apart = apart
         self._clock = clock
         self._metrics = metrics
+        self._log = log
         self._accepted = {
             (environment, form): metrics.accepted.labels(environment, form)
             for environment in Environment
@@ -118,8 +121,16 @@ class Invoices:
         accepted = await self._acceptance.accept(new, now)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
+            self._log.tell("a submission was handed in again", accepted.submission_id, request_id=call.request_id)
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
         self._accepted[caller.environment, new.format].inc()
+        self._log.tell(
+            "a submission was accepted",
+            accepted.submission_id,
+            request_id=call.request_id,
+            tenant_id=caller.tenant_id,
+            environment=caller.environment,
+        )
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings)))
 
     async def validate(self, call: Call) -> ApiReply:
@@ -154,7 +165,7 @@ class Invoices:
         again = _POLLING.get(record.status)
         said = None
         if takes_approval(record):
-            said = await self._db.run_for(call.identity.tenant_id, received.approval_of, record.submission_id)
+            said = await self._db.run_for(call.identity.tenant_id, buyer_approvals.of, record.submission_id)
         answer = SUBMISSION.write(serialize_record(record, said))
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 

@@ -26,21 +26,21 @@ class LongPolls:
     admission: Admission
     #: Requests in work, by tenant: who waits is not in work.
     requests: Shares[TenantId]
-    #: Places to wait in; who finds none is answered at once with what there is.
-    places: Shares[TenantId]
+    #: Slots to wait in; who finds none is answered at once with what there is.
+    slots: Shares[TenantId]
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
 
     async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
 
-        At once where all places are taken, or those of this tenant.
+        At once where all slots are taken, or those of this tenant.
         """
-        if record.status in FINAL or self._ending or not self.places.has_room(tenant_id):
+        if record.status in FINAL or self._ending or not self.slots.has_capacity(tenant_id):
             return record
         with (
-            self.places.held(tenant_id),
-            self.requests.lent(tenant_id),
+            self.slots.held(tenant_id),
+            self.requests.released(tenant_id),
             self.admission.waiting(authorization),
             trio.move_on_after(seconds) as scope,
         ):

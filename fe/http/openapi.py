@@ -11,7 +11,8 @@ from pydantic.json_schema import JsonSchemaMode
 from fe import __version__
 from fe.accounts.keys import SCOPES
 from fe.http.request_bodies import RequestModel
-from fe.http.response_models import ERROR, ResponseModel
+from fe.http.response_models import ERROR
+from fe.http.response_types import ResponseModel
 from fe.http.route_types import About, Route
 
 #: What a body or an answer is described by.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
@@ -13,6 +13,8 @@ from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Place, Status
 from fe.store.history import HistoryFilter
 from fe.store.received import ReceivedFilter
+
+F = TypeVar("F")
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -31,6 +33,8 @@ WAIT_MAX = 30
 
 #: What `state` filters by.
 STATES = (*Status, Place.DEAD_LETTER)
+_E_NCF_WORDS = "an e-CF number such as E310000000001"
+_TAX_ID_WORDS = "a tax id of 9 or 11 digits"
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
@@ -82,54 +86,45 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryQuery:
-    """What GET /invoices was asked. With a cursor there are no pages."""
+class ListQuery(Generic[F]):
+    """What a list was asked: which entries, and which page of them. With a cursor there are no pages."""
 
     page: int
     limit: int
-    chosen: HistoryFilter
+    chosen: F
     cursor: SubmissionId | None
 
 
-def read_history_query(query: Mapping[str, str]) -> HistoryQuery:
+def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
-    return HistoryQuery(
-        page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
-        limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
-        chosen=HistoryFilter(
-            since=since,
-            until=until,
-            state=_read_state(query),
-            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
-            buyer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
-        ),
-        cursor=_read_cursor(query),
+    chosen = HistoryFilter(
+        since=since,
+        until=until,
+        state=_read_state(query),
+        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
+        buyer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
     )
+    return _read_list(query, chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedQuery:
-    """What GET /received was asked. With a cursor there are no pages."""
-
-    page: int
-    limit: int
-    chosen: ReceivedFilter
-    cursor: UUID | None
-
-
-def read_received_query(query: Mapping[str, str]) -> ReceivedQuery:
+def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     """Read the query of GET /received. Raises ApiError (400)."""
     since, until = _read_period(query)
-    return ReceivedQuery(
+    chosen = ReceivedFilter(
+        since=since,
+        until=until,
+        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
+        issuer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
+    )
+    return _read_list(query, chosen)
+
+
+def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:
+    return ListQuery(
         page=read_number(query, "page", default=PAGE_DEFAULT, minimum=1, maximum=PAGE_MAX),
         limit=read_number(query, "limit", default=LIMIT_DEFAULT, minimum=1, maximum=LIMIT_MAX),
-        chosen=ReceivedFilter(
-            since=since,
-            until=until,
-            e_ncf=_read_like(query, "encf", _E_NCF, "an e-CF number such as E310000000001"),
-            issuer_rnc=_read_like(query, "rnc", _TAX_ID, "a tax id of 9 or 11 digits"),
-        ),
+        chosen=chosen,
         cursor=_read_cursor(query),
     )
 

@@ -12,7 +12,7 @@ from fe.http.response_models import (
     RECEIVED_PAGE,
     RECEIVED_STRETCH,
     RECEIVED_XML,
-    Received,
+    ReceivedItem,
     ReceivedPage,
     ReceivedStretch,
     ReceivedXml,
@@ -69,7 +69,7 @@ class ReceivedHandlers:
 
 
 class _Shown(TypedDict):
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: str | None
 
 
@@ -82,7 +82,7 @@ def _not_found() -> ApiReply:
     return ApiReply(200, NOT_FOUND.write({"found": False}))
 
 
-def _serialize(record: ReceivedRecord) -> Received:
+def _serialize(record: ReceivedRecord) -> ReceivedItem:
     return {
         "id": str(record.received_id),
         "environment": record.environment,

@@ -4,53 +4,21 @@ The models are types of dicts: mypy holds whoever fills one in to its fields, an
 is. What is `NotRequired` is absent where it has nothing to say.
 """
 
-from decimal import Decimal
-from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema, with_config
+from pydantic import Field
 
 # The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
 from typing_extensions import TypedDict
 
-from fe.ecf.catalogue import PREFIXES, Environment
-from fe.ecf.json_text import mark, unmark
+from fe.ecf.catalogue import Environment
+from fe.http.response_types import Amount, Code, Day, Digits, Moment, ResponseModel, Uuid, closed
 from fe.lifecycle import EventKind, NumberFate, Status
 from fe.store.billing import PricingTier
 from fe.store.received import ApprovalStatus
 
-T = TypeVar("T")
 
-Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
-Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-Digits = Annotated[str, Field(pattern="^[0-9]+$")]
-Code = Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
-#: A number with every digit it has.
-Amount = Annotated[Decimal, PlainSerializer(mark, return_type=str), WithJsonSchema({"type": "number"})]
-
-#: No answer has a field that is not described.
-_closed = with_config(ConfigDict(extra="forbid"))
-
-
-class ResponseModel(Generic[T]):
-    """A kind of answer: its description and its bytes."""
-
-    def __init__(self, model: type[T]) -> None:
-        """Take the model, a TypedDict."""
-        #: What the description is made from.
-        self.adapter = TypeAdapter(model)
-        self._serializer = self.adapter.serializer
-
-    def write(self, answer: T) -> bytes:
-        """Write an answer as JSON in UTF-8.
-
-        Some of it is stored as it is shown, perhaps by another release: then a field that is not described is left out,
-        and one that is missing is missing.
-        """
-        return unmark(self._serializer.to_json(answer, warnings=False))
-
-
-@_closed
+@closed
 class Error(TypedDict):
     """The body of every error."""
 
@@ -64,7 +32,7 @@ class Error(TypedDict):
     ]
 
 
-@_closed
+@closed
 class DocumentProblem(TypedDict):
     """One thing that is wrong with a document; what does not apply is left out."""
 
@@ -84,7 +52,7 @@ class DocumentProblem(TypedDict):
     fixEs: NotRequired[str]
 
 
-@_closed
+@closed
 class Token(TypedDict):
     """The answer to a login."""
 
@@ -95,7 +63,7 @@ class Token(TypedDict):
     scopes: list[str]
 
 
-@_closed
+@closed
 class AcceptedSubmission(TypedDict):
     """A submission was taken in and will be processed. `warnings` is there when there is something to say about it."""
 
@@ -116,7 +84,7 @@ class AcceptedSubmission(TypedDict):
     ]
 
 
-@_closed
+@closed
 class Deduped(TypedDict):
     """This clientRequestId was used before: the first submission, and nothing is processed again."""
 
@@ -129,14 +97,14 @@ class Deduped(TypedDict):
     eNCF: NotRequired[str]
 
 
-@_closed
+@closed
 class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
 
 
-@_closed
+@closed
 class Submission(TypedDict):
     """A submission."""
 
@@ -167,7 +135,7 @@ class Submission(TypedDict):
     approvalReason: NotRequired[Annotated[str | None, Field(description="why it was rejected, in the buyer's words")]]
 
 
-@_closed
+@closed
 class Xml(TypedDict):
     """The document of a submission."""
 
@@ -178,7 +146,7 @@ class Xml(TypedDict):
     xml: str | None
 
 
-@_closed
+@closed
 class TimelineEvent(TypedDict):
     """One event of a submission."""
 
@@ -189,7 +157,7 @@ class TimelineEvent(TypedDict):
     detail: dict[str, Any]
 
 
-@_closed
+@closed
 class Timeline(TypedDict):
     """All events of a submission, oldest first."""
 
@@ -199,7 +167,7 @@ class Timeline(TypedDict):
     events: list[TimelineEvent]
 
 
-@_closed
+@closed
 class Item(TypedDict):
     """One item of the history."""
 
@@ -213,7 +181,7 @@ class Item(TypedDict):
     clientRequestId: str | None
 
 
-@_closed
+@closed
 class Page(TypedDict):
     """One page of the history, newest first."""
 
@@ -224,7 +192,7 @@ class Page(TypedDict):
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-@_closed
+@closed
 class Stretch(TypedDict):
     """What follows a cursor."""
 
@@ -233,8 +201,8 @@ class Stretch(TypedDict):
     nextCursor: str | None
 
 
-@_closed
-class Received(TypedDict):
+@closed
+class ReceivedItem(TypedDict):
     """A document that a supplier issued to the tenant."""
 
     id: Uuid
@@ -253,27 +221,27 @@ class Received(TypedDict):
     receivedAt: Moment
 
 
-@_closed
+@closed
 class ReceivedPage(TypedDict):
     """One page of what was received, newest first."""
 
     page: int
     limit: int
     total: int
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
-@_closed
+@closed
 class ReceivedStretch(TypedDict):
     """What follows a cursor."""
 
     limit: int
-    items: list[Received]
+    items: list[ReceivedItem]
     nextCursor: str | None
 
 
-@_closed
+@closed
 class ReceivedXml(TypedDict):
     """A received document as it came, and the acknowledgement that was given for it."""
 
@@ -283,7 +251,7 @@ class ReceivedXml(TypedDict):
     acknowledgement: Annotated[str, Field(description="the signed ARECF")]
 
 
-@_closed
+@closed
 class Validation(TypedDict):
     """What is wrong with a document that was not submitted."""
 
@@ -291,7 +259,7 @@ class Validation(TypedDict):
     problems: list[DocumentProblem]
 
 
-@_closed
+@closed
 class PrefixName(TypedDict):
     """A type of e-CF."""
 
@@ -299,7 +267,7 @@ class PrefixName(TypedDict):
     name: str
 
 
-@_closed
+@closed
 class NumberSequence(TypedDict):
     """A number sequence; numbers are strings because a range reaches 9999999999."""
 
@@ -320,7 +288,7 @@ class NumberSequence(TypedDict):
     ]
 
 
-@_closed
+@closed
 class Sequences(TypedDict):
     """Every type there is, and every sequence that is configured."""
 
@@ -328,7 +296,7 @@ class Sequences(TypedDict):
     items: list[NumberSequence]
 
 
-@_closed
+@closed
 class Deleted(TypedDict):
     """The sequence is gone."""
 
@@ -336,7 +304,7 @@ class Deleted(TypedDict):
     prefix: Code
 
 
-@_closed
+@closed
 class UsageItem(TypedDict):
     """One day in one environment."""
 
@@ -360,7 +328,7 @@ class UsageItem(TypedDict):
 _From = TypedDict("_From", {"from": Day})
 
 
-@_closed
+@closed
 class UsageReport(_From):
     """Whole UTC days that end yesterday; a day without anything has no entry."""
 
@@ -368,7 +336,7 @@ class UsageReport(_From):
     items: list[UsageItem]
 
 
-@_closed
+@closed
 class BillingPeriod(TypedDict):
     """The current UTC month so far."""
 
@@ -395,7 +363,7 @@ XML = ResponseModel(Xml)
 TIMELINE = ResponseModel(Timeline)
 PAGE = ResponseModel(Page)
 STRETCH = ResponseModel(Stretch)
-RECEIVED = ResponseModel(Received)
+RECEIVED = ResponseModel(ReceivedItem)
 RECEIVED_PAGE = ResponseModel(ReceivedPage)
 RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
 RECEIVED_XML = ResponseModel(ReceivedXml)

@@ -5,7 +5,7 @@ from typing import Any
 
 from fe.http.calls import Handler
 from fe.http.request_bodies import RequestModel
-from fe.http.response_models import ResponseModel
+from fe.http.response_types import ResponseModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from fe.ecf.problems import Problem, serialize_problem
 from fe.http.parameters import iso
 from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
 from fe.lifecycle import NumberFate, Status
-from fe.store.received import Approval
+from fe.store.buyer_approvals import Approval
 from fe.store.submissions import Event, Record
 
 

@@ -1,6 +1,6 @@
 """Shares of what there is too little of: so much of it for each, so much for all together.
 
-Bytes of bodies, requests in work, places to wait in, connections: whoever has its share is refused more of it, long
+Bytes of bodies, requests in work, slots to wait in, connections: whoever has its share is refused more of it, long
 before all have too little.
 """
 
@@ -37,20 +37,20 @@ class Shares(Generic[Who]):
         """How much `who` has."""
         return self._held.get(who, 0)
 
-    def has_room(self, who: Who, amount: int = 1) -> bool:
+    def has_capacity(self, who: Who, amount: int = 1) -> bool:
         """Tell whether `who` may take so much more; a refusal for its own share is counted."""
         if self._held.get(who, 0) + amount > self._each:
             self._metrics.share_refused.labels(self._limit).inc()
             return False
         return self._together is None or self._all + amount <= self._together
 
-    def take(self, who: Who, amount: int = 1) -> None:
-        """Note that `who` has so much more, whether there is room or not."""
+    def acquire(self, who: Who, amount: int = 1) -> None:
+        """Note that `who` has so much more, whether there is capacity or not."""
         self._held[who] = self._held.get(who, 0) + amount
         self._all += amount
 
-    def give_back(self, who: Who, amount: int = 1) -> None:
-        """Undo one `take`."""
+    def release(self, who: Who, amount: int = 1) -> None:
+        """Undo one `acquire`."""
         self._all -= amount
         left = self._held.pop(who, 0) - amount
         if left:
@@ -65,20 +65,20 @@ class Shares(Generic[Who]):
         if self._together is not None and self._all + amount > self._together:
             self._metrics.http_shed.inc()
             raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
-        self.take(who, amount)
+        self.acquire(who, amount)
         try:
             yield
         finally:
-            self.give_back(who, amount)
+            self.release(who, amount)
 
     @contextmanager
-    def lent(self, who: Who, amount: int = 1) -> Iterator[None]:
-        """Give so much back for the block, and have it again after, room or none: it was had before."""
-        self.give_back(who, amount)
+    def released(self, who: Who, amount: int = 1) -> Iterator[None]:
+        """Release so much for the block, and have it again after, capacity or none: it was had before."""
+        self.release(who, amount)
         try:
             yield
         finally:
-            self.take(who, amount)
+            self.acquire(who, amount)
 
 
 def too_many_requests(seconds: int) -> ApiError:

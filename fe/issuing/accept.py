@@ -1,19 +1,16 @@
 """Taking a submission in: what is refused at the door, and what is stored in one transaction.
 
 Only what can never become a document is refused (interface.md#submitting and #requests). Everything
-else is answered 202 and judged by the worker, because the authority has the last word.
+else is answered 202 and checked by the worker, because the authority has the last word.
 """
 
 import hashlib
-import math
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 
 import structlog
-import trio
-from psycopg.errors import UndefinedFunction
 
 from fe import failpoints
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
@@ -44,8 +41,6 @@ _MAX_ROWS = 100
 _LARGE = 64 * 1024
 #: How often one row is tried that the server gave up for the sake of another.
 _TRIES = 3
-#: While the schema is that of the release before, it is asked this seldom whether it has grown.
-_OLD_SCHEMA_SECONDS = 30.0
 
 _Row = tuple[NewSubmission, datetime]
 
@@ -99,8 +94,6 @@ class Acceptance:
         self._wakeups = wakeups
         self._batcher: Batcher[_Row, Accepted | NoNumber | None] = Batcher(self._write, limit=_MAX_ROWS)
         self._in_work = 0
-        #: Until then every row goes alone: the schema has no function for many.
-        self._alone_until = -math.inf
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -119,7 +112,7 @@ class Acceptance:
         self._in_work += 1
         try:
             answer = None
-            if self._in_work > 1 and len(new.original) <= _LARGE and trio.current_time() >= self._alone_until:
+            if self._in_work > 1 and len(new.original) <= _LARGE:
                 answer = await self._batcher.put((new, now))
             if answer is None:
                 answer = await self._alone(new, now)
@@ -149,9 +142,6 @@ class Acceptance:
         failpoints.reached("accepting")
         try:
             answers = await self._db.run(submissions.accept_many, rows)
-        except UndefinedFunction:
-            self._alone_until = trio.current_time() + _OLD_SCHEMA_SECONDS
-            return [None] * len(rows)
         except DatabaseUnavailable as error:
             if not isinstance(error, Contended):
                 raise

@@ -14,7 +14,7 @@ from fe.store.postgres.db import Database
 
 #: How long a process may go on with what it has read, in seconds.
 FRESH = 30.0
-_MOST = 10_000
+_MAX_KNOWN = 10_000
 _TAX_ID = re.compile(TAX_ID_FORM)
 
 #: Where the roots name who issues, which is who signs. An approval names the issuer of what it approves.
@@ -49,7 +49,6 @@ class KnownIssuers:
     async def __call__(self, tenant_id: TenantId, rnc: str) -> Standing:
         """Tell what an RNC is to a tenant, as it was at most FRESH seconds ago. Raises DatabaseUnavailable.
 
-        On a schema that is older than the question every RNC that it is asked about is FOREIGN: none was refused then.
         Cancelled while it asks, it has changed nothing.
         """
         asked_at = trio.current_time()
@@ -58,12 +57,10 @@ class KnownIssuers:
             return found
         self.asked += 1
         standing = await self._db.run_for(tenant_id, issuers.standing, rnc)
-        if standing is None:
-            return Standing.FOREIGN
         self._known.pop((tenant_id, rnc), None)
         if standing is not Standing.ANOTHER:
             self._known[tenant_id, rnc] = (standing, asked_at)
-            if len(self._known) > _MOST:
+            if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return standing
 

@@ -20,7 +20,7 @@ from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 
 #: Problems of a document that go from process to process; the rest are counted.
 _CARRIED = 100

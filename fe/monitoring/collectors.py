@@ -89,6 +89,17 @@ class Collectors:
         self._metrics.database_connections.set(found.connections)
         self._metrics.database_max_connections.set(found.max_connections)
         self._metrics.oldest_transaction.set(found.oldest_transaction)
+        self._metrics.lock_waits.set(found.lock_waits)
+        self._metrics.database_bytes.set(found.bytes)
+        self._metrics.transaction_ids.set(found.transaction_ids_used)
+        self._metrics.database_transactions.labels("committed").set(found.committed)
+        self._metrics.database_transactions.labels("rolled back").set(found.rolled_back)
+        self._metrics.database_blocks.labels("cache").set(found.from_cache)
+        self._metrics.database_blocks.labels("disk").set(found.from_disk)
+        self._metrics.deadlocks.set(found.deadlocks)
+        self._metrics.temporary_bytes.set(found.temporary_bytes)
+        self._metrics.replica_lag.set(found.replica_lag)
+        self._metrics.archive_fails.set(found.archive_fails)
 
     async def _certificates(self, conn: Conn) -> None:
         counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}

@@ -15,6 +15,9 @@ import structlog
 
 _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "p12", "pepper", "kek", "cookie", "jwt")
 
+#: The logger of lines that are JSON already: see fe/monitoring/ways.py.
+LINES = "fe.lines"
+
 #: Their errors quote values: of rows, of input. What a failing connection says has no secret in it, and is needed.
 _QUOTING = ("psycopg", "pydantic", "pydantic_core")
 
@@ -114,6 +117,9 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    lines = logging.getLogger(LINES)
+    lines.handlers[:] = [logging.StreamHandler(sys.stderr)]
+    lines.propagate = False
     for chatty in ("httpx", "httpcore", "hypercorn.access", "psycopg.pool"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 

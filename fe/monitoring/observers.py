@@ -8,7 +8,7 @@ import trio
 from fe.clock import Clock
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
-from fe.store import received
+from fe.store import spent_seeds
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import month_starts
@@ -55,7 +55,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
         try:
             for month in month_starts(clock()):
                 await db.run(partial(_ensure_month, moment=month))
-            await db.run(received.forget_spent_seeds)
+            await db.run(spent_seeds.forget)
         except DatabaseUnavailable as error:
             _log.warning("the house could not be kept in order", error=error)
         await trio.sleep(_CHORES_EVERY)

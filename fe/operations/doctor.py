@@ -289,7 +289,7 @@ def _clock_of_database(conn: psycopg.Connection, clock: Clock) -> Finding:
 
 
 def _skew(check: str, ahead: timedelta, whose: str, *, grain: timedelta = timedelta(0)) -> Finding:
-    """Judge how far our clock is ahead of another, which may itself be told no finer than `grain`."""
+    """Tell how far our clock is ahead of another, which may itself be told no finer than `grain`."""
     says = f"ours is {ahead.total_seconds():+.1f} s from {whose}"
     if abs(ahead) <= _SKEW + grain:
         return Finding(check, State.OK, says)

@@ -23,7 +23,7 @@ class WaitsFor(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Overdue:
     """When a step becomes an operator's matter: the actors' own schedule, given by whoever knows it."""
 
     attempts: int
@@ -45,7 +45,7 @@ class Diagnosis:
     sentences: tuple[str, ...]
 
 
-def explain(waiting: WaitingSubmission, limits: Limits) -> Diagnosis:
+def explain(waiting: WaitingSubmission, limits: Overdue) -> Diagnosis:
     """Say what a submission waits for, since when, and until when."""
     if waiting.dead_since is not None:
         return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
@@ -83,7 +83,7 @@ def _dead(waiting: WaitingSubmission) -> Iterator[str]:
     yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
 
 
-def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[WaitsFor, datetime | None, str]:
+def _next(waiting: WaitingSubmission, limits: Overdue) -> tuple[WaitsFor, datetime | None, str]:
     """What has to happen first."""
     assert waiting.run_at is not None
     if waiting.holder is not None:
@@ -106,7 +106,7 @@ def _next(waiting: WaitingSubmission, limits: Limits) -> tuple[WaitsFor, datetim
     return WaitsFor.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
 
 
-def _held(waiting: WaitingSubmission, limits: Limits, lease_end: datetime) -> tuple[WaitsFor, datetime, str]:
+def _held(waiting: WaitingSubmission, limits: Overdue, lease_end: datetime) -> tuple[WaitsFor, datetime, str]:
     if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
         said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {_clock(lease_end)}."
         return WaitsFor.WORKER, lease_end, said
@@ -140,7 +140,7 @@ def _circuit(waiting: WaitingSubmission) -> str:
     return f"The authority's host {waiting.host} in {waiting.environment} is not called: its circuit is open ({reason})"
 
 
-def _end(waiting: WaitingSubmission, stage: Stage, limits: Limits) -> str:
+def _end(waiting: WaitingSubmission, stage: Stage, limits: Overdue) -> str:
     """When it would become an operator's matter."""
     assert waiting.entered_at is not None
     if stage in (Stage.SIGN, Stage.SEND):

@@ -37,10 +37,10 @@ class Taker(Protocol):
     """A stage that may take a row over from the stage before it, without a claim in between."""
 
     def may_take(self, work: Job) -> bool:
-        """Whether it has room for it."""
+        """Whether it has a free slot for it."""
 
     def reserve(self, work: Job) -> None:
-        """Keep the room, until one of the next two."""
+        """Keep the slot, until one of the next two."""
 
     def go_on(self, work: Job) -> None:
         """The row is claimed for it: try it."""

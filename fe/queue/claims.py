@@ -3,7 +3,7 @@
 There are two ways to the same rows. `_lane_by_lane` is every kind's: it asks the kind's table who has work due, divides
 the free slots here, and claims in each lane: for n lanes up to 1 + n round trips. A kind whose claims are so many that
 this shows brings a function of the database that does it all in one (`WorkKind.together`; only submissions have one,
-sql/0014_claims.sql). The first is what the second is tested against, and what is left on a schema without the function.
+sql/0014_claims.sql). The first is what the second is tested against.
 """
 
 import time
@@ -16,7 +16,7 @@ from typing import Generic
 from fe.identifiers import TenantId
 from fe.queue.stage import Job, Lane, Source, StageConfig, TenantShare, Tools, W
 from fe.store.postgres.db import Conn
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.tables import ALWAYS
 
 #: How many tenants one claim takes from: bounds what a tenant with one row waits behind tenants with a million.
@@ -91,9 +91,9 @@ async def find_and_claim(
     in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
     *,
-    at_most: int | None = None,
+    max_rows: int | None = None,
 ) -> Found[W]:
-    """Claim rows for the free slots (no more than `at_most`), the tenants in turn by weight. Moves the cursors on.
+    """Claim rows for the free slots (no more than `max_rows`), the tenants in turn by weight. Moves the cursors on.
 
     With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
     the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
@@ -103,13 +103,13 @@ async def find_and_claim(
         lease=tools.lease,
         holder=tools.holder,
         slots=in_flight.free,
-        at_most=in_flight.free if at_most is None else at_most,
+        max_rows=in_flight.free if max_rows is None else max_rows,
         scope=_SCOPE,
-        most=stage.slots_of_a_tenant(),
+        max_per_tenant=stage.slots_of_a_tenant(),
         busy=in_flight.of_tenant,
     )
-    rooms = [
-        Room(
+    lanes = [
+        LaneCapacity(
             lane=lane,
             after=cursors[lane],
             floor=floors.get(lane, ALWAYS),
@@ -119,22 +119,23 @@ async def find_and_claim(
         for lane in stage.lanes
         if (gate := tools.gate(lane, stage.slots)) > 0
     ]
-    if not rooms:
+    if not lanes:
         return Found()
-    claims = await stage.kind.together(conn, stage.name, rooms, terms) if stage.kind.together is not None else None
-    if claims is None:
-        claims = await _lane_by_lane(conn, stage.kind.source, stage.name, rooms, terms)
-    return _found(claims, rooms, terms, cursors)
+    if stage.kind.together is not None:
+        claims = await stage.kind.together(conn, stage.name, lanes, terms)
+    else:
+        claims = await _lane_by_lane(conn, stage.kind.source, stage.name, lanes, terms)
+    return _found(claims, lanes, terms, cursors)
 
 
 def _found(
-    claims: Sequence[LaneClaim[W]], rooms: Sequence[Room], terms: Terms, cursors: dict[Lane, TenantId]
+    claims: Sequence[LaneClaim[W]], lanes: Sequence[LaneCapacity], terms: Terms, cursors: dict[Lane, TenantId]
 ) -> Found[W]:
     found, held = Found[W](), Counter(terms.busy)
-    room_of = {room.lane: room for room in rooms}
+    of_lane = {each.lane: each for each in lanes}
     for claim in claims:
         lane: Lane = claim.lane
-        capacity = _capacity(room_of[lane], terms, len(found.works))
+        capacity = _capacity(of_lane[lane], terms, len(found.works))
         left_out = len(claim.shares) < claim.due
         found.full = found.full or left_out
         if not claim.shares:
@@ -146,32 +147,33 @@ def _found(
         found.works += claim.works
         # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
         filled = {held[tenant, lane.group] for tenant, share in claim.shares.items() if claimed[tenant] == share}
-        found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.most
+        found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.max_per_tenant
         if claim.works and len(claim.works) < capacity:
-            may_have_more = left_out or claim.due >= terms.scope or min(filled, default=terms.most) < terms.most
+            all_full = min(filled, default=terms.max_per_tenant) >= terms.max_per_tenant
+            may_have_more = left_out or claim.due >= terms.scope or not all_full
             found.capacity_left = found.capacity_left or may_have_more
     return found
 
 
-def _capacity(room: Room, terms: Terms, claimed: int) -> int:
+def _capacity(lane: LaneCapacity, terms: Terms, claimed: int) -> int:
     """How many rows of a lane may be claimed when so many have been of those before it."""
-    return min(min(terms.slots - claimed, room.free) - room.left_to_others, terms.at_most - claimed)
+    return min(min(terms.slots - claimed, lane.free) - lane.left_to_others, terms.max_rows - claimed)
 
 
 async def _lane_by_lane(
-    conn: Conn, source: Source[W], stage: str, rooms: Sequence[Room], terms: Terms
+    conn: Conn, source: Source[W], stage: str, lanes: Sequence[LaneCapacity], terms: Terms
 ) -> list[LaneClaim[W]]:
     """Look for due tenants, divide, and claim lane by lane."""
     claims, held, many = list[LaneClaim[W]](), Counter(terms.busy), 0
-    floors = {room.lane: room.floor for room in rooms}
-    due = await source.due_tenants(conn, stage, [(room.lane, room.after) for room in rooms], terms.scope, floors=floors)
-    for room in rooms:
-        lane: Lane = room.lane
-        capacity = _capacity(room, terms, many)
-        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < terms.most]
+    floors = {each.lane: each.floor for each in lanes}
+    due = await source.due_tenants(conn, stage, [(each.lane, each.after) for each in lanes], terms.scope, floors=floors)
+    for each in lanes:
+        lane: Lane = each.lane
+        capacity = _capacity(each, terms, many)
+        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < terms.max_per_tenant]
         served = tenants[: max(capacity, 0)]
         shares = {
-            tenant.tenant_id: min(share, terms.most - held[tenant.tenant_id, lane.group])
+            tenant.tenant_id: min(share, terms.max_per_tenant - held[tenant.tenant_id, lane.group])
             for tenant, share in zip(served, divide(served, capacity) if served else (), strict=True)
         }
         works: Sequence[W] = ()
@@ -184,7 +186,7 @@ async def _lane_by_lane(
                 list(shares.values()),
                 lease=terms.lease,
                 holder=terms.holder,
-                floor=room.floor,
+                floor=each.floor,
             )
         held.update((work.tenant_id, lane.group) for work in works)
         many += len(works)

@@ -5,8 +5,7 @@ that is told by the stage's configuration (stage.py), which names its kind of wo
 """
 
 import math
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,6 +24,7 @@ from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, Tr
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, Tools, W
 from fe.queue.trouble import Trouble
+from fe.queue.worker_pool import WorkerPool
 from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
@@ -74,10 +74,7 @@ class Executor(Generic[W]):
         # Finding a series by its labels takes longer than counting.
         self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
         self._steps: dict[str, Counter] = {}
-        # Rows that wait for a worker, workers that wait for a row, and how many were called and have not come yet.
-        self._claimed: deque[W] = deque()
-        self._idle_workers = trio.lowlevel.ParkingLot()
-        self._called = 0
+        self._workers = WorkerPool(self._carry)
         # What the loop that claims waits for, and what has come since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
         self._is_due = self._has_free_slot = self._is_stopping = False
@@ -95,7 +92,7 @@ class Executor(Generic[W]):
                 await around.enter_async_context(self.bookings.running())
             try:
                 async with trio.open_nursery() as nursery:
-                    self._nursery = nursery
+                    self._workers.open(nursery)
                     nursery.start_soon(self._listen_for_work, tools.wakeups.event(stage.name))
                     nursery.start_soon(self._listen_for_the_end, stopping)
                     self._is_open, self.bookings.takers[stage.name] = True, self
@@ -107,8 +104,7 @@ class Executor(Generic[W]):
                 self._is_open = False
                 if self.bookings.takers.get(stage.name) is self:
                     del self.bookings.takers[stage.name]
-                while self._claimed:
-                    work = self._claimed.popleft()
+                for work in self._workers.not_begun():
                     self._hand_in(work, self._given_up(work))
 
     async def _keep_claiming(self) -> None:
@@ -118,7 +114,7 @@ class Executor(Generic[W]):
             self._is_due = self._has_free_slot = False
             if not self._may_try():
                 probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
-                await self._pause(due=False, slot=True, at_most=probe_in)
+                await self._pause(due=False, slot=True, max_seconds=probe_in)
                 continue
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
                 await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
@@ -134,7 +130,7 @@ class Executor(Generic[W]):
                     for work in found.works:
                         self._hand_in(work, self._no_answer(work, "the stage is in trouble", counts=False))
                 else:
-                    self._try_soon(found.works)
+                    self._workers.put(found.works)
             self._is_behind = found.full
             if found.capacity_left:
                 continue
@@ -157,10 +153,10 @@ class Executor(Generic[W]):
         trouble = self._trouble
         return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
 
-    async def _pause(self, *, due: bool, slot: bool, at_most: float = math.inf) -> None:
-        """Wait until something is due or a slot is free, as asked; or for the jittered poll, `at_most`, or the end."""
+    async def _pause(self, *, due: bool, slot: bool, max_seconds: float = math.inf) -> None:
+        """Wait until something is due or a slot is free, as asked; or the jittered poll, `max_seconds`, or the end."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
-        with trio.move_on_after(min(poll, at_most)):
+        with trio.move_on_after(min(poll, max_seconds)):
             while True:
                 if (due and self._is_due) or (slot and self._has_free_slot) or self._is_stopping:
                     await trio.lowlevel.checkpoint()
@@ -185,13 +181,13 @@ class Executor(Generic[W]):
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
-        at_most = 1 if self._trouble.has_begun else None
+        max_rows = 1 if self._trouble.has_begun else None
         try:
             if trio.current_time() >= self._floors_until:
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
             found = await tools.db.run(
-                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, at_most=at_most
+                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
             )
         except DatabaseUnavailable as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
@@ -228,35 +224,11 @@ class Executor(Generic[W]):
     def go_on(self, work: Any) -> None:
         """It is claimed: try it; where we have come to an end meanwhile, it is given up."""
         if self._is_open:
-            self._try_soon([work])
+            self._workers.put([work])
         else:
             self._hand_in(work, self._given_up(work))
 
     # --- One row ------------------------------------------------------------------------------------------------------
-
-    def _try_soon(self, works: Iterable[W]) -> None:
-        """Leave rows to the workers: they are tasks that stay, and there are as many as were ever needed at once."""
-        self._claimed.extend(works)
-        self._call_workers()
-
-    def _call_workers(self) -> None:
-        """Call two, each of which calls two: soon all are awake that are needed, and few if tries never wait."""
-        if self._called or not self._claimed:
-            return
-        self._called = min(2, len(self._claimed))
-        woken = len(self._idle_workers.unpark(count=self._called))
-        for _ in range(self._called - woken):
-            self._nursery.start_soon(self._work)
-
-    async def _work(self) -> None:
-        self._called -= 1
-        while True:
-            while not self._claimed:
-                await self._idle_workers.park()
-                self._called -= 1
-            work = self._claimed.popleft()
-            self._call_workers()
-            await self._carry(work)
 
     async def _carry(self, work: W) -> None:
         """Try one claimed row and hand in what came of it, whatever happens to the try."""

@@ -13,7 +13,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.wakeups import Wakeups
 
 #: What a lane set aside for later, and one tenant, leave to the others.
@@ -122,8 +122,8 @@ class Source(Protocol[W_co]):
 
 
 #: Claims for all lanes of a stage in one round trip, as the questions of a Source and the division between them do.
-#: Answers None where it cannot: then the questions are asked. No kind of work needs one; see fe/queue/claims.py.
-Together = Callable[[Conn, str, Sequence[Room], Terms], Awaitable[Sequence[LaneClaim[W]] | None]]
+#: No kind of work needs one; see fe/queue/claims.py.
+Together = Callable[[Conn, str, Sequence[LaneCapacity], Terms], Awaitable[Sequence[LaneClaim[W]]]]
 
 
 async def _nothing_open(_: Conn, works: Sequence[Job]) -> Sequence[bool]:

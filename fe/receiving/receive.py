@@ -1,4 +1,4 @@
-"""From the bytes a supplier sent to the acknowledgement: judge, sign, keep, and only then say it.
+"""From the bytes a supplier sent to the acknowledgement: assess, sign, keep, and only then say it.
 
 The acknowledgement is signed before the transaction and kept in it, beside the document. So whatever is said is stored,
 what is stored is said again to who asks with the same bytes, and of two documents with one number the unique key
@@ -16,15 +16,17 @@ import structlog
 import trio
 
 from fe import failpoints
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
 from fe.lifecycle import Status
 from fe.receiving.acknowledge import acknowledgement
-from fe.receiving.judge import ApprovalRefused, Judged, Reason, Trust, judge, judge_approval
-from fe.store import certificates, received
+from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, assess, assess_approval
+from fe.store import buyer_approvals, certificates, received
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver, Said
+from fe.store.received import Said
+from fe.store.receivers import Receiver
 
 T = TypeVar("T")
 
@@ -52,6 +54,8 @@ class Reception:
     signers: Signers
     trust: Trust
     threads: trio.CapacityLimiter
+    #: Told of each acknowledgement that was made, with its environment; must not raise.
+    count: Callable[[Environment, AckReason], None] = lambda _environment, _reason: None
 
     async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
         """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
@@ -61,58 +65,59 @@ class Reception:
         happened; after it the same bytes get the same acknowledgement.
         """
         digest = sha256(raw).digest()
-        before = await self._said(receiver, digest, Reason.RECEIVED)
+        before = await self._said(receiver, digest, AckReason.RECEIVED)
         if before is not None:
             return before
-        judged = await self._in_thread(partial(judge, raw, rnc=receiver.rnc, trust=self.trust, now=now))
-        reason = judged.reason
-        if judged.facts is not None and await self._is_received(receiver, judged):
+        assessed = await self._in_thread(partial(assess, raw, rnc=receiver.rnc, trust=self.trust, now=now))
+        reason = assessed.reason
+        if assessed.facts is not None and await self._is_received(receiver, assessed):
             # These very bytes may have come a second time while we looked: then they are no duplicate of themselves.
-            before = await self._said(receiver, digest, Reason.RECEIVED)
+            before = await self._said(receiver, digest, AckReason.RECEIVED)
             if before is not None:
                 return before
-            reason = Reason.DUPLICATE
-        said = await self._say(receiver, judged, reason, raw, digest, presenter, now)
+            reason = AckReason.DUPLICATE
+        said = await self._say(receiver, assessed, reason, raw, digest, presenter, now)
         if said is None:  # another document of the number came in between
-            said = await self._say(receiver, judged, Reason.DUPLICATE, raw, digest, presenter, now)
+            said = await self._say(receiver, assessed, AckReason.DUPLICATE, raw, digest, presenter, now)
         assert said is not None
         return said
 
     async def _say(
         self,
         receiver: Receiver,
-        judged: Judged,
-        reason: Reason,
+        assessed: Assessment,
+        reason: AckReason,
         raw: bytes,
         digest: bytes,
         presenter: str | None,
         now: datetime,
     ) -> bytes | None:
-        if reason is not Reason.RECEIVED:
+        if reason is not AckReason.RECEIVED:
             before = await self._said(receiver, digest, reason)
             if before is not None:
                 return before
         signer = await self._signer(receiver.tenant_id, now)
-        document = acknowledgement(judged.heading, reason, rnc=receiver.rnc, at=now)
+        document = acknowledgement(assessed.heading, reason, rnc=receiver.rnc, at=now)
         signed = await self._in_thread(lambda: signer.sign(document).xml)
         said = Said(
             environment=receiver.environment,
             digest=digest,
             reason=int(reason),
-            issuer_rnc=judged.heading.issuer_rnc,
-            e_ncf=judged.heading.e_ncf,
-            signer=judged.signer,
+            issuer_rnc=assessed.heading.issuer_rnc,
+            e_ncf=assessed.heading.e_ncf,
+            signer=assessed.signer,
             presenter=presenter,
-            document=None if judged.facts is None else raw,
+            document=None if assessed.facts is None else raw,
             acknowledgement=signed,
             at=now,
             received_id=new_id(now),
-            facts=judged.facts if reason is Reason.RECEIVED else None,
+            facts=assessed.facts if reason is AckReason.RECEIVED else None,
         )
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
         failpoints.reached("acknowledged")
         if counts is not None:
-            _log.info("a document was sent to us", reason=int(reason), why=judged.why)
+            self.count(receiver.environment, reason)
+            _log.info("a document was sent to us", reason=int(reason), why=assessed.why)
         return counts
 
     async def approve(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> None:
@@ -120,20 +125,20 @@ class Reception:
 
         Raises MalformedXml, ApprovalRefused or DatabaseUnavailable.
         """
-        judged = await self._in_thread(partial(judge_approval, raw, rnc=receiver.rnc, trust=self.trust, now=now))
+        assessed = await self._in_thread(partial(assess_approval, raw, rnc=receiver.rnc, trust=self.trust, now=now))
         known = await self.db.run_for(
-            receiver.tenant_id, received.issued, receiver.environment, receiver.rnc, judged.e_ncf
+            receiver.tenant_id, buyer_approvals.issued, receiver.environment, receiver.rnc, assessed.e_ncf
         )
         accepted = next((one for one in known if one.status in _ACCEPTED), None)
-        if accepted is None or accepted.buyer_rnc != judged.buyer_rnc:
+        if accepted is None or accepted.buyer_rnc != assessed.buyer_rnc:
             # One answer for both, so that a stranger cannot find out which numbers there are.
             raise ApprovalRefused("there is no accepted e-CF of this number for this buyer")
         kept = await self.db.run_for(
             receiver.tenant_id,
-            received.keep_approval,
+            buyer_approvals.keep,
             accepted.submission_id,
-            judged.approval,
-            signer=judged.signer,
+            assessed.approval,
+            signer=assessed.signer,
             presenter=presenter,
             document=raw,
             at=now,
@@ -141,11 +146,11 @@ class Reception:
         if not kept:
             raise ApprovalRefused("this contradicts what was said of this e-CF before")
 
-    async def _said(self, receiver: Receiver, digest: bytes, reason: Reason) -> bytes | None:
+    async def _said(self, receiver: Receiver, digest: bytes, reason: AckReason) -> bytes | None:
         return await self.db.run_for(receiver.tenant_id, received.said_about, receiver.environment, digest, int(reason))
 
-    async def _is_received(self, receiver: Receiver, judged: Judged) -> bool:
-        heading = judged.heading
+    async def _is_received(self, receiver: Receiver, assessed: Assessment) -> bool:
+        heading = assessed.heading
         return await self.db.run_for(
             receiver.tenant_id, received.is_received, receiver.environment, heading.issuer_rnc, heading.e_ncf
         )

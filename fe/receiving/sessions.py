@@ -22,7 +22,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.signature import BadSignature, verify
 from fe.ecf.signature.verifier import SEED
 from fe.ecf.trust import check_certificate
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 
 SEED_LIFE = timedelta(minutes=5)
 TOKEN_LIFE = timedelta(minutes=10)
@@ -61,7 +61,7 @@ class SignedSeed:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SupplierToken:
     """A token, with the times that are told beside it."""
 
     text: str
@@ -69,7 +69,7 @@ class Token:
     expires: datetime
 
 
-class Sessions:
+class SupplierSessions:
     """Gives out seeds and tokens, and knows them again. `audience` is whom they are for: environment and tax id."""
 
     def __init__(self, keys: Mapping[str, bytes]) -> None:
@@ -125,7 +125,7 @@ class Sessions:
     def _mac(key: bytes, audience: str, content: bytes) -> bytes:
         return hmac.digest(key, b"seed\0" + audience.encode() + b"\0" + content, "sha256")
 
-    def grant(self, audience: str, holder: str, now: datetime) -> Token:
+    def grant(self, audience: str, holder: str, now: datetime) -> SupplierToken:
         """Issue a token to the holder of the certificate that signed the seed."""
         issued = now.astimezone(UTC).replace(microsecond=0)
         expires = issued + TOKEN_LIFE
@@ -138,7 +138,7 @@ class Sessions:
             "jti": secrets.token_hex(8),
         }
         header = {"alg": "HS256", "kid": self._current}
-        return Token(jwt.encode(header, claims, self._tokens, algorithms=_ALGORITHMS), issued, expires)
+        return SupplierToken(jwt.encode(header, claims, self._tokens, algorithms=_ALGORITHMS), issued, expires)
 
     def holder_of(self, token: str, audience: str, now: datetime) -> str | None:
         """Tell who a token was issued to, or None: it is none of ours, not for this receiver, or not of now."""

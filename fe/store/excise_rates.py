@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
 from fe.store.postgres.db import Conn
@@ -58,10 +57,7 @@ _LIST = "SELECT code, since, until, rate, set_at, set_by FROM excise_rates ORDER
 
 
 async def listed(conn: Conn) -> list[ExciseRate]:
-    """List what operators set, by code and day; nothing where the release before is what made the schema."""
+    """List what operators set, by code and day."""
     cursor = conn.cursor(row_factory=class_row(ExciseRate))
-    try:
-        await cursor.execute(_LIST)
-    except UndefinedTable:  # this release runs on the schema of the one before too
-        return []
+    await cursor.execute(_LIST)
     return await cursor.fetchall()

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from psycopg.errors import UndefinedFunction, UndefinedTable
 from psycopg.rows import class_row
 
 from fe.identifiers import TenantId
@@ -38,12 +37,9 @@ _STANDING = """
 """
 
 
-async def standing(conn: Conn, tenant_id: TenantId, rnc: str) -> Standing | None:
-    """Tell what an RNC is to this tenant; None where the schema is older than the question."""
-    try:
-        cursor = await conn.execute(_STANDING, {"tenant": tenant_id, "rnc": rnc})
-    except (UndefinedFunction, UndefinedTable):
-        return None
+async def standing(conn: Conn, tenant_id: TenantId, rnc: str) -> Standing:
+    """Tell what an RNC is to this tenant."""
+    cursor = await conn.execute(_STANDING, {"tenant": tenant_id, "rnc": rnc})
     row = await cursor.fetchone()
     assert row is not None
     return Standing(row[0])

@@ -1,11 +1,8 @@
 """API keys: who a program is, in which environment, and what it may do."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-
-from psycopg import errors
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, TenantId
@@ -90,8 +87,7 @@ _FIND = """
            coalesce(k.created_at, now()) AS created_at,
            k.expires_at,
            k.revoked_at,
-           -- By way of JSON, because the schema of the release before has no such column.
-           coalesce(to_jsonb(k) ->> 'pepper_id', '') AS pepper_id
+           coalesce(k.pepper_id, '') AS pepper_id
       FROM (VALUES (1)) AS always (one)
       LEFT JOIN api_keys AS k ON k.api_key_id = %(key)s
 """
@@ -125,14 +121,10 @@ _REHASH = """
 
 
 async def rehash(conn: Conn, tenant_id: int, api_key_id: str, *, before: bytes, after: bytes, pepper_id: str) -> None:
-    """Put the hash of the same secret under another pepper in place of `before`; nothing when it is that no more.
-
-    Nothing on the schema of the release before either, which has no place for a pepper's id.
-    """
-    with suppress(errors.UndefinedColumn, errors.InsufficientPrivilege):
-        await conn.execute(
-            _REHASH, {"tenant": tenant_id, "key": api_key_id, "before": before, "after": after, "pepper": pepper_id}
-        )
+    """Put the hash of the same secret under another pepper in place of `before`; nothing when it is that no more."""
+    await conn.execute(
+        _REHASH, {"tenant": tenant_id, "key": api_key_id, "before": before, "after": after, "pepper": pepper_id}
+    )
 
 
 _REVOKE = """

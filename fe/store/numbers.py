@@ -7,7 +7,6 @@ before: at the door, and to the signer.
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import Environment
@@ -65,10 +64,7 @@ async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
         "before": work.subject,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
-    try:
-        await cursor.execute(_OF_A_SUBMISSION, values)
-    except UndefinedTable:
-        return ()  # on the schema of the release before
+    await cursor.execute(_OF_A_SUBMISSION, values)
     return tuple(await cursor.fetchall())
 
 
@@ -84,10 +80,7 @@ async def holders(
         "before": _LAST,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
-    try:
-        await cursor.execute(_OF_A_NUMBER, values)
-    except UndefinedTable:
-        return ()  # on the schema of the release before
+    await cursor.execute(_OF_A_NUMBER, values)
     return tuple(await cursor.fetchall())
 
 

@@ -1,6 +1,5 @@
-"""What suppliers sent: whom we receive for, documents and their acknowledgements, buyers' approvals, spent seeds."""
+"""Received: the documents that suppliers sent, and the acknowledgements they were given."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,116 +7,15 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from psycopg.errors import UndefinedTable
-
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import LAST_ID, period_of_ids
-from fe.identifiers import SubmissionId, TenantId
-from fe.lifecycle import Status
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
-    """A tenant that receives in an environment under a tax id; `demands_token`: only from who has a token."""
-
-    tenant_id: TenantId
-    environment: Environment
-    rnc: str
-    demands_token: bool
-
-
-_RECEIVER = """
-    SELECT tenant_id, environment, rnc, demands_token
-      FROM receivers
-     WHERE environment = %(environment)s AND rnc = %(rnc)s
-"""
-
-
-async def receiver(conn: Conn, environment: Environment, rnc: str) -> Receiver | None:
-    """Find who receives under a tax id."""
-    cursor = conn.cursor(row_factory=record_row(Receiver))
-    await cursor.execute(_RECEIVER, {"environment": environment, "rnc": rnc})
-    return await cursor.fetchone()
-
-
-_RECEIVERS_OF = """
-    SELECT tenant_id, environment, rnc, demands_token
-      FROM receivers
-     WHERE tenant_id = %(tenant)s
-     ORDER BY environment, rnc
-"""
-
-
-async def receivers_of(conn: Conn, tenant_id: TenantId) -> list[Receiver]:
-    """List where a tenant receives."""
-    cursor = conn.cursor(row_factory=record_row(Receiver))
-    await cursor.execute(_RECEIVERS_OF, {"tenant": tenant_id})
-    return await cursor.fetchall()
-
-
-_OPEN = """
-    INSERT INTO receivers AS r (environment, rnc, tenant_id, demands_token)
-    VALUES (%(environment)s, %(rnc)s, %(tenant)s, %(demands_token)s)
-    ON CONFLICT (environment, rnc) DO UPDATE SET demands_token = EXCLUDED.demands_token
-     WHERE r.tenant_id = EXCLUDED.tenant_id
-    RETURNING tenant_id, environment, rnc, demands_token
-"""
-
-
-async def open_reception(conn: Conn, receiver: Receiver) -> bool:
-    """Begin to receive, or change whether a token is demanded; False when the tax id is another tenant's there."""
-    cursor = await conn.execute(
-        _OPEN,
-        {
-            "environment": receiver.environment,
-            "rnc": receiver.rnc,
-            "tenant": receiver.tenant_id,
-            "demands_token": receiver.demands_token,
-        },
-    )
-    return cursor.rowcount == 1
-
-
-_CLOSE = """
-    DELETE FROM receivers WHERE environment = %(environment)s AND rnc = %(rnc)s AND tenant_id = %(tenant)s
-"""
-
-
-async def close_reception(conn: Conn, tenant_id: TenantId, environment: Environment, rnc: str) -> bool:
-    """Stop receiving; what was received stays. False when there was nothing to stop."""
-    cursor = await conn.execute(_CLOSE, {"environment": environment, "rnc": rnc, "tenant": tenant_id})
-    return cursor.rowcount == 1
-
-
-_SPEND_SEED = """
-    INSERT INTO spent_seeds (tenant_id, seed, expires_at)
-    VALUES (%(tenant)s, %(seed)s, %(expires_at)s)
-    ON CONFLICT DO NOTHING
-"""
-
-
-async def spend_seed(conn: Conn, tenant_id: TenantId, seed: bytes, expires_at: datetime) -> bool:
-    """Spend a seed; False when it was spent before."""
-    cursor = await conn.execute(_SPEND_SEED, {"tenant": tenant_id, "seed": seed, "expires_at": expires_at})
-    return cursor.rowcount == 1
-
-
-_FORGET_SEEDS = "DELETE FROM spent_seeds WHERE expires_at < now() - interval '1 hour'"
-
-
-async def forget_spent_seeds(conn: Conn) -> None:
-    """Forget the seeds that are refused by their age alone; nothing on the schema of the release before."""
-    with suppress(UndefinedTable):
-        await conn.execute(_FORGET_SEEDS)
-
-
-# --- documents ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
+class ReceivedFacts:
     """What a received document says: of the signed content, never of anything beside it."""
 
     ecf_type: str
@@ -145,7 +43,7 @@ class Said:
     acknowledgement: bytes
     at: datetime
     received_id: UUID
-    facts: Facts | None
+    facts: ReceivedFacts | None
 
 
 _KEEP = """
@@ -303,13 +201,10 @@ _PAGE = f"""{_RECORD}
 async def listed(
     conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, limit: int, offset: int = 0, below: UUID | None = None
 ) -> list[ReceivedRecord]:
-    """List what was received, newest first, from below an id on; nothing on the schema of the release before."""
+    """List what was received, newest first, from below an id on."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
     values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
-    try:
-        await found.execute(_PAGE, values)
-    except UndefinedTable:
-        return []
+    await found.execute(_PAGE, values)
     return await found.fetchall()
 
 
@@ -318,10 +213,7 @@ _COUNT = f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND
 
 async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     """Count what was received."""
-    try:
-        cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
-    except UndefinedTable:
-        return 0
+    cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
@@ -333,10 +225,7 @@ _ONE = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received
 async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:
     """Find one received document."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
-    try:
-        await found.execute(_ONE, {"tenant": tenant_id, "received": received_id})
-    except UndefinedTable:
-        return None
+    await found.execute(_ONE, {"tenant": tenant_id, "received": received_id})
     return await found.fetchone()
 
 
@@ -355,94 +244,3 @@ async def documents(conn: Conn, tenant_id: TenantId, received_id: UUID) -> tuple
     row = await cursor.fetchone()
     assert row is not None
     return bytes(row[0]), bytes(row[1])
-
-
-# --- approvals ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A receipt of the tenant's own that an approval may be about."""
-
-    submission_id: SubmissionId
-    buyer_rnc: str | None
-    status: Status
-
-
-_ISSUED = """
-    SELECT s.submission_id, s.buyer_rnc, s.status
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
-       AND s.issuer_rnc = %(issuer_rnc)s AND s.root IN ('ECF', 'RFCE')
-     ORDER BY s.submission_id DESC
-     LIMIT 10
-"""
-
-
-async def issued(
-    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str
-) -> list[Issued]:
-    """List the submissions of a number, newest first: one of them at most is accepted."""
-    found = conn.cursor(row_factory=record_row(Issued))
-    values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
-    await found.execute(_ISSUED, values)
-    return await found.fetchall()
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """The buyer's word on a receipt: whether they agree, and if not, why."""
-
-    approved: bool
-    reason: str | None
-
-
-_KEEP_APPROVAL = """
-    SELECT keep_approval(%(tenant)s, %(submission)s, %(approved)s, %(reason)s, %(signer)s, %(presenter)s,
-                         %(document)b, %(at)s)
-"""
-
-
-async def keep_approval(
-    conn: Conn,
-    tenant_id: TenantId,
-    submission_id: SubmissionId,
-    approval: Approval,
-    *,
-    signer: str | None,
-    presenter: str | None,
-    document: bytes,
-    at: datetime,
-) -> bool:
-    """Keep the buyer's word; False when it contradicts what was said before, which stays."""
-    cursor = await conn.execute(
-        _KEEP_APPROVAL,
-        {
-            "tenant": tenant_id,
-            "submission": submission_id,
-            "approved": approval.approved,
-            "reason": approval.reason,
-            "signer": signer,
-            "presenter": presenter,
-            "document": document,
-            "at": at,
-        },
-    )
-    return await cursor.fetchone() == (True,)
-
-
-_APPROVAL_OF = """
-    SELECT r.approved, r.reason
-      FROM received_approvals AS r
-     WHERE r.tenant_id = %(tenant)s AND r.submission_id = %(submission)s
-"""
-
-
-async def approval_of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Approval | None:
-    """Tell what the buyer said of a submission, if anything."""
-    found = conn.cursor(row_factory=record_row(Approval))
-    try:
-        await found.execute(_APPROVAL_OF, {"tenant": tenant_id, "submission": submission_id})
-    except UndefinedTable:
-        return None
-    return await found.fetchone()

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from psycopg.errors import UndefinedFunction
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import end_of_day, last_day
 from fe.identifiers import SequenceId, TenantId
 from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import DatabaseUnavailable, StoreError
+from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
 
 
@@ -43,7 +42,6 @@ class Sequence:
 
 _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 
-# As `next_number_in` of sql/0012 says it; written out, because the release before has no such function on its schema.
 # A range that moves takes the next number with it (interface.md#sequences).
 _PUT = f"""
     INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at)
@@ -51,11 +49,8 @@ _PUT = f"""
             %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE
        SET min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
-           current_number = CASE
-               WHEN q.current_number = q.max_number + 1 AND EXCLUDED.max_number = q.max_number
-                   THEN q.current_number
-               ELSE least(greatest(q.current_number, EXCLUDED.min_number), EXCLUDED.max_number)
-           END,
+           current_number = next_number_in(
+               q.current_number, q.max_number, EXCLUDED.min_number, EXCLUDED.max_number),
            is_active = EXCLUDED.is_active, expire_at = EXCLUDED.expire_at, updated_at = EXCLUDED.updated_at
     RETURNING {_COLUMNS}
 """
@@ -144,10 +139,7 @@ async def change(
         "at": at,
     }
     outcome = conn.cursor(row_factory=scalar_row)
-    try:
-        await outcome.execute(_CHANGE, values)
-    except UndefinedFunction:
-        raise DatabaseUnavailable("the schema is that of the release before: run `fe migrate`") from None
+    await outcome.execute(_CHANGE, values)
     if (answer := await outcome.fetchone()) != "changed":
         raise Unchanged(str(answer))
     cursor = conn.cursor(row_factory=record_row(Sequence))

@@ -131,22 +131,53 @@ async def tables(conn: Conn) -> list[tuple[str, float, float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class PostgresHealth:
-    """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks."""
+    """How the server is. `oldest_transaction` is in seconds, 0 when there is none but the one that asks.
+
+    What is counted (`committed` to `temporary_bytes`) is counted since its statistics were last reset, for our database
+    alone. `transaction_ids_used` is a share: from 1 on the server takes no writes. `replica_lag` is in seconds, 0 when
+    there is no standby.
+    """
 
     connections: int
     max_connections: int
     oldest_transaction: float
+    lock_waits: int
+    bytes: float
+    transaction_ids_used: float
+    committed: float
+    rolled_back: float
+    from_cache: float
+    from_disk: float
+    deadlocks: float
+    temporary_bytes: float
+    replica_lag: float
+    archive_fails: bool
     now: datetime
 
 
-# Of other roles the server shows us when their transactions began only if we may see it.
+# Of other roles the server shows us when their transactions began, and of standbys how far behind they are, only if we
+# may see it.
 _SERVER = """
     SELECT (SELECT count(*) FROM pg_stat_activity AS a WHERE a.datid IS NOT NULL)::int AS connections,
            current_setting('max_connections')::int AS max_connections,
            (SELECT coalesce(max(extract(EPOCH FROM clock_timestamp() - a.xact_start)), 0)
               FROM pg_stat_activity AS a
              WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid())::float8 AS oldest_transaction,
+           (SELECT count(*)
+              FROM pg_stat_activity AS a
+             WHERE a.datname = current_database() AND a.wait_event_type = 'Lock')::int AS lock_waits,
+           pg_database_size(current_database())::float8 AS bytes,
+           (SELECT max(age(b.datfrozenxid)) FROM pg_database AS b)::float8 / 2147483647 AS transaction_ids_used,
+           d.xact_commit::float8 AS committed, d.xact_rollback::float8 AS rolled_back,
+           d.blks_hit::float8 AS from_cache, d.blks_read::float8 AS from_disk,
+           d.deadlocks::float8 AS deadlocks, d.temp_bytes::float8 AS temporary_bytes,
+           (SELECT coalesce(max(extract(EPOCH FROM r.replay_lag)), 0) FROM pg_stat_replication AS r)::float8
+               AS replica_lag,
+           (SELECT coalesce(w.last_failed_time > w.last_archived_time, w.last_failed_time IS NOT NULL)
+              FROM pg_stat_archiver AS w) AS archive_fails,
            clock_timestamp() AS now
+      FROM pg_stat_database AS d
+     WHERE d.datname = current_database()
 """
 
 

@@ -1,23 +1,20 @@
-"""Submissions: taking them in, what signing needs to know, and what clients and operators read."""
+"""Submissions: taking them in, and what clients and operators read of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.rows import class_row
 
-from fe.ecf.catalogue import EcfType, Environment, Host, Root
-from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import NumberFate, Status
-from fe.store import numbers
-from fe.store.postgres.arrays import blobs, days, int8s, intervals, jsonbs, moments, texts, uuids
+from fe.store.postgres.arrays import blobs, int8s, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
-from fe.store.queue.inputs import Candidate, OutgoingDocument, SigningInput, TrackFacts
-from fe.store.queue.outbox import Work, claims_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +54,8 @@ class Accepted:
     numbers_left: int | None = None
 
 
-# All the columns there are: on the schema of the release before they are fewer.
 _ACCEPT = """
-    SELECT *
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
@@ -142,252 +138,12 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
         },
     )
     answers: list[Accepted | NoNumber] = []
-    for new, (outcome, submission_id, status, *told, refusal) in zip(news, await cursor.fetchall(), strict=True):
+    for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):
         if outcome == "refused":
             answers.append(NoNumber(str(new.draw_prefix), refusal))
         else:
-            answers.append(Accepted(outcome, submission_id, Status(status), *told))
+            answers.append(Accepted(outcome, submission_id, Status(status), *rest))
     return answers
-
-
-_SIGNING_INPUT = """
-    SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
-           t.consumer_summary, q.expire_at AS sequence_expires
-      FROM submissions AS s
-      JOIN submission_documents AS d
-        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
-      JOIN tenants AS t ON t.tenant_id = s.tenant_id
-      LEFT JOIN sequences AS q
-        ON q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3) AND q.is_active
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
-       AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
-"""
-
-_CANDIDATES = """
-    SELECT c.certificate_id, c.user_id, u.email, u.issuer_override, c.not_before, c.not_after
-      FROM certificates AS c
-      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
-     WHERE c.tenant_id = %(tenant)s AND c.retired_at IS NULL
-"""
-
-
-async def signing_input(conn: Conn, work: Work) -> SigningInput:
-    """Read what signing this submission needs."""
-    values = {"tenant": work.tenant_id, "submission": work.subject}
-    async with conn.pipeline():
-        signing_input = conn.cursor(row_factory=dict_row)
-        await signing_input.execute(_SIGNING_INPUT, values)
-        candidates = conn.cursor(row_factory=class_row(Candidate))
-        await candidates.execute(_CANDIDATES, values)
-    row = await signing_input.fetchone()
-    assert row is not None, "an outbox row without its submission"
-    return SigningInput(
-        **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SignedDocument:
-    """What signing made. `sent` is what goes to the authority when that is not `signed` itself (a summary)."""
-
-    certificate_id: CertificateId
-    signed: bytes
-    sent: bytes | None
-    #: Which of the authority's hosts takes it.
-    host: Host
-    ecf_type: EcfType | None
-    issuer_rnc: str | None
-    buyer_rnc: str | None
-    security_code: str | None
-    qr_code_url: str | None
-    ncf_expiration: date | None
-    signed_at: datetime
-    #: What was assumed in making it, as clients read it.
-    remarks: Sequence[Mapping[str, object]] = ()
-
-
-_SIGNED = """
-    SELECT book_signed_batch(
-             %(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s, %(certificates)s::uuid[],
-             %(signed)b::bytea[], %(sent)s::bytea[], %(hosts)s::text[], %(types)s::text[], %(issuers)s::text[],
-             %(buyers)s::text[], %(security_codes)s::text[], %(qrs)s::text[], %(expirations)s::date[],
-             %(signed_ats)s::timestamptz[], %(remarks)s::jsonb[], %(leases)s::interval[])
-"""
-
-#: What became of a signed document: its claim was no longer ours; its number is another's, and it has ended; it waits
-#: to be sent; or it may be sent now, by us (see sql/0013_batches.sql).
-SignedAnswer = Literal["lost", "taken", "signed", "going on"]
-
-
-async def signed(
-    conn: Conn,
-    works: Sequence[Work],
-    documents: Sequence[SignedDocument],
-    *,
-    at: datetime,
-    leases: Sequence[timedelta | None],
-) -> list[SignedAnswer]:
-    """Keep signed bytes and make sending them due, in one statement, all or nothing; tell what became of each.
-
-    From here on its number is its own. Where another submission took the number a moment ago, this one ends instead, as
-    `error`: the database alone can tell. With a lease it is claimed for the stage `send` in the same commit, for the
-    same holder, with the next epoch, and its intent is committed too: `going on` says that it may be sent at once.
-    """
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(
-        _SIGNED,
-        {
-            **claims_of(works),
-            "at": at,
-            "certificates": uuids([document.certificate_id for document in documents]),
-            "signed": blobs([document.signed for document in documents]),
-            "sent": blobs([document.sent for document in documents]),
-            "hosts": texts([document.host for document in documents]),
-            "types": texts([document.ecf_type for document in documents]),
-            "issuers": texts([document.issuer_rnc for document in documents]),
-            "buyers": texts([document.buyer_rnc for document in documents]),
-            "security_codes": texts([document.security_code for document in documents]),
-            "qrs": texts([document.qr_code_url for document in documents]),
-            "expirations": days([document.ncf_expiration for document in documents]),
-            "signed_ats": moments([document.signed_at for document in documents]),
-            "remarks": jsonbs([list(document.remarks) or None for document in documents]),
-            "leases": intervals(leases),
-        },
-    )
-    (answers,) = await cursor.fetchall()
-    return list(answers)
-
-
-def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:
-    """What sending a document needs, of one that was just signed: what `outgoing_document` reads after its booking."""
-    return OutgoingDocument(
-        root=signing_input.root,
-        e_ncf=signing_input.e_ncf,
-        issuer_rnc=document.issuer_rnc,
-        buyer_rnc=document.buyer_rnc,
-        certificate_id=document.certificate_id,
-        is_summary=document.sent is not None,
-        content=document.signed if document.sent is None else document.sent,
-    )
-
-
-# `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet, as it should.
-_OUTGOING_DOCUMENT = """
-    SELECT s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, d.kind = 'sent' AS is_summary, d.content
-      FROM submissions AS s
-      JOIN submission_documents AS d
-        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind IN ('sent', 'signed')
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
-       AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
-     ORDER BY d.kind
-     LIMIT 1
-"""
-
-
-async def outgoing_document(conn: Conn, work: Work) -> OutgoingDocument:
-    """Read what sending this submission needs."""
-    cursor = conn.cursor(row_factory=record_row(OutgoingDocument))
-    await cursor.execute(_OUTGOING_DOCUMENT, {"tenant": work.tenant_id, "submission": work.subject})
-    row = await cursor.fetchone()
-    assert row is not None, "a submission to be sent that was never signed"
-    return row
-
-
-_TRACK_FACTS = """
-    SELECT s.track_id, s.e_ncf, s.certificate_id, s.number_fate = 'unknown' AS maybe_adopted
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
-"""
-
-
-async def track_facts(conn: Conn, work: Work) -> TrackFacts:
-    """Read what following this submission needs. It has a trackId: it would be in another stage."""
-    cursor = conn.cursor(row_factory=record_row(TrackFacts))
-    await cursor.execute(_TRACK_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
-    row = await cursor.fetchone()
-    assert row is not None, "an outbox row without its submission"
-    return row
-
-
-_INTEND = """
-    SELECT intend_to_send_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
-                                %(leases)s::interval[], %(digests)b::bytea[])
-"""
-
-#: What is said to an intent: send; an earlier send was never resolved, ask first; or the claim is no longer ours.
-IntentAnswer = Literal["go", "in doubt", "lost"]
-
-
-async def intend_to_send(
-    conn: Conn,
-    works: Sequence[Work],
-    *,
-    at: datetime,
-    leases: Sequence[timedelta],
-    digests: Sequence[bytes],
-) -> list[IntentAnswer]:
-    """Commit intents to send and renew the leases, fenced by the epochs, in one statement, all or nothing.
-
-    Only after this returned, and said `go`, may a byte of a document go out. Saying it again changes nothing.
-    """
-    cursor = conn.cursor(row_factory=scalar_row)
-    values = {**claims_of(works), "at": at, "leases": intervals(leases), "digests": blobs(digests)}
-    await cursor.execute(_INTEND, values)
-    (answers,) = await cursor.fetchall()
-    return list(answers)
-
-
-@dataclass(frozen=True, slots=True)
-class ReconcileFacts:
-    """What asking the authority about a submission needs."""
-
-    root: Root
-    ecf_type: EcfType | None
-    e_ncf: str | None
-    issuer_rnc: str | None
-    buyer_rnc: str | None
-    certificate_id: CertificateId
-    security_code: str | None
-    track_id: TrackId | None
-    #: Its trackId was found by its number and is not from a receipt: it may be another program's.
-    is_adopted: bool
-    is_summary: bool
-    #: How many times its bytes may have reached the authority, since an operator last set it going.
-    sends: int
-    #: TrackIds of this number that belong to other submissions: a number may be used again after a rejection.
-    foreign_track_ids: list[TrackId]
-
-
-_RECONCILE_FACTS = """
-    SELECT s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, s.security_code, s.track_id,
-           CASE WHEN s.number_fate <> 'unknown' THEN false
-                ELSE EXISTS (SELECT 1
-                               FROM submission_events AS e
-                              WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s
-                                AND e.kind = 'received' AND e.detail ->> 'trackId' = s.track_id
-                                AND e.detail -> 'reply' ->> 'adopted' = 'true') END AS is_adopted,
-           s.root = 'RFCE' OR EXISTS (
-               SELECT 1 FROM submission_documents AS d
-                WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
-           (SELECT count(*) FROM sends AS x
-             WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
-               AND x.epoch > s.replayed_epoch
-           )::int AS sends,
-           ARRAY(SELECT other.track_id FROM submissions AS other
-                  WHERE other.tenant_id = %(tenant)s AND other.e_ncf = s.e_ncf
-                    AND other.submission_id <> s.submission_id AND other.track_id IS NOT NULL) AS foreign_track_ids
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
-"""
-
-
-async def reconcile_facts(conn: Conn, work: Work) -> ReconcileFacts:
-    """Read what asking about this submission needs."""
-    cursor = conn.cursor(row_factory=record_row(ReconcileFacts))
-    await cursor.execute(_RECONCILE_FACTS, {"tenant": work.tenant_id, "submission": work.subject})
-    row = await cursor.fetchone()
-    assert row is not None, "an outbox row without its submission"
-    return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ops.grafana.business import BUSINESS
 from ops.grafana.credentials import SEQUENCES, SIGNING
 from ops.grafana.model import Dashboard, Panel
 from ops.grafana.pipeline import AUTHORITY, PIPELINE
@@ -16,7 +17,7 @@ from ops.grafana.processes import PROCESSES
 from ops.grafana.traffic import OVERVIEW, SECURITY
 
 FOLDER = Path(__file__).parent
-DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES)
+DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES, BUSINESS)
 
 #: Grafana's grid.
 WIDTH = 24
@@ -61,6 +62,46 @@ _VARIABLES: list[dict[str, Any]] = [
 ]
 
 
+#: Drawn over every panel: what changed, where one looks for why something changed.
+ANNOTATIONS: list[dict[str, Any]] = [
+    {
+        "name": name,
+        "datasource": _SOURCE,
+        "enable": True,
+        "hide": False,
+        "iconColor": colour,
+        "target": {"refId": "Anno", "expr": query, "interval": "30s"},
+        "titleFormat": title,
+        "tagKeys": tags,
+    }
+    for name, colour, title, tags, query in (
+        (
+            "Releases",
+            "blue",
+            "version {{version}} has come",
+            "version",
+            "count by (version) (fe_build_info) unless count by (version) (fe_build_info offset 1m)",
+        ),
+        (
+            "Circuits that open",
+            "red",
+            "circuit open: {{host}} ({{environment}})",
+            "environment,host",
+            "max by (environment, host) (fe_authority_circuit_open) == 1"
+            " and max by (environment, host) (fe_authority_circuit_open offset 1m) == 0",
+        ),
+        (
+            "Circuits that close",
+            "green",
+            "circuit closed: {{host}} ({{environment}})",
+            "environment,host",
+            "max by (environment, host) (fe_authority_circuit_open) == 0"
+            " and max by (environment, host) (fe_authority_circuit_open offset 1m) == 1",
+        ),
+    )
+]
+
+
 def render(dashboard: Dashboard) -> dict[str, Any]:
     """The dashboard as Grafana reads it."""
     return {
@@ -86,7 +127,7 @@ def render(dashboard: Dashboard) -> dict[str, Any]:
             }
         ],
         "templating": {"list": _VARIABLES},
-        "annotations": {"list": []},
+        "annotations": {"list": ANNOTATIONS},
         "panels": list(_placed(dashboard.rows)),
     }
 
@@ -121,7 +162,22 @@ def _panel(panel: Panel) -> dict[str, Any]:
     defaults: dict[str, Any] = {"unit": panel.unit, "color": {"mode": "palette-classic"}}
     if not panel.below_zero:
         defaults["min"] = 0
-    if panel.limits:
+    if panel.idle:
+        defaults["noValue"] = panel.idle
+    if panel.leads_to:
+        defaults["links"] = [
+            {"title": "More", "url": f"/d/{panel.leads_to}?${{__url_time_range}}&${{__all_variables}}"}
+        ]
+    if panel.floors:
+        low, lowest = panel.floors
+        steps = [
+            {"color": "red", "value": None},
+            {"color": "yellow", "value": lowest},
+            {"color": "green", "value": low},
+        ]
+        defaults["thresholds"] = {"mode": "absolute", "steps": steps}
+        defaults["color"] = {"mode": "thresholds"}
+    elif panel.limits:
         colours: list[dict[str, Any]] = [{"color": "green", "value": None}]
         colours += [{"color": colour, "value": at} for colour, at in zip(("yellow", "red"), panel.limits, strict=True)]
         defaults["thresholds"] = {"mode": "absolute", "steps": colours}

@@ -14,7 +14,6 @@ SIGNING = Dashboard(
                 quantiles("fe_sign_seconds", INSTANCE),
                 unit="s",
                 width=12,
-                core=True,
             ),
             Panel(
                 "The sign step",
@@ -22,7 +21,6 @@ SIGNING = Dashboard(
                 {"{{outcome}}": rate("fe_steps_total", INSTANCE, 'stage="sign"', by="outcome")},
                 unit="ops",
                 width=12,
-                core=True,
             ),
         ),
         "Keys": (
@@ -41,7 +39,6 @@ SIGNING = Dashboard(
                 {"{{expires}}": largest("fe_certificates", by="expires")},
                 stacked=True,
                 width=16,
-                core=True,
             ),
             Panel(
                 "Expired, or about to",
@@ -49,7 +46,6 @@ SIGNING = Dashboard(
                 {"{{expires}}": largest("fe_certificates", 'expires=~"expired|within_7_days"', by="expires")},
                 shape="stat",
                 limits=(1, 1),
-                core=True,
             ),
         ),
     },
@@ -67,7 +63,6 @@ SEQUENCES = Dashboard(
                 "Of tenants that called within 30 days. `under_3_days`: at the average pace of the sequence's life.",
                 {"{{left}} {{environment}}": largest("fe_sequences", ENVIRONMENT, by="environment, left")},
                 width=16,
-                core=True,
             ),
             Panel(
                 "Used up, or about to",
@@ -75,7 +70,6 @@ SEQUENCES = Dashboard(
                 {"{{left}}": largest("fe_sequences", 'environment="ecf", left!="enough"', by="left")},
                 shape="stat",
                 limits=(1, 10),
-                core=True,
             ),
             Panel(
                 "Active sequences, by time left",
@@ -86,7 +80,6 @@ SEQUENCES = Dashboard(
                     )
                 },
                 width=16,
-                core=True,
             ),
             Panel(
                 "Expired, or about to",
@@ -98,7 +91,6 @@ SEQUENCES = Dashboard(
                 },
                 shape="stat",
                 limits=(1, 10),
-                core=True,
             ),
         ),
     },

@@ -14,8 +14,8 @@ class Panel:
     """One panel. `queries` maps the legend of each query to its PromQL.
 
     `shape` is `timeseries`, `stat` or `table`; `unit` is one of Grafana's; `limits` are the values from which it turns
-    yellow and red; `below_zero` says that the scale need not begin at 0. A `core` panel shows something whenever the
-    service has worked a little: the tests hold it to that.
+    yellow and red, `floors` those below which it does; `below_zero` says that the scale need not begin at 0. `idle` is
+    shown where there is nothing to draw, and `leads_to` is the dashboard (its uid) that says more.
     """
 
     title: str
@@ -27,8 +27,10 @@ class Panel:
     height: int = 8
     stacked: bool = False
     limits: Sequence[float] = ()
+    floors: Sequence[float] = ()
     below_zero: bool = False
-    core: bool = False
+    idle: str = ""
+    leads_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,13 @@ def rate(metric: str, *matchers: str, by: str = "") -> str:
 
 
 def quantile(part: float, metric: str, *matchers: str, by: str = "") -> str:
-    """A quantile of a histogram, by the labels."""
-    return f"histogram_quantile({part}, {rate(f'{metric}_bucket', *matchers, by=f'le, {by}' if by else 'le')})"
+    """A quantile of a histogram, by the labels; nothing, and not NaN, while nothing is observed."""
+    return f"histogram_quantile({part}, {rate(f'{metric}_bucket', *matchers, by=f'le, {by}' if by else 'le')}) >= 0"
+
+
+def share(metric: str, of_these: str, *matchers: str, by: str = "") -> str:
+    """Which part of a counter's growth is `of_these` (one matcher), by the labels; nothing while it does not grow."""
+    return f"{rate(metric, *matchers, of_these, by=by)} / ({rate(metric, *matchers, by=by)} > 0)"
 
 
 def quantiles(metric: str, *matchers: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What becomes of documents: stage by stage, and at the authority."""
 
-from ops.grafana.model import ENVIRONMENT, INSTANCE, Dashboard, Panel, largest, quantile, quantiles, rate
+from ops.grafana.model import ENVIRONMENT, INSTANCE, Dashboard, Panel, largest, quantile, quantiles, rate, share
 
 PIPELINE = Dashboard(
     "fe-pipeline",
@@ -13,7 +13,6 @@ PIPELINE = Dashboard(
                 "Every submission without a verdict is one row. `track` is the authority's time, not ours.",
                 {"{{stage}} {{environment}}": largest("fe_outbox_rows", ENVIRONMENT, by="stage, environment")},
                 stacked=True,
-                core=True,
             ),
             Panel(
                 "Oldest due row by stage",
@@ -25,14 +24,12 @@ PIPELINE = Dashboard(
                 },
                 unit="s",
                 limits=(60, 300),
-                core=True,
             ),
             Panel(
                 "202 to the verdict",
                 "The objective: 95 % within 60 s while the authority is up.",
                 quantiles("fe_submission_verdict_seconds", ENVIRONMENT, INSTANCE),
                 unit="s",
-                core=True,
             ),
         ),
         "Steps": (
@@ -41,28 +38,24 @@ PIPELINE = Dashboard(
                 "Bookings. `retry`: failed and will be tried again; `not booked`: the lease decides.",
                 {"{{stage}}: {{outcome}}": rate("fe_steps_total", INSTANCE, by="stage, outcome")},
                 unit="ops",
-                core=True,
             ),
             Panel(
                 "Step p95 by stage",
                 "From claim to booking. `send`, `track` and `reconcile` include the authority.",
                 {"{{stage}}": quantile(0.95, "fe_step_seconds", INSTANCE, by="stage")},
                 unit="s",
-                core=True,
             ),
             Panel(
                 "Slots in use",
                 "What each process works on, of what it may work on at once.",
                 {"{{stage}} {{instance}}": f"fe_in_hand{{{INSTANCE}}} / fe_slots{{{INSTANCE}}}"},
                 unit="percentunit",
-                core=True,
             ),
             Panel(
                 "Oldest in hand",
                 "How long a row has been worked on. Above FE_LEASE_SECONDS somebody else may have it, too.",
                 {"{{stage}} {{instance}}": f"fe_in_hand_oldest_seconds{{{INSTANCE}}}"},
                 unit="s",
-                core=True,
             ),
             Panel(
                 "Leases lost, rows rescued",
@@ -72,7 +65,6 @@ PIPELINE = Dashboard(
                     "rescued {{stage}}": rate("fe_rows_rescued_total", INSTANCE, by="stage"),
                 },
                 unit="ops",
-                core=True,
             ),
             Panel(
                 "Ends by status",
@@ -83,7 +75,6 @@ PIPELINE = Dashboard(
                     )
                 },
                 unit="ops",
-                core=True,
             ),
         ),
         "An operator's matter": (
@@ -92,7 +83,6 @@ PIPELINE = Dashboard(
                 "Rows that gave up, by the stage they gave up in.",
                 {"{{stage}} {{environment}}": largest("fe_dead_letters", ENVIRONMENT, by="stage, environment")},
                 stacked=True,
-                core=True,
             ),
             Panel(
                 "Oldest dead letter",
@@ -103,7 +93,6 @@ PIPELINE = Dashboard(
                     )
                 },
                 unit="s",
-                core=True,
             ),
             Panel(
                 "Unknown outcomes",
@@ -111,7 +100,6 @@ PIPELINE = Dashboard(
                 {
                     "{{environment}}": largest("fe_outcomes_unknown", ENVIRONMENT, by="environment"),
                 },
-                core=True,
             ),
             Panel(
                 "Oldest unknown outcome",
@@ -119,7 +107,6 @@ PIPELINE = Dashboard(
                 {"{{environment}}": largest("fe_outcomes_unknown_oldest_seconds", ENVIRONMENT, by="environment")},
                 unit="s",
                 limits=(300, 900),
-                core=True,
             ),
             Panel(
                 "Circuits open",
@@ -130,7 +117,6 @@ PIPELINE = Dashboard(
                 "Pauses",
                 "What operators stopped, and for how long the oldest pause has been in force.",
                 {"pauses": largest("fe_pauses"), "oldest, hours": f"{largest('fe_pauses_oldest_seconds')} / 3600"},
-                core=True,
             ),
         ),
     },
@@ -151,30 +137,27 @@ AUTHORITY = Dashboard(
                     )
                 },
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Outcome",
                 "`unavailable`: certainly not processed; `unknown`: perhaps processed; `refused`: a final no.",
                 {"{{outcome}}": rate("fe_authority_requests_total", ENVIRONMENT, INSTANCE, by="outcome")},
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Failed, by host and operation",
                 "The share that was unavailable or unknown.",
                 {
-                    "{{host}} {{operation}}": rate(
+                    "{{host}} {{operation}}": share(
                         "fe_authority_requests_total",
+                        'outcome=~"unavailable|unknown"',
                         ENVIRONMENT,
                         INSTANCE,
-                        'outcome=~"unavailable|unknown"',
                         by="host, operation",
                     )
-                    + " / "
-                    + rate("fe_authority_requests_total", ENVIRONMENT, INSTANCE, by="host, operation")
                 },
                 unit="percentunit",
+                limits=(0.2, 0.9),
             ),
             Panel(
                 "Duration p50 by operation and host",
@@ -186,7 +169,6 @@ AUTHORITY = Dashboard(
                 },
                 unit="s",
                 width=12,
-                core=True,
             ),
             Panel(
                 "Duration p95 by operation and host",
@@ -198,7 +180,6 @@ AUTHORITY = Dashboard(
                 },
                 unit="s",
                 width=12,
-                core=True,
             ),
         ),
         "Verdicts": (
@@ -207,12 +188,11 @@ AUTHORITY = Dashboard(
                 "A jump of Rechazado is a release, ours or a client's, or a new rule of the authority.",
                 {
                     "{{status}}": f"{rate('fe_verdicts_total', ENVIRONMENT, INSTANCE, by='status')}"
-                    f" / ignoring (status) group_left () {rate('fe_verdicts_total', ENVIRONMENT, INSTANCE)}"
+                    f" / ignoring (status) group_left () ({rate('fe_verdicts_total', ENVIRONMENT, INSTANCE)} > 0)"
                 },
                 unit="percentunit",
                 stacked=True,
                 width=12,
-                core=True,
             ),
             Panel(
                 "Not accepted, by type",

@@ -1,6 +1,6 @@
 """What clients see: requests, logins and what is refused at the door."""
 
-from ops.grafana.model import ENVIRONMENT, INSTANCE, SERVED, Dashboard, Panel, largest, quantile, quantiles, rate
+from ops.grafana.model import ENVIRONMENT, INSTANCE, SERVED, Dashboard, Panel, largest, quantile, quantiles, rate, share
 
 OVERVIEW = Dashboard(
     "fe-overview",
@@ -13,11 +13,13 @@ OVERVIEW = Dashboard(
                 "Of the 0.1 % of requests that may fail in 30 days. Below 0 the objective is missed.",
                 {
                     "budget": "1 - 1000 *"
-                    f' (sum(increase(fe_http_requests_total{{{SERVED}, status=~"5.."}}[30d])) or vector(0))'
-                    f" / sum(increase(fe_http_requests_total{{{SERVED}}}[30d]))"
+                    f' sum(increase(fe_http_requests_total{{{SERVED}, status=~"5.."}}[30d]))'
+                    f" / (sum(increase(fe_http_requests_total{{{SERVED}}}[30d])) > 0)"
                 },
                 unit="percentunit",
                 below_zero=True,
+                floors=(0.25, 0),
+                idle="no requests",
                 shape="stat",
                 width=4,
                 height=4,
@@ -25,43 +27,45 @@ OVERVIEW = Dashboard(
             Panel(
                 "Verdict p95, 202 to the end",
                 "How long 19 of 20 documents took from their acceptance to the authority's verdict.",
-                {"p95": quantile(0.95, "fe_submission_verdict_seconds", ENVIRONMENT, INSTANCE)},
+                {"p95": quantile(0.95, "fe_submission_verdict_seconds", ENVIRONMENT)},
                 unit="s",
                 shape="stat",
                 width=4,
                 height=4,
                 limits=(30, 60),
+                idle="no verdicts",
+                leads_to="fe-pipeline",
             ),
             Panel(
                 "Oldest due work",
                 "How late the latest row of the outbox is. Above a minute something does not keep up.",
                 {"late": largest("fe_outbox_oldest_late_seconds", ENVIRONMENT)},
+                leads_to="fe-pipeline",
                 unit="s",
                 shape="stat",
                 width=4,
                 height=4,
                 limits=(60, 300),
-                core=True,
             ),
             Panel(
                 "Dead letters",
                 "Documents that gave up and wait for an operator: ops/runbooks/replay-dead-letters.md.",
                 {"rows": f"sum({largest('fe_dead_letters', ENVIRONMENT, by='stage, environment')})"},
+                leads_to="fe-pipeline",
                 shape="stat",
                 width=4,
                 height=4,
                 limits=(1, 10),
-                core=True,
             ),
             Panel(
                 "Unknown outcomes",
                 "Documents that the authority may have or not: ops/runbooks/resolve-unknown-outcome.md.",
                 {"rows": f"sum({largest('fe_outcomes_unknown', ENVIRONMENT, by='environment')})"},
+                leads_to="fe-authority",
                 shape="stat",
                 width=4,
                 height=4,
                 limits=(1, 100),
-                core=True,
             ),
             Panel(
                 "Alerts firing",
@@ -71,7 +75,6 @@ OVERVIEW = Dashboard(
                 width=4,
                 height=4,
                 limits=(1, 5),
-                core=True,
             ),
         ),
         "Requests": (
@@ -80,38 +83,33 @@ OVERVIEW = Dashboard(
                 "By route template. `none`: no such path, or turned away before the path was looked at.",
                 {"{{route}}": rate("fe_http_requests_total", INSTANCE, by="route")},
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Answered with",
                 "By status. 0: the client left before there was an answer.",
                 {"{{status}}": rate("fe_http_requests_total", INSTANCE, by="status")},
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Failed, by route",
                 "The share answered with 5xx: what the error budget is spent on.",
                 {
-                    "{{route}}": rate("fe_http_requests_total", SERVED, 'status=~"5.."', by="route")
-                    + " / "
-                    + rate("fe_http_requests_total", SERVED, by="route")
+                    "{{route}}": share("fe_http_requests_total", 'status=~"5.."', SERVED, by="route"),
                 },
                 unit="percentunit",
+                limits=(0.001, 0.01),
             ),
             Panel(
                 "Duration, all routes",
                 "From the request's head to the end of the answer. A status query may wait for a verdict on purpose.",
                 quantiles("fe_http_request_seconds", SERVED),
                 unit="s",
-                core=True,
             ),
             Panel(
                 "Duration p95, by route",
                 "The same, by route template.",
                 {"{{route}}": quantile(0.95, "fe_http_request_seconds", SERVED, by="route")},
                 unit="s",
-                core=True,
             ),
             Panel(
                 "Accepted documents",
@@ -123,7 +121,6 @@ OVERVIEW = Dashboard(
                     "repeat, {{body}} body": rate("fe_submissions_deduped_total", INSTANCE, by="body"),
                 },
                 unit="reqps",
-                core=True,
             ),
         ),
         "Saturation": (
@@ -134,7 +131,6 @@ OVERVIEW = Dashboard(
                     "{{instance}}": f"fe_http_in_flight{{{INSTANCE}}}",
                     "connections {{instance}}": f"fe_http_connections{{{INSTANCE}}}",
                 },
-                core=True,
             ),
             Panel(
                 "Turned away, and connections that failed",
@@ -148,14 +144,13 @@ OVERVIEW = Dashboard(
                     "large: {{reason}}": rate("fe_large_document_failures_total", INSTANCE, by="reason"),
                 },
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Event loop lag p99",
                 "How late the event loop runs a task that is due. Above 0.25 s everything in the process waits.",
                 {"{{instance}}": quantile(0.99, "fe_loop_lag_seconds", INSTANCE, by="instance")},
                 unit="s",
-                core=True,
+                limits=(0.05, 0.25),
             ),
             Panel(
                 "Processes",
@@ -163,7 +158,6 @@ OVERVIEW = Dashboard(
                 {"{{role}} {{version}}": f"sum by (role, version) (fe_up{{{INSTANCE}}})"},
                 shape="timeseries",
                 width=12,
-                core=True,
             ),
             Panel(
                 "Up since",
@@ -171,7 +165,6 @@ OVERVIEW = Dashboard(
                 {"{{instance}}": f"time() - process_start_time_seconds{{{INSTANCE}}}"},
                 unit="s",
                 width=12,
-                core=True,
             ),
         ),
     },
@@ -188,13 +181,11 @@ SECURITY = Dashboard(
                 "`refused`: wrong secret or no such key; `throttled`: locked out for a while.",
                 {"{{outcome}}": rate("fe_login_total", INSTANCE, by="outcome")},
                 unit="reqps",
-                core=True,
             ),
             Panel(
                 "Lockouts begun",
                 "`key`: somebody guesses at one key's secret; `address`: one address guesses at many.",
                 {"{{bucket}}": f"sum by (bucket) (increase(fe_login_lockouts_total{{{INSTANCE}}}[$__rate_interval]))"},
-                core=True,
             ),
             Panel(
                 "401, 403 and 429 by route",

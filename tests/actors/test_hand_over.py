@@ -125,7 +125,7 @@ async def test_who_is_cancelled_when_its_turn_has_come_passes_it_on() -> None:
         await over.run(gate)
         given_up.cancel()  # told already, not run yet
 
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(first)
             await gate.is_shut()

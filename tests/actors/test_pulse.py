@@ -83,7 +83,7 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
 
     monkeypatch.setattr(workers, "seen", slowly)
     time.now += 100
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch_over, db, [OUTBOX], Wakeups(db), Metrics(), "me", pulse)
             await written.wait()

@@ -442,7 +442,7 @@ async def test_a_cancelled_send_of_which_the_answer_is_awaited_is_in_doubt(db: D
         raise AssertionError
 
     road.authority.submits = [hang]
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(loop.run_stage, road.plans[Stage.SEND], make_tools(db), trio.Event())
             await waiting_for_answer.wait()

@@ -228,7 +228,7 @@ async def test_a_signer_stopped_in_the_middle_has_done_nothing(db: Database) -> 
     await make_certificate(db, tenant)
     subject = await make_submission(db, tenant, original=sale())
 
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, make_signer(db), make_tools(db), trio.Event())
             while not await rows(db, "SELECT 1 FROM outbox WHERE holder IS NOT NULL"):

@@ -61,7 +61,7 @@ class Fe:
             text=True,
             env=environment(**told),
             cwd=self.folder,
-            timeout=60,
+            timeout=300,
         )
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 

@@ -48,6 +48,7 @@ from tests.factories.tenants import ISSUER, make_submission
 from tests.simulator.conftest import http, start
 from tests.simulator.support import Start
 from tests.system.test_road import consumer_invoice, invoice
+from tests.waiting import PATIENCE
 
 __all__ = ["http", "start"]
 
@@ -231,11 +232,11 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
         assert why.startswith(f"fe: FE_METRICS_BIND: cannot listen on {moved['front']}: ")
         # ops/runbooks/wakeups-unheard.md: three for each front, two for each process with actors.
         (listening, *_) = (block for block in blocks_of(runbook("wakeups-unheard"), "sql") if "LISTEN" in block)
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             while len(machine.ask("fe_actors_login", listening)) < 2 * 3 + 2 * 2:  # noqa: ASYNC110  (others' work)
                 await trio.sleep(0.1)
         assert len(machine.ask("fe_actors_login", listening)) == 2 * 3 + 2 * 2
-        async with httpx.AsyncClient(base_url=f"http://{bind}{PREFIX}", timeout=30, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=f"http://{bind}{PREFIX}", timeout=PATIENCE, trust_env=False) as client:
             login = await client.post("/login", json={"apiKeyId": key_id, "apiSecret": secret})
             assert login.json()["environment"] == "testecf", login.text
             client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
@@ -263,7 +264,7 @@ def test_secrets_that_are_there_are_not_overwritten(machine: Machine) -> None:
     machine.run(files)
     made = {path: path.read_bytes() for path in machine.folder.glob("*.env")}
 
-    again = subprocess.run(["sh", "-c", files], cwd=machine.folder, capture_output=True, text=True, timeout=60)
+    again = subprocess.run(["sh", "-c", files], cwd=machine.folder, capture_output=True, text=True, timeout=300)
 
     assert again.returncode != 0
     assert {path: path.read_bytes() for path in machine.folder.glob("*.env")} == made

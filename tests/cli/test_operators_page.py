@@ -13,6 +13,7 @@ import trio
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
+from tests.cli.logins import dsn_of
 from tests.cli.running import Fe, environment
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, row, rows, take
@@ -67,7 +68,7 @@ async def run(folder: Path, script: str, shell: list[str], **more: str) -> subpr
             env={**environment(), "PATH": path, **more},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
         )
     )
 
@@ -84,7 +85,7 @@ async def test_every_command_of_the_page_does_what_it_is_there_for(
     died = await make_dead(db, tenant_id, 4, Stage.SIGN, "8 workers in a row died over it")
     other = await make_dead(db, tenant_id, 5, Stage.SEND, "cannot connect")
     settings = {
-        "FE_DATABASE_URL": fe.dsn,
+        "FE_DATABASE_URL": dsn_of("fe_cli_login", fe.dsn),
         "FE_DATA_DIR": str(fe.folder),
         "FE_DEVELOPMENT": "1",
         "FE_AUTHORITY_ECF_URL": simulator.at.ecf,

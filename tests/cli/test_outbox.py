@@ -279,7 +279,7 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
         stderr=subprocess.DEVNULL,
     )
     try:
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             while True:
                 if len(await rows(db, "SELECT 1 FROM outbox")) >= 3:
                     break

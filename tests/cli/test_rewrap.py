@@ -162,7 +162,7 @@ def test_two_at_once_do_each_certificate_once(fe: Fe, tenant: str) -> None:
     told = environment(database_url=fe.dsn, data_dir=str(fe.folder), kek=f"{NEW},{OLD}")
     command = [sys.executable, "-m", "fe", "vault", "rewrap", "--batch", "1"]
     both = [subprocess.Popen(command, env=told, cwd=fe.folder, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    told_by_each = [one.communicate(timeout=60)[0] for one in both]
+    told_by_each = [one.communicate(timeout=120)[0] for one in both]
 
     assert [one.returncode for one in both] == [0, 0]
     assert sum(int(told.split("rewrapped")[1].split()[0]) for told in told_by_each) == 8

@@ -38,7 +38,7 @@ def test_each_role_of_the_service_needs_its_own_role_in_the_database_and_no_othe
         url = make_conninfo(fe.dsn, user=program)
         with running(fe, "--role", role, database_url=url, database_driver=driver) as (process, _):
             process.terminate()
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
         assert process.returncode == 0
         assert f"GRANT fe_operator TO {program}" in fe.refused("tenant", "list", database_url=url)
@@ -48,6 +48,6 @@ def test_each_role_of_the_service_needs_its_own_role_in_the_database_and_no_othe
 def test_a_process_that_does_both_has_two_pools_and_ends_well(fe: Fe, driver: str) -> None:
     with running(fe, database_driver=driver) as (process, _):
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
     assert process.returncode == 0

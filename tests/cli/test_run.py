@@ -61,7 +61,7 @@ def running(fe: Fe, *args: str, **settings: str) -> Iterator[tuple["subprocess.P
         yield process, f"http://{url}"
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
 
 
 @pytest.mark.parametrize("role", ["http", "actors"])
@@ -81,7 +81,7 @@ def test_all_schemas_are_compiled_before_there_is_a_second_thread(fe: Fe, role: 
             assert said[-1], said
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
 
     compiled = [line.split(maxsplit=1)[1].strip() for line in said if line.startswith("compiled")]
     assert compiled == ["on import MainThread 1"] + ["in use MainThread 1"] * (len(list(kinds())) + 1)
@@ -93,7 +93,7 @@ def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
         if role != "actors":
             assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
     assert process.returncode == 0
 
@@ -109,7 +109,7 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
     assert process.returncode == 0
     with pytest.raises(httpx.ConnectError):

@@ -25,7 +25,7 @@ def simulating(*args: str) -> Iterator[tuple[dict[str, Any], "subprocess.Popen[s
         yield json.loads(process.stdout.readline()), process
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
 
 
 def test_it_serves_until_sigterm_and_ends_well() -> None:
@@ -83,7 +83,7 @@ def test_its_page_names_every_fault_and_its_examples_work() -> None:
                 capture_output=True,
                 text=True,
                 check=True,
-                timeout=20,
+                timeout=300,
             ).stdout
             for order in orders
         ]

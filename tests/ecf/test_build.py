@@ -145,7 +145,7 @@ def test_no_other_type_has_an_empty_buyer() -> None:
         (simple.VERSION, Decimal("1.0"), "1.0"),
         (simple.INCOME_TYPE, 1, "01"),
         (simple.ADDITIONAL_TAX, 23, "023"),
-        (simple.PLACE, 10100, "010100"),
+        (simple.LOCALITY, 10100, "010100"),
         (simple.PAYMENT_TYPE, Decimal("1.0"), "1"),
         (simple.PAYMENT_TYPE, 9, "9"),
         (simple.PAYMENT_TYPE, Decimal("1.5"), "1.5"),

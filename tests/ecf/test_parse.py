@@ -21,8 +21,8 @@ from fe.ecf.parse import (
     MalformedJson,
     MalformedXml,
     excerpt,
-    load_own,
     parse_json,
+    parse_own,
     parse_xml,
 )
 from tests.ecf.strategies import json_values
@@ -373,11 +373,11 @@ def test_threads_parse_without_disturbing_each_other() -> None:
 
 
 def test_our_own_xml_is_refused_too_when_it_could_not_be_read_again() -> None:
-    assert etree.tostring(load_own("<r>\x7fñ&amp;</r>"), encoding="unicode") == "<r>\x7fñ&amp;</r>"
+    assert etree.tostring(parse_own("<r>\x7fñ&amp;</r>"), encoding="unicode") == "<r>\x7fñ&amp;</r>"
     with pytest.raises(MalformedXml):
-        load_own("<r>\x01</r>")
+        parse_own("<r>\x01</r>")
     with pytest.raises(UnicodeEncodeError):
-        load_own("<r>\ud800</r>")
+        parse_own("<r>\ud800</r>")
 
 
 def test_excerpts_are_short_and_printable() -> None:

@@ -103,7 +103,9 @@ def test_the_walk_and_libxml2_agree_about_any_text(kind: DocumentKind, data: st.
 def test_all_problems_are_reported_at_once(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(DOCUMENT_KINDS))
     tree = build(whole_document(kind))
-    leaves = data.draw(st.lists(st.sampled_from([n for n in tree.iter() if not len(n)]), min_size=2, unique=True))
+    # Where the type is not known nothing else is looked at: there is no schema to look with.
+    candidates = [node for node in tree.iter() if not len(node) and node.tag != "TipoeCF"]
+    leaves = data.draw(st.lists(st.sampled_from(candidates), min_size=2, unique=True))
     for leaf in leaves:
         leaf.text = "~" * 2000
 

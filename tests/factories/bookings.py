@@ -6,12 +6,11 @@ from typing import Any
 
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store import submissions
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost, StoreError
-from fe.store.queue import outbox
+from fe.store.queue import outbox, steps
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 
 
 class SendInDoubt(StoreError):
@@ -77,14 +76,14 @@ async def has_open_sends(conn: Conn, work: Work) -> bool:
 async def signed(
     conn: Conn, work: Work, document: SignedDocument, *, at: datetime, lease: timedelta | None = None
 ) -> str:
-    (answer,) = await submissions.signed(conn, [work], [document], at=at, leases=[lease])
+    (answer,) = await steps.signed(conn, [work], [document], at=at, leases=[lease])
     if answer == "lost":
         raise LeaseLost(work.stage, work.subject, work.epoch)
     return answer
 
 
 async def intend_to_send(conn: Conn, work: Work, *, at: datetime, lease: timedelta, digest: bytes) -> None:
-    (answer,) = await submissions.intend_to_send(conn, [work], at=at, leases=[lease], digests=[digest])
+    (answer,) = await steps.intend_to_send(conn, [work], at=at, leases=[lease], digests=[digest])
     if answer == "lost":
         raise LeaseLost(work.stage, work.subject, work.epoch)
     if answer == "in doubt":

@@ -18,7 +18,8 @@ from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import NewSubmission, SignedDocument
+from fe.store.queue.steps import SignedDocument
+from fe.store.submissions import NewSubmission
 from tests.factories import bookings
 
 ISSUER = {
@@ -31,6 +32,21 @@ ISSUER = {
 ACCEPTED_AT = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 SIGNED = b'<?xml version="1.0" encoding="utf-8"?><ECF>signed</ECF>'
+
+#: What signing made of a credit fiscal invoice.
+DOCUMENT = SignedDocument(
+    certificate_id=CertificateId(UUID(int=7)),
+    signed=SIGNED,
+    sent=None,
+    host=Host.ECF,
+    ecf_type=EcfType.CREDIT_FISCAL,
+    issuer_rnc="131880738",
+    buyer_rnc="2",
+    security_code="AbC1+/",
+    qr_code_url=None,
+    ncf_expiration=None,
+    signed_at=datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC),
+)
 SECURITY_CODE = "AbC1+/"
 
 

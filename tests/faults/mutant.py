@@ -25,18 +25,19 @@ from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import claim as claims
-from fe.store.queue import outbox, workers
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue import outbox, steps, workers
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
+from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
-from fe.store.submissions import Accepted, IntentAnswer, NewSubmission, SignedAnswer, SignedDocument
+from fe.store.submissions import Accepted, NewSubmission
 
 _accept = submissions.accept
 _accept_many = submissions.accept_many
 _claim = outbox.claim
-_outgoing_document = submissions.outgoing_document
+_outgoing_document = steps.outgoing_document
 _send = Sender.send
 
 
@@ -72,7 +73,7 @@ def makes_the_document_anew() -> None:
             work = replace(work, input=replace(work.input, content=content))
         return await _send(self, work)
 
-    submissions.outgoing_document = outgoing_document
+    steps.outgoing_document = outgoing_document
     Sender.send = send  # type: ignore[method-assign]
 
 
@@ -82,20 +83,20 @@ def announces_nothing() -> None:
     async def intend_to_send(conn: Conn, works: Sequence[Work], **_: Any) -> list[IntentAnswer]:
         return ["go"] * len(works)
 
-    submissions.intend_to_send = intend_to_send
+    steps.intend_to_send = intend_to_send
     _never_straight_through()
 
 
 def _never_straight_through() -> None:
     """What is signed waits for a claim of its own, so that each document is announced apart from its signature."""
-    whole = submissions.signed
+    whole = steps.signed
 
     async def signed(
         conn: Conn, works: Sequence[Work], documents: Sequence[SignedDocument], *, at: datetime, leases: Sequence[Any]
     ) -> list[SignedAnswer]:
         return await whole(conn, works, documents, at=at, leases=[None] * len(leases))
 
-    submissions.signed = signed
+    steps.signed = signed
 
 
 def asks_nobody() -> None:
@@ -128,7 +129,7 @@ def fences_nothing() -> None:
             await conn.execute(_ANNOUNCE_ANYWAY, {**claim, "digest": digest, "at": at})
         return ["go"] * len(works)
 
-    submissions.intend_to_send = intend_to_send
+    steps.intend_to_send = intend_to_send
     _never_straight_through()
 
 
@@ -148,8 +149,10 @@ def never_looks_after_the_dead() -> None:
     async def claim(*args: Any, **options: Any) -> list[Work]:
         return await _claim(*args, **{**options, "lease": timedelta(hours=1)})
 
-    async def together(conn: Conn, stage: str, rooms: Sequence[Room], terms: Terms) -> Sequence[LaneClaim[Work]] | None:
-        return await claim_together(conn, stage, rooms, replace(terms, lease=timedelta(hours=1)))
+    async def together(
+        conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+    ) -> Sequence[LaneClaim[Work]]:
+        return await claim_together(conn, stage, lanes, replace(terms, lease=timedelta(hours=1)))
 
     workers.rescue = rescue
     outbox.claim = claim

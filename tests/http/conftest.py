@@ -6,7 +6,7 @@ import trio
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
-from tests.http.front import Key, Running, make_key, make_tenant, start_front
+from tests.http.front import Key, Running, Streams, make_key, make_tenant, start_front
 
 
 @pytest.fixture
@@ -29,3 +29,12 @@ async def api(front: Running, key: Key) -> AsyncIterator[httpx.AsyncClient]:
     """A client that has logged in with all scopes."""
     async with front.client(await front.token(key)) as client:
         yield client
+
+
+@pytest.fixture
+async def streams() -> AsyncIterator[Streams]:
+    """Bare connections, closed at the end of the test."""
+    streams = Streams()
+    yield streams
+    with trio.CancelScope(shield=True):
+        await streams.close()

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,6 +24,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
+from tests.waiting import PATIENCE
 
 PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}
@@ -35,13 +36,18 @@ ISSUER = {
 
 
 class HandClock:
-    """The machine's clock, and hands to move it with."""
+    """The machine's clock, and hands to move it with; where a second matters it is stopped first."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
+        self._stopped_at: datetime | None = None
 
     def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
+        return (self._stopped_at or datetime.now(UTC)) + self.ahead
+
+    def stop(self) -> None:
+        """Stand still, but for the hands."""
+        self._stopped_at = datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Running:
     async def client(self, token: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with httpx.AsyncClient(
-            base_url=self.base_url, headers=headers, timeout=40, transport=whole_requests(), trust_env=False
+            base_url=self.base_url, headers=headers, timeout=PATIENCE, transport=whole_requests(), trust_env=False
         ) as client:
             yield client
 
@@ -127,20 +133,20 @@ class Running:
         token: str = answer.json()["accessToken"]
         return token
 
-    async def raw(self, data: bytes, *, seconds: float = 5.0, half_close: bool = False) -> bytes:
-        """Send these very bytes and give back everything that comes until the end, or until it takes too long."""
+    async def raw(self, data: bytes, *, half_close: bool = False) -> bytes:
+        """Send these very bytes and give back everything that comes until the server ends the connection."""
         stream = await trio.open_tcp_stream("127.0.0.1", self.port)
         got = b""
-        async with stream:
-            try:
-                await stream.send_all(data)
-                if half_close:
-                    await stream.send_eof()
-                with trio.move_on_after(seconds):
+        with trio.fail_after(PATIENCE):
+            async with stream:
+                try:
+                    await stream.send_all(data)
+                    if half_close:
+                        await stream.send_eof()
                     while chunk := await stream.receive_some(65536):
                         got += chunk
-            except trio.BrokenResourceError:
-                pass
+                except trio.BrokenResourceError:
+                    pass
         return got
 
 
@@ -182,6 +188,29 @@ async def start_front(
 
     sockets = await nursery.start(serve)
     return Running(db, clock, metrics, sockets[0].getsockname()[1], shutdown, built, app)
+
+
+class Streams:
+    """Bare connections of a test. Whoever makes one of these closes what is left at its end, however that comes."""
+
+    def __init__(self) -> None:
+        self._open: list[trio.SocketStream] = []
+
+    async def opened(self, port: int, *requests: bytes, source: str = "127.0.0.1") -> list[trio.SocketStream]:
+        """Connect once for each request, and send it."""
+        streams = []
+        for request in requests:
+            stream = await trio.open_tcp_stream("127.0.0.1", port, local_address=source)
+            self._open.append(stream)
+            streams.append(stream)
+            if request:
+                await stream.send_all(request)
+        return streams
+
+    async def close(self, streams: Sequence[trio.SocketStream] | None = None) -> None:
+        """Close these, or all; to close one twice does nothing."""
+        for stream in self._open if streams is None else streams:
+            await trio.aclose_forcefully(stream)
 
 
 async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> TenantId:

@@ -71,7 +71,7 @@ class Shell:
         assert stdout is not None
         await stdin.send_all(f"{commands}\nprintf '%s' '{_END}'\n".encode())
         seen = ""
-        with trio.fail_after(40):
+        with trio.fail_after(60):
             while not seen.endswith(_END):
                 chunk = await stdout.receive_some(65536)
                 assert chunk, f"the shell ended: {seen}"

@@ -11,16 +11,20 @@ from fe.config import load_settings
 from fe.http.app import PREFIX
 from fe.http.server.connection import PeerPatience
 from fe.store.postgres.db import Database
-from tests.http.front import Key, Running, body_of, start_front
+from tests.http.front import Key, Running, Streams, body_of, start_front
+from tests.waiting import PATIENCE, until
 
 HEAD = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n".encode()
 LIVE = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 async def answers_health(front: Running) -> bool:
-    with trio.fail_after(2):
-        got = await front.raw(LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    got = await front.raw(LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
     return got.startswith(b"HTTP/1.1 200")
+
+
+def open_connections(front: Running) -> float:
+    return front.metrics.registry.get_sample_value("fe_http_connections") or 0.0
 
 
 def faults_of_connections(front: Running) -> dict[str, float]:
@@ -84,7 +88,7 @@ async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running
 
     async def fire(limit: trio.CapacityLimiter) -> None:
         async with limit:
-            await front.raw(attack, seconds=3)
+            await front.raw(attack)
 
     limit = trio.CapacityLimiter(50)
     async with trio.open_nursery() as nursery:
@@ -116,15 +120,13 @@ async def hasty(front_db: Database, nursery: trio.Nursery) -> Running:
 
 
 async def test_an_idle_connection_is_closed(hasty: Running) -> None:
-    with trio.fail_after(2):
-        got = await hasty.raw(LIVE, seconds=8)
+    got = await hasty.raw(LIVE)
 
     assert got.count(b"HTTP/1.1 200") == 1
 
 
 async def test_headers_that_drip_in_are_cut(hasty: Running) -> None:
     stream = await trio.open_tcp_stream("127.0.0.1", hasty.port)
-    began = trio.current_time()
     async with stream, trio.open_nursery() as nursery:
 
         async def drip() -> None:
@@ -138,19 +140,16 @@ async def test_headers_that_drip_in_are_cut(hasty: Running) -> None:
                 await drip()
 
         nursery.start_soon(drip_until_cut)
-        with trio.fail_after(3):
-            with suppress(trio.BrokenResourceError):
-                assert await stream.receive_some(100) == b""
+        with trio.fail_after(PATIENCE), suppress(trio.BrokenResourceError):
+            assert await stream.receive_some(100) == b""
         nursery.cancel_scope.cancel()
-
-    assert 0.4 < trio.current_time() - began < 1.5
 
 
 async def test_a_body_that_does_not_arrive_gets_408(hasty: Running) -> None:
     stream = await trio.open_tcp_stream("127.0.0.1", hasty.port)
     async with stream:
         await stream.send_all(HEAD + b"Content-Length: 1000\r\n\r\n{")
-        with trio.fail_after(3):
+        with trio.fail_after(PATIENCE):
             got = await stream.receive_some(65536)
             rest = await stream.receive_some(65536)
 
@@ -175,18 +174,18 @@ async def test_a_body_too_large_gets_413_and_the_client_can_read_it(front: Runni
 
 async def test_a_half_close_in_the_middle_harms_nobody(front: Running) -> None:
     for cut in (b"POST", HEAD, HEAD + b"Content-Length: 10\r\n\r\n{", LIVE):
-        await front.raw(cut, half_close=True, seconds=3)
+        await front.raw(cut, half_close=True)
 
     assert await answers_health(front)
 
 
 async def test_a_reset_in_the_middle_harms_nobody(front: Running) -> None:
     for cut in (HEAD + b"Content-Length: 10\r\n\r\n{", HEAD + b"Content-Length: 2\r\n\r\n{}", LIVE * 50):
-        sock = socket.create_connection(("127.0.0.1", front.port))
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
-        sock.sendall(cut)
-        await trio.sleep(0.02)
-        sock.close()
+        with socket.create_connection(("127.0.0.1", front.port)) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+            sock.sendall(cut)
+            await until(lambda: open_connections(front) == 1)
+        await until(lambda: open_connections(front) == 0)
 
     assert await answers_health(front)
 
@@ -207,89 +206,81 @@ async def test_a_chunked_body_is_read(front: Running, key: Key) -> None:
     assert body_of(got)["tokenType"] == "Bearer"
 
 
-async def test_five_hundred_idle_sockets_do_not_delay_a_request(front_db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, front_db, load_settings(address_connections=1000, grace_seconds=2))
+async def test_five_hundred_idle_sockets_keep_nobody_from_an_answer(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    settings = load_settings(address_connections=1000, grace_seconds=2)
+    front = await start_front(nursery, front_db, settings, patience=PeerPatience(request=3 * PATIENCE))
 
-    async def timed() -> float:
-        began = trio.current_time()
-        assert await answers_health(front)
-        return trio.current_time() - began
+    await streams.opened(front.port, *[b""] * 500)
+    await until(lambda: open_connections(front) == 500)
 
-    alone = max([await timed() for _ in range(5)])
-    streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(500)]
-    try:
-        among_them = min([await timed() for _ in range(5)])
-    finally:
-        for stream in streams:
-            await trio.aclose_forcefully(stream)
-
-    assert among_them < 0.1 + alone  # the machine may be busy with other things
+    assert await answers_health(front)
+    assert open_connections(front) >= 500
 
 
-async def test_one_connection_too_many_is_turned_away(front_db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, front_db, load_settings(max_connections=3, grace_seconds=1))
-    streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(3)]
-    await trio.sleep(0.05)
+async def test_one_connection_too_many_is_turned_away(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    settings = load_settings(max_connections=3, grace_seconds=1)
+    front = await start_front(nursery, front_db, settings, patience=PeerPatience(request=3 * PATIENCE))
+    held = await streams.opened(front.port, *[b""] * 3)
+    await until(lambda: open_connections(front) == 3)
 
     got = await front.raw(LIVE)
 
     assert got.startswith(b"HTTP/1.1 503")
     assert b"retry-after" in got
     assert body_of(got)["statusCode"] == 503
-    for stream in streams:
-        await trio.aclose_forcefully(stream)
-    await trio.sleep(0.05)
+    await streams.close(held)
+    await until(lambda: open_connections(front) == 0)
     assert await answers_health(front)
 
 
-async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database) -> None:
-    async with trio.open_nursery() as nursery:
-        front = await start_front(nursery, front_db, load_settings(grace_seconds=10))
-        stream = await trio.open_tcp_stream("127.0.0.1", front.port)
-        await stream.send_all(LIVE)
-        assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
-        began = trio.current_time()
-        front.shutdown.set()
-    assert trio.current_time() - began < 1
-    await stream.aclose()
+async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database, streams: Streams) -> None:
+    forever = PeerPatience(request=1e6)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            front = await start_front(nursery, front_db, load_settings(grace_seconds=1e6), patience=forever)
+            (stream,) = await streams.opened(front.port, LIVE)
+            assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
+            front.shutdown.set()
+        assert await stream.receive_some(1000) == b""
 
 
-async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(
-    front_db: Database,
-) -> None:
+async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(front_db: Database) -> None:
     page = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
-    async with trio.open_nursery() as nursery:
-        front = await start_front(nursery, front_db, load_settings(grace_seconds=1), patience=PeerPatience(answer=0.5))
-        sock = socket.socket()
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        sock.connect(("127.0.0.1", front.port))
-        sock.setblocking(False)
-        for _ in range(200):  # 6 MB of answers, and not one is read
-            with suppress(BlockingIOError):
-                sock.send(page)
-            await trio.lowlevel.checkpoint()
-        await trio.sleep(0.2)
-        began = trio.current_time()
-        front.shutdown.set()
-    took = trio.current_time() - began
-    sock.close()
-
-    assert took < 3
+    settings, patience = load_settings(grace_seconds=1e6), PeerPatience(request=1e6, answer=0.5)
+    with socket.socket() as sock, trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            front = await start_front(nursery, front_db, settings, patience=patience)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(("127.0.0.1", front.port))
+            sock.setblocking(False)
+            for _ in range(200):  # 6 MB of answers, and not one is read
+                with suppress(BlockingIOError):
+                    sock.send(page)
+                await trio.lowlevel.checkpoint()
+            await until(lambda: open_connections(front) == 1)
+            front.shutdown.set()
+        with suppress(BlockingIOError):
+            assert sock.recv(1) == b"H"
 
 
-async def test_bodies_that_drip_in_are_no_work_and_shed_nobody(front_db: Database, nursery: trio.Nursery) -> None:
-    front = await start_front(nursery, front_db, max_in_flight=2)
-    streams = [await trio.open_tcp_stream("127.0.0.1", front.port) for _ in range(20)]
-    for stream in streams:
-        await stream.send_all(HEAD + b"Content-Length: 1000\r\n\r\n{")
-    await trio.sleep(0.1)
+async def test_bodies_that_drip_in_are_no_work_and_shed_nobody(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    front = await start_front(nursery, front_db, max_in_flight=2, body_seconds=3 * PATIENCE)
+    bodies = front.app.extensions["fe"].bodies
+    for held in range(1, 21):  # one by one: heads are work
+        await streams.opened(front.port, HEAD + b"Content-Length: 1000\r\n\r\n{")
+        await until(lambda: bodies.all_held == held * 1000)  # noqa: B023  (awaited here)
 
     async with front.client() as client:
         answer = await client.get("/openapi.json")
 
     assert answer.status_code == 200
-    for stream in streams:
-        await trio.aclose_forcefully(stream)
+    assert bodies.all_held == 20_000
 
 
 async def test_a_request_that_ends_as_its_client_leaves_is_not_answered_and_harms_nobody(
@@ -298,7 +289,7 @@ async def test_a_request_that_ends_as_its_client_leaves_is_not_answered_and_harm
     token = await front.token(key)
     head = f"POST {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 9\r\n\r\n"
     for cut in (b"", b"{", b'{"a": 1} '):
-        await front.raw(head.encode() + cut, half_close=True, seconds=3)
+        await front.raw(head.encode() + cut, half_close=True)
 
     assert await answers_health(front)
     assert faults_of_connections(front) == {}

@@ -7,6 +7,7 @@ import trio
 
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, invoice_payload, structured
+from tests.waiting import PATIENCE
 
 XML = (
     '<?xml version="1.0" encoding="utf-8"?><ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF>'
@@ -92,7 +93,7 @@ async def test_a_repeat_with_another_body_is_told_so(api: httpx.AsyncClient) -> 
 
 
 async def test_health_needs_no_token_and_lies_outside_the_prefix(front: Running) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         live = await client.get(f"http://127.0.0.1:{front.port}/healthz")
         ready = await client.get(f"http://127.0.0.1:{front.port}/readyz")
         metrics = await client.get(f"http://127.0.0.1:{front.port}/metrics")

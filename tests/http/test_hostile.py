@@ -94,7 +94,7 @@ class Held:
             now = front.metrics.registry.get_sample_value("fe_http_connections") or 0
             self.connections = max(self.connections, int(now))
             self.bytes = max(self.bytes, api.bodies.all_held)
-            self.waiting = max(self.waiting, api.waiting.places.all_held)
+            self.waiting = max(self.waiting, api.waiting.slots.all_held)
             await trio.sleep(0.002)
 
 

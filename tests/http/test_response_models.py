@@ -13,11 +13,12 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
 from fe.http import response_models
-from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, ResponseModel, Submission
+from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
+from fe.http.response_types import ResponseModel
 from fe.http.serializers import serialize_problems, serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store.received import Approval
+from fe.store.buyer_approvals import Approval
 from fe.store.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)

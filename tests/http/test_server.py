@@ -12,6 +12,7 @@ from fe.http.app import create_app
 from fe.http.server.listener import BindError, open_sockets, serve_http
 from fe.store.postgres.db import Database
 from tests.http.front import Running, start_front
+from tests.waiting import PATIENCE, until
 
 
 @pytest.mark.parametrize("bind", ["127.0.0.1:0", "[::1]:0"])
@@ -38,6 +39,7 @@ def test_an_address_in_use_is_named() -> None:
 async def test_several_fronts_share_one_inherited_socket(front_db: Database, nursery: trio.Nursery) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     fronts: list[Running] = []
+    ended: list[int] = []
     for _ in range(2):
         front = await start_front(nursery, front_db)  # for its dependencies; it also listens on a port of its own
         fronts.append(front)
@@ -49,18 +51,19 @@ async def test_several_fronts_share_one_inherited_socket(front_db: Database, nur
             settings = load_settings(grace_seconds=1)
             app = create_app(front.deps)
             await serve_http(app, bind, settings=settings, shutdown=front.shutdown, task_status=task_status)
+            ended.append(front.port)
 
         await nursery.start(serve)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/healthz"
     listener.close()
 
     async def call() -> None:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
             assert (await client.get(url)).status_code == 200
 
     for _ in range(20):
         await call()
     fronts[0].shutdown.set()
-    await trio.sleep(0.2)
+    await until(lambda: ended == [fronts[0].port])
     for _ in range(20):
         await call()  # the other one takes them all

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fe.http.server.connection import _NOTHING_BEFORE
+from fe.http.server.http11 import _NOTHING_BEFORE
 from fe.http.server.whole_requests import WholeRequest, read_whole
 from tests.http.test_connections import AMBIGUOUS
 

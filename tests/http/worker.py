@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 from fe.ecf.catalogue import EcfType, Host
 from fe.identifiers import CertificateId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
 from tests.factories import bookings
 from tests.factories.tenants import take
 
@@ -25,7 +25,7 @@ def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
 async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> None:
     now = at or datetime.now(UTC)
     work = await take(db, SubmissionId(UUID(tax_log_id)))
-    document = submissions.SignedDocument(
+    document = steps.SignedDocument(
         certificate_id=CertificateId(uuid4()),
         signed=SIGNED,
         sent=None,

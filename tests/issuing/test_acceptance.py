@@ -219,19 +219,6 @@ async def test_whoever_is_in_a_batch_whose_link_breaks_is_told_that_nobody_knows
     assert await stored(db) == 0
 
 
-async def test_on_the_schema_of_the_release_before_everybody_writes_alone(db: Database, statements: Statements) -> None:
-    tenant = await make_tenant(db)
-    await rows(db, "DROP FUNCTION accept_submissions")
-    async with accepting(db) as acceptance:
-        answers = await all_at_once(acceptance, [new_submission(tenant) for _ in range(8)], statements)
-        asked = len([n for n in statements.rows if n > 1])
-        again = await all_at_once(acceptance, [new_submission(tenant) for _ in range(8)], statements)
-
-    assert [answer.outcome for answer in (*answers, *again)] == ["accepted"] * 16
-    assert asked <= 2
-    assert len([n for n in statements.rows if n > 1]) == asked  # not asked again for a while
-
-
 async def test_a_large_document_keeps_out_of_batches(db: Database, statements: Statements) -> None:
     tenant = await make_tenant(db)
     news = [new_submission(tenant, original=b"x" * 100_000) for _ in range(5)]

@@ -19,7 +19,7 @@ from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from fe.store.tenant_context import TenantContext
 from tests.factories.companies import company_credential
 from tests.issuing.cases import CASES, OTHER, Case

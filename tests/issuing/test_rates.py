@@ -5,11 +5,10 @@ from decimal import Decimal
 
 import trio
 
-from fe.ecf.taxes import RATES
 from fe.issuing.rates import FRESH, KnownRates
 from fe.store import excise_rates
 from fe.store.excise_rates import ExciseRate
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Database
 
 DAY = date(2026, 2, 1)
 
@@ -29,12 +28,3 @@ async def test_a_rate_that_was_set_is_known_when_the_last_look_is_old_enough(db:
 
     assert (await known()).on("006", DAY).rate == Decimal("752.10")
     assert (await known()).on("006", DAY).confirmed
-
-
-async def test_the_schema_of_the_release_before_knows_no_rates_and_does_not_hinder(db: Database) -> None:
-    async def drop(conn: Conn) -> None:
-        await conn.execute("DROP TABLE excise_rates")
-
-    await db.run(drop)
-
-    assert (await KnownRates(db)()).on("006", DAY) == RATES.on("006", DAY)

@@ -20,7 +20,7 @@ from fe.ecf.signature import Signer, verify
 from fe.identifiers import CertificateId
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.store.queue.inputs import Candidate, SigningInput
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
 from tests.factories.companies import company_credential
 

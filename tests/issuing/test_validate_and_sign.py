@@ -33,7 +33,7 @@ from fe.issuing.prepare import Draft
 from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from fe.store.tenant_context import TenantContext
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload, receipt

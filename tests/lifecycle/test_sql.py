@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import pytest
@@ -13,18 +12,17 @@ import pytest
 from fe.actors.outcomes import fate_of
 from fe.authority.client import Verdict
 from fe.authority.estado import Estado
-from fe.ecf.catalogue import EcfType, Host
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, CertificateId, SubmissionId, TrackId
+from fe.identifiers import ActionId, SubmissionId, TrackId
 from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Place, Stage, Status, StepOutcome
 from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SignedDocument
 from tests.factories import bookings
 from tests.factories.tenants import (
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,
@@ -221,19 +219,6 @@ def test_what_callers_say_of_a_verdict_s_number_is_what_the_table_allows() -> No
 Drive = Callable[[Database, Work, Move], Awaitable[Any]]
 
 
-DOCUMENT = SignedDocument(
-    CertificateId(UUID(int=7)),
-    SIGNED,
-    None,
-    Host.ECF,
-    EcfType.CREDIT_FISCAL,
-    "131880738",
-    "2",
-    "AbC1+/",
-    None,
-    None,
-    AT,
-)
 REMARKS = ({"code": "tax-rate-assumed"},)
 
 

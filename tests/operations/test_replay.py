@@ -378,7 +378,7 @@ async def test_going_on_passes_over_what_failed_sends_a_canary_again_and_keeps_t
 async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_before(db: Database) -> None:
     patience = PlanPatience(look=0.01)
     dead = await make_dead(db, 30)
-    plan = await make_plan(db, dead, canary=1, per_second=20)
+    plan = await make_plan(db, dead, canary=1, per_second=2)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
         await run(db, plan, patience=patience)
@@ -398,7 +398,7 @@ async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_befo
 async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(db: Database) -> None:
     patience = PlanPatience(look=0.01, trouble=0.3)
     dead = await make_dead(db, 60)
-    plan = await make_plan(db, dead, per_second=20)
+    plan = await make_plan(db, dead, per_second=2)
 
     async def let_a_try_fail() -> None:
         await until_going(db, dead[0][1])
@@ -432,8 +432,8 @@ async def test_a_row_over_which_a_process_died_is_a_failure(db: Database) -> Non
 
 async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: Database) -> None:
     patience = PlanPatience(look=0.01)
-    dead = await make_dead(db, 20)
-    plan = await make_plan(db, dead, per_second=50)
+    dead = await make_dead(db, 12)
+    plan = await make_plan(db, dead, per_second=5)
     first = dead[0][1]
     held: list[int] = []
 
@@ -442,7 +442,7 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: 
 
     async def stands_still() -> bool:
         before = await released()
-        await trio.sleep(0.2)
+        await trio.sleep(0.6)
         return await released() == before
 
     async def fail_and_get_on() -> None:
@@ -456,8 +456,8 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: 
         nursery.start_soon(fail_and_get_on)
         ended = await run(db, plan, patience=patience)
 
-    assert held[0] < 20
-    assert (ended.stopped, ended.progress.released, ended.progress.ended) == (None, 20, 1)
+    assert held[0] < 12
+    assert (ended.stopped, ended.progress.released, ended.progress.ended) == (None, 12, 1)
 
 
 async def test_a_plan_that_failures_are_not_to_stop_goes_through_to_its_end(db: Database) -> None:

@@ -10,11 +10,11 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage, Status
-from fe.operations.why import Diagnosis, Limits, WaitsFor, explain
+from fe.operations.why import Diagnosis, Overdue, WaitsFor, explain
 from fe.store.queue.diagnosis import WaitingSubmission
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-LIMITS = Limits(attempts=8, doubt=timedelta(minutes=15), follow=timedelta(hours=72), silence=timedelta(seconds=30))
+LIMITS = Overdue(attempts=8, doubt=timedelta(minutes=15), follow=timedelta(hours=72), silence=timedelta(seconds=30))
 
 #: Waiting for its third try of being sent, with a process that works.
 WAITING = WaitingSubmission(

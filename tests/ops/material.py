@@ -1,5 +1,6 @@
 """What is tested here, read from where it lies: dashboards, rules, and the metrics that a process exports."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROMETHEUS = ROOT / "ops" / "prometheus"
 RUNBOOKS = ROOT / "ops" / "runbooks"
 RULES = sorted((PROMETHEUS / "rules").glob("*.yml"))
+ALERT_URL = re.compile(r"\{\{ \$externalURL \}\}/user/([\w-]+\.md)")
 RULE_TESTS = sorted((PROMETHEUS / "tests").glob("*.yml"))
 
 #: What Prometheus itself puts on every series of a target.
@@ -29,6 +31,13 @@ def load(path: Path) -> Any:
 def rules() -> list[dict[str, Any]]:
     """Every rule of every file: alerts have `alert`, recordings have `record`."""
     return [rule for path in RULES for group in load(path)["groups"] for rule in group["rules"]]
+
+
+def runbook_of(alert: dict[str, Any]) -> str:
+    """The file that an alert leads to."""
+    found = ALERT_URL.fullmatch(alert["annotations"]["runbook_url"])
+    assert found is not None, alert["annotations"]
+    return found[1]
 
 
 def alerts() -> list[dict[str, Any]]:

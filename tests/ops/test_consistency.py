@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,6 @@ from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (
     PROMETHEUS,
-    ROOT,
     RULE_TESTS,
     RUNBOOKS,
     TARGET_LABELS,
@@ -26,6 +24,7 @@ from tests.ops.material import (
     expressions,
     load,
     rules,
+    runbook_of,
 )
 from tests.ops.promql import alternatives, grouped_by, selectors
 
@@ -43,6 +42,8 @@ VALUES: dict[str, set[str]] = {
     "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
     "actor": {*Stage, "circuits", "rescuer", "outbox watch", "stock watch"},
     "kind": {"live", "dead"},
+    "source": {"cache", "disk"},
+    "end": {"committed", "rolled back"},
     "bucket": {"address", "key"},
 }
 OUTCOMES_OF = {"fe_authority_requests_total": set(OUTCOMES), "fe_login_total": {"granted", "refused", "throttled"}}
@@ -50,7 +51,7 @@ OUTCOMES_OF = {"fe_authority_requests_total": set(OUTCOMES), "fe_login_total": {
 #: Runbooks that no alert leads to.
 PROCEDURES = {"poison-document.md", "rotate-secrets.md", "restore-backup.md"}
 
-SEVERITIES = {"page", "ticket", "heartbeat"}
+SEVERITIES = {"page", "ticket", "heartbeat", "none"}
 
 
 def known() -> dict[str, frozenset[str]]:
@@ -111,7 +112,7 @@ def test_the_dashboards_that_are_kept_are_those_that_are_built() -> None:
 def test_dashboards_are_told_apart_and_share_their_variables() -> None:
     shown = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
 
-    assert len({one["uid"] for one in shown}) == len({one["title"] for one in shown}) == len(shown) == 7
+    assert len({one["uid"] for one in shown}) == len({one["title"] for one in shown}) == len(shown) == 8
     for one in shown:
         assert [variable["name"] for variable in one["templating"]["list"]] == ["datasource", "environment", "instance"]
         ids = [panel["id"] for panel in one["panels"]]
@@ -126,15 +127,15 @@ def test_a_panel_says_what_it_means_and_names_what_it_draws(panel: Panel) -> Non
         by = grouped_by(query) or set().union(*(known()[one.metric] for one in selectors(query))) | TARGET_LABELS
         assert set(re.findall(r"\{\{(\w+)\}\}", legend)) <= by
         variables = set(re.findall(r"\$(\w+)", query))
-        assert variables <= {"environment", "instance", "__rate_interval"}
+        assert variables <= {"environment", "instance", "__rate_interval", "__range"}
 
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert['alert']}-{alert['labels']['severity']}")
 def test_an_alert_says_how_bad_it_is_and_what_to_do(alert: dict[str, dict[str, str]]) -> None:
     assert re.fullmatch(r"[0-9]+[mh]", str(alert["for"]))
     assert alert["labels"]["severity"] in SEVERITIES
-    assert set(alert["annotations"]) == {"summary", "runbook"}
-    assert (ROOT / alert["annotations"]["runbook"]).is_file()
+    assert set(alert["annotations"]) == {"summary", "runbook_url"}
+    assert (RUNBOOKS / runbook_of(alert)).is_file()
 
 
 def test_test_environments_wake_nobody() -> None:
@@ -163,7 +164,7 @@ def test_every_alert_is_tested_when_it_fires_and_when_it_does_not() -> None:
 
 
 def test_runbooks_are_led_to() -> None:
-    led_to = {Path(alert["annotations"]["runbook"]).name for alert in alerts()}
+    led_to = {runbook_of(alert) for alert in alerts()}
 
     assert {path.name for path in RUNBOOKS.glob("*.md")} == led_to | PROCEDURES
 

@@ -1,98 +1,37 @@
 """Every panel and rule, evaluated by a real Prometheus that scrapes a service at work."""
 
 import json
-import shutil
-import socket
-import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from math import isnan
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import trio
-import yaml  # type: ignore[import-untyped]  # ships no types
 
-from ops.grafana.build import DASHBOARDS
-from ops.grafana.model import Panel
-from tests.ops.material import RULES, load
+from fe.ecf.catalogue import Environment
+from ops.grafana.build import ANNOTATIONS, DASHBOARDS
+from tests.ops.live import ask, filled_in, needs_prometheus, numbers, prometheus, until
+from tests.ops.material import RULES, alerts, exported, load, rules, runbook_of
+from tests.ops.promql import Selector, selectors
 from tests.ops.worked import Worked, worked
-
-PROMETHEUS = shutil.which("prometheus")
-
-needs_prometheus = pytest.mark.skipif(
-    PROMETHEUS is None,
-    reason="NOT PROVED HERE: that dashboards and rules can be evaluated (no prometheus: apt-get install prometheus)",
-)
-_PATIENCE = 30.0
 
 #: Of what there is to see, the last that comes into being: verdicts, in two scrapes.
 _LAST = "rate(fe_submission_verdict_seconds_count[10s]) > 0"
 
-
-@asynccontextmanager
-async def prometheus(folder: Path, metrics_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A Prometheus with our rules that scrapes the service each second; a client of its API."""
-    target = httpx.URL(metrics_url).netloc.decode()
-    config = {
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-        "rule_files": [str(path) for path in RULES],
-        "scrape_configs": [{"job_name": "fe", "static_configs": [{"targets": [target]}]}],
-    }
-    file = folder / "prometheus.yml"
-    file.write_text(yaml.safe_dump(config), encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        at = f"127.0.0.1:{probe.getsockname()[1]}"
-    assert PROMETHEUS is not None
-    options = (f"--config.file={file}", f"--storage.tsdb.path={folder / 'data'}", f"--web.listen-address={at}")
-    process = await trio.lowlevel.open_process(
-        [PROMETHEUS, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        async with httpx.AsyncClient(base_url=f"http://{at}", trust_env=False) as client:
-            with trio.fail_after(_PATIENCE):
-                while not await _is_up(client):  # noqa: ASYNC110  (another process starts)
-                    await trio.sleep(0.1)
-            yield client
-    finally:
-        process.kill()
-        with trio.CancelScope(shield=True):
-            await process.wait()
+#: What shows nothing while all is well and suppliers are not received, and why.
+EMPTY_BY_NATURE = {
+    ("fe_http_connection_faults_total", "its kinds are names of errors, which nobody knows before they occur"),
+    ("fe_received_total", "only processes that receive from suppliers have it"),
+}
+_MAY_BE_EMPTY = {metric for metric, _ in EMPTY_BY_NATURE}
 
 
-async def _is_up(client: httpx.AsyncClient) -> bool:
-    try:
-        ready = (await client.get("/-/ready")).status_code == 200
-    except httpx.TransportError:
-        return False
-    return ready and await ask(client, 'up{job="fe"} == 1') != []
-
-
-async def ask(client: httpx.AsyncClient, query: str) -> list[dict[str, Any]]:
-    """The vector that a query gives now."""
-    answer = await client.get("/api/v1/query", params={"query": query})
-    body = json.loads(answer.text)
-    assert body["status"] == "success", f"{query}: {body.get('error', answer.text)}"
-    if body["data"]["resultType"] == "scalar":
-        return [{"value": body["data"]["result"]}]
-    found: list[dict[str, Any]] = body["data"]["result"]
-    return found
-
-
-def filled_in(query: str) -> str:
-    """A query as Grafana sends it, with all of everything chosen."""
-    for variable, value in (("$environment", ".*"), ("$instance", ".*"), ("$__rate_interval", "10s")):
-        query = query.replace(variable, value)
-    return query
-
-
-def panels() -> Iterator[tuple[str, Panel]]:
+def queries() -> Iterator[tuple[str, str]]:
     for dashboard in DASHBOARDS:
         for shown in dashboard.rows.values():
             for panel in shown:
-                yield f"{dashboard.title}: {panel.title}", panel
+                for legend, query in panel.queries.items():
+                    yield f"{dashboard.title}: {panel.title}: {legend}", query
 
 
 async def be_busy(service: Worked) -> None:
@@ -106,27 +45,63 @@ async def be_busy(service: Worked) -> None:
         await trio.sleep(0.3)
 
 
+def written(selector: Selector) -> str:
+    return selector.metric + "{" + ", ".join(f'{name}{how}"{value}"' for name, how, value in selector.matchers) + "}"
+
+
 @needs_prometheus
 @pytest.mark.timeout(300)
-async def test_every_panel_and_rule_can_be_evaluated_and_the_core_ones_show_something(tmp_path: Path) -> None:
-    async with worked(count=4, with_certificates=3) as service, trio.open_nursery() as nursery:
+async def test_every_query_of_every_panel_and_rule_gives_data(tmp_path: Path) -> None:
+    async with (
+        worked(
+            count=4, with_certificates=3, processes=2, environments=(Environment.ECF, Environment.TESTECF)
+        ) as service,
+        trio.open_nursery() as nursery,
+    ):
         nursery.start_soon(be_busy, service)
-        async with prometheus(tmp_path, service.stack.metrics_url) as client:
-            with trio.fail_after(_PATIENCE):
-                while not await ask(client, _LAST):  # noqa: ASYNC110  (other processes do the work)
-                    await trio.sleep(0.2)
-            await trio.sleep(3)  # further scrapes: a rate is drawn between two
-            empty = []
-            for name, panel in panels():
-                drawn = [one for query in panel.queries.values() for one in await ask(client, filled_in(query))]
-                if panel.core and not any(not isnan(float(one["value"][1])) for one in drawn):
-                    empty.append(name)
+        async with prometheus(tmp_path, service.metrics_urls) as client:
+            await until(lambda: ask(client, _LAST))
+            # A rate is drawn between two scrapes, and what is read off the database changes every 15 s.
+            await until(lambda: ask(client, "max(changes(fe_database_transactions[1m])) > 0"))
+            panels = [(name, numbers(await ask(client, filled_in(query)))) for name, query in queries()]
+            asked = {written(one): one for rule in rules() for one in selectors(rule["expr"])}
+            behind_rules = [(name, numbers(await ask(client, name))) for name in asked]
+            recorded = [(r["record"], numbers(await ask(client, r["record"]))) for r in rules() if "record" in r]
+            notes = [(note["name"], await ask(client, note["target"]["expr"])) for note in ANNOTATIONS]
             groups = json.loads((await client.get("/api/v1/rules")).text)["data"]["groups"]
+            told = [name async for name in _exemplars(client)]
+            there = {one["metric"]["__name__"] for one in await ask(client, '{__name__=~"fe_.+"}')}
+            first = next(rule for group in groups for rule in group["rules"] if rule["name"] == "FeOutboxLate")
+            leads_to = first["annotations"]["runbook_url"]
+            pages = {name: (await client.get(f"/user/{name}")).status_code for name in map(runbook_of, alerts())}
         nursery.cancel_scope.cancel()
 
-    assert empty == []
+    def empty(found: list[tuple[str, list[float]]], metrics_of: dict[str, set[str]]) -> list[str]:
+        return [name for name, values in found if not values and not metrics_of[name] & _MAY_BE_EMPTY]
+
+    of_panel = {name: {one.metric for one in selectors(query)} for name, query in queries()}
+    assert empty(panels, of_panel) == []
+    assert empty(behind_rules, {name: {one.metric} for name, one in asked.items()}) == []
+    assert empty(recorded, {name: set() for name, _ in recorded}) == []
+    assert [name for name, _ in notes] == ["Releases", "Circuits that open", "Circuits that close"]
     evaluated = [rule for group in groups for rule in group["rules"]]
     assert len(evaluated) == sum(len(group["rules"]) for path in RULES for group in load(path)["groups"])
     assert {rule["name"]: rule.get("lastError") for rule in evaluated if rule["health"] != "ok"} == {}
     firing = {rule["name"] for rule in evaluated if rule["type"] == "alerting" and rule["state"] == "firing"}
     assert firing == {"FeDeadMansSwitch"}
+    # What is exported and what this Prometheus has are the same, but for what is empty by nature.
+    assert {name for name in exported() if name.startswith("fe_")} - there <= _MAY_BE_EMPTY
+    assert set(told) >= {"fe_http_request_seconds_bucket", "fe_submission_verdict_seconds_bucket"}
+    assert leads_to == "{{ $externalURL }}/user/outbox-late.md"
+    assert set(pages.values()) == {200}
+
+
+async def _exemplars(client: httpx.AsyncClient) -> AsyncIterator[str]:
+    """The names of the series that have exemplars."""
+    for metric in ("fe_http_request_seconds_bucket", "fe_submission_verdict_seconds_bucket"):
+        params = {"query": metric, "start": "0", "end": "9999999999"}
+        answer = json.loads((await client.get("/api/v1/query_exemplars", params=params)).text)
+        for series in answer["data"]:
+            for one in series["exemplars"]:
+                assert set(one["labels"]) <= {"request_id", "submission"}
+                yield series["seriesLabels"]["__name__"]

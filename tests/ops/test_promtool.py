@@ -23,7 +23,7 @@ needs_amtool = pytest.mark.skipif(
 
 def run(tool: str | None, *args: str) -> None:
     assert tool is not None
-    ended = subprocess.run([tool, *args], capture_output=True, text=True, timeout=100)
+    ended = subprocess.run([tool, *args], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

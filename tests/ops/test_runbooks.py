@@ -1,4 +1,5 @@
-"""The runbooks that alerts lead to: every command, statement and query in them is run as it stands there.
+"""The runbooks that alerts lead to: every command, statement and query in them is run as it stands there, with the
+login it names, and with the command line's where it names none.
 
 Four more, about dead letters and the authority, are run with `fe outbox`: tests/cli/test_operators_page.py.
 """
@@ -25,10 +26,11 @@ from fe.store.postgres.db import Database
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.vault import Vault
+from tests.cli.logins import as_whom, dsn_of
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
 from tests.factories.tenants import make_submission
-from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported
+from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported, runbook_of
 from tests.ops.promql import selectors
 from tests.system.stack import provision
 
@@ -36,22 +38,22 @@ PAGES = {path.stem: path for path in sorted(RUNBOOKS.glob("*.md"))}
 OURS = {name: path for name, path in PAGES.items() if name not in RUN_ELSEWHERE}
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The blocks of code in a page, those within lists too."""
-    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
+def blocks(page: Path, languages: str) -> list[tuple[str, str]]:
+    """The blocks of code in a page, each with its language, those within lists too."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```({languages})\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
+    return [(language, re.sub(rf"^{indent}", "", block, flags=re.MULTILINE)) for indent, language, block in found]
 
 
-STATEMENTS = [(name, block) for name, page in OURS.items() for block in blocks(page, "sql")]
-QUERIES = [(name, block) for name, page in PAGES.items() for block in blocks(page, "promql")]
+QUERIES = [(name, block) for name, page in PAGES.items() for _, block in blocks(page, "promql")]
 
 
-def commands() -> dict[str, list[str]]:
-    """The commands of each page; those that another page shows, too, stand with the first one only."""
-    found: dict[str, list[str]] = {}
-    seen: set[str] = set()
+def commands() -> dict[str, list[tuple[str, str]]]:
+    """The commands and statements of each page, in their order; what another page shows, too, stands with the first."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    seen: set[tuple[str, str]] = set()
     for name, page in OURS.items():
-        new = [block for block in blocks(page, "sh") if block not in seen]
+        new = [(language, block) for language, block in blocks(page, "sh|sql") if (language, block) not in seen]
         seen.update(new)
         if new:
             found[name] = new
@@ -77,20 +79,21 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-async def test_every_command_of_a_runbook_does_its_work(name: str, db: Database, dsn: str, tmp_path: Path) -> None:
+async def test_every_command_and_statement_of_a_runbook_does_its_work(
+    name: str, db: Database, dsn: str, tmp_path: Path
+) -> None:
     told = environment(database_url=dsn, data_dir=str(tmp_path)) | await prepare(db, tmp_path, name)
     told["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
-    for block in COMMANDS[name]:
-        run = partial(subprocess.run, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=100)
+    for language, block in COMMANDS[name]:
+        if language == "sql":
+            with psycopg.connect(dsn_of(as_whom(block, "--"), dsn), autocommit=True) as conn:
+                conn.execute(block.encode())
+            continue
+        told["FE_DATABASE_URL"] = dsn_of(as_whom(block, "#"), dsn)
+        run = partial(subprocess.run, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=300)
         ended = await trio.to_thread.run_sync(run, ["sh", "-eu", "-c", block])
         assert ended.returncode == 0, block + ended.stdout + ended.stderr
-
-
-@pytest.mark.parametrize(("name", "statement"), STATEMENTS, ids=[name for name, _ in STATEMENTS])
-def test_every_statement_of_a_runbook_can_be_run(name: str, statement: str, dsn: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(statement.encode())
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES, ids=[name for name, _ in QUERIES])
@@ -107,7 +110,7 @@ def test_every_query_of_a_runbook_asks_for_what_is_exported(name: str, query: st
 @pytest.mark.parametrize("name", OURS)
 def test_a_runbook_names_its_alerts_and_says_when_it_is_over(name: str) -> None:
     text = OURS[name].read_text(encoding="utf-8")
-    leading = {alert["alert"] for alert in alerts() if Path(alert["annotations"]["runbook"]).stem == name}
+    leading = {alert["alert"] for alert in alerts() if Path(runbook_of(alert)).stem == name}
 
     assert {alert for alert in leading if f"`{alert}`" not in text} == set()
     assert leading == set() or "**You see**" in text

@@ -1,9 +1,9 @@
 """A service as processes, and tenants that use it."""
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -23,6 +23,7 @@ from fe.vault import Vault
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows
 from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 ENVIRONMENT = Environment.TESTECF
 #: Requests on their way at once.
@@ -35,9 +36,19 @@ class Worked:
 
     stack: Stack
     db: Database
+    processes: int
     tokens: list[str]
     client: httpx.AsyncClient
     sent: int = 0
+    #: The request id and the taxLogId of each acceptance.
+    accepted: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def metrics_urls(self) -> list[str]:
+        """Where each process tells its metrics: one port after the other."""
+        first = httpx.URL(self.stack.metrics_url)
+        assert first.port is not None
+        return [str(first.copy_with(port=first.port + index)) for index in range(self.processes)]
 
     async def submit(self, tokens: Sequence[str]) -> None:
         """One receipt for each token."""
@@ -51,6 +62,7 @@ class Worked:
                     headers={"Authorization": f"Bearer {token}"},
                 )
                 assert answer.status_code == 202, answer.text
+                self.accepted.append((answer.headers["X-Request-Id"], answer.json()["taxLogId"]))
 
         async with trio.open_nursery() as nursery:
             for token in tokens:
@@ -69,20 +81,30 @@ class Worked:
 
 
 @asynccontextmanager
-async def worked(*, count: int, with_certificates: int) -> AsyncIterator[Worked]:
+async def worked(
+    *,
+    count: int,
+    with_certificates: int,
+    processes: int = 1,
+    settings: Mapping[str, str] | None = None,
+    environments: Sequence[Environment] = (ENVIRONMENT,),
+) -> AsyncIterator[Worked]:
     """Start a service with so many tenants. Those without a certificate hand in, and it ends as an error."""
+    chosen = {"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50", **(settings or {})}
     async with (
-        open_stack(settings={"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50"}) as stack,
+        open_stack(settings=chosen, processes=processes) as stack,
         open_database(stack.dsn, max_size=4) as db,
-        httpx.AsyncClient(base_url=stack.base_url, timeout=30, trust_env=False) as client,
+        httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client,
     ):
-        keys = await _make_tenants(db, stack, count, with_certificates)
+        keys = await _make_tenants(db, stack, count, with_certificates, environments)
         tokens = Tokens(named_keys(stack.environment["FE_JWT_KEYS"]))
         now = datetime.now(UTC)
-        yield Worked(stack, db, [tokens.issue(key, SCOPES, now) for key in keys], client)
+        yield Worked(stack, db, processes, [tokens.issue(key, SCOPES, now) for key in keys], client)
 
 
-async def _make_tenants(db: Database, stack: Stack, count: int, with_certificates: int) -> list[ApiKeyId]:
+async def _make_tenants(
+    db: Database, stack: Stack, count: int, with_certificates: int, environments: Sequence[Environment]
+) -> list[ApiKeyId]:
     """Make the tenants; the API keys of those with certificates come first. All sign alike: making RSA keys is slow."""
     vault = Vault(named_keys(stack.environment["FE_KEK"]))
     now = datetime.now(UTC)
@@ -93,11 +115,12 @@ async def _make_tenants(db: Database, stack: Stack, count: int, with_certificate
     async def make(conn: Conn) -> list[ApiKeyId]:
         made = []
         for number in range(count):
+            environment = environments[number % len(environments)]
             tenant = await tenants.create(conn, f"tenant {number}", ISSUER)
             assert tenant is not None
-            key = await create_key(conn, tenant, ENVIRONMENT, pepper=b"pepper")
+            key = await create_key(conn, tenant, environment, pepper=b"pepper")
             made.append(key.record.api_key_id)
-            await put_sequence(conn, tenant, ENVIRONMENT, "E31", expires=now.date() + timedelta(days=400), now=now)
+            await put_sequence(conn, tenant, environment, "E31", expires=now.date() + timedelta(days=400), now=now)
             if number < with_certificates:
                 await add_certificate(
                     conn, vault, tenant, None, p12=p12, passphrase=passphrase, opened=credential, now=now

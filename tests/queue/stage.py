@@ -66,7 +66,7 @@ def kind_of(source: WorkKind[Work]) -> WorkKind[Work]:
 
 def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more: Any) -> StageConfig[Work]:
     kind = more.pop("kind", None) or submission_kind(Metrics(), system_clock)
-    return StageConfig(stage, kind_of(kind), handle, slots, lanes(*HOSTS[stage]), **{"budget": 5.0, **more})
+    return StageConfig(stage, kind_of(kind), handle, slots, lanes(*HOSTS[stage]), **{"budget": 50.0, **more})
 
 
 def make_tools(db: Database, **more: Any) -> Tools:
@@ -74,7 +74,7 @@ def make_tools(db: Database, **more: Any) -> Tools:
         "clock": system_clock,
         "metrics": Metrics(),
         "lease": timedelta(seconds=60),
-        "poll_seconds": 30.0,  # whoever counts on the poll waits too long
+        "poll_seconds": 600.0,  # whoever counts on the poll waits too long
         "holder": "this worker",
         "spread": random.Random(1),
     }

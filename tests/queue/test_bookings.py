@@ -11,11 +11,11 @@ import psycopg
 import pytest
 import trio
 
-from fe.actors.outcomes import Decided, Intent, NumberTaken, Received, Signed, Unresolved
+from fe.actors.outcomes import Decided, Intent, LostNumber, Received, Signed, Unresolved
 from fe.actors.writers import submission_kind
 from fe.clock import system_clock
-from fe.ecf.catalogue import EcfType, Environment, Host
-from fe.identifiers import ActionId, CertificateId, TrackId
+from fe.ecf.catalogue import Environment
+from fe.identifiers import ActionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.queue.bookings import Bookings
@@ -26,8 +26,8 @@ from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import SignedDocument
 from tests.factories.tenants import (
+    DOCUMENT,
     LEASE,
     SIGNED,
     make_submission,
@@ -42,20 +42,7 @@ from tests.factories.tenants import (
 from tests.queue.stage import make_stage, make_tools
 
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
-DOCUMENT = SignedDocument(
-    CertificateId(UUID(int=7)),
-    SIGNED,
-    None,
-    Host.ECF,
-    EcfType.CREDIT_FISCAL,
-    "131880738",
-    "2",
-    "AbC1+/",
-    None,
-    None,
-    AT,
-    ({"code": "assumed"},),
-)
+REMARKED = replace(DOCUMENT, remarks=({"code": "assumed"},))
 _BACK = Retry("stopped", timedelta(0), counts=False)
 VERDICT = Decided(status=Status.ACCEPTED, track_id=TrackId("t"), response={}, fate=NumberFate.USED)
 
@@ -73,7 +60,7 @@ def claim_to_send(work: Work) -> Work:
 
 
 def signed(work: Work) -> Signed:
-    return Signed(document=DOCUMENT, then=claim_to_send(work), lease=LEASE)
+    return Signed(document=REMARKED, then=claim_to_send(work), lease=LEASE)
 
 
 async def received(work: Work) -> Outcome:
@@ -105,7 +92,7 @@ class Two:
     async def run(self, until: Callable[[], Awaitable[bool]], *stages: int) -> None:
         """Run (these of) the stages until something is so."""
         stopping = trio.Event()
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             async with self.bookings.running(), trio.open_nursery() as nursery:
                 for stage in stages or (0, 1):
                     nursery.start_soon(run_stage, self.stages[stage], self.tools, stopping, self.bookings)
@@ -210,7 +197,7 @@ async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Da
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(two.run, all_in(db, "track", 12))
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             while not await all_signed():  # noqa: ASYNC110  (a table rings no bell)
                 await trio.sleep(0.01)
         assert at_once == 3  # of 4 slots
@@ -249,7 +236,7 @@ async def test_a_number_that_was_taken_meanwhile_ends_it_and_gives_the_slot_back
 
     assert two.sent == []
     assert (
-        two.tools.metrics.registry.get_sample_value("fe_steps_total", {"stage": "sign", "outcome": NumberTaken().name})
+        two.tools.metrics.registry.get_sample_value("fe_steps_total", {"stage": "sign", "outcome": LostNumber().name})
         == 1
     )
 

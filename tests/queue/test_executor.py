@@ -52,7 +52,7 @@ def announcing(db: Database, then: Handle) -> Handle:
 
 
 async def until(condition: trio.Event) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         await condition.wait()
 
 
@@ -65,7 +65,7 @@ async def until(condition: trio.Event) -> None:
         (TryLater("the host is away"), "retry", 1, "the host is away"),
         (CannotOpen("tenant is missing the certificate passphrase setting"), "retry", 1, "tenant is missing"),
         (DatabaseUnavailable("gone"), "given back", 0, "the database was away"),
-        (trio.TooSlowError(), "retry", 1, "no result within 5 s"),
+        (trio.TooSlowError(), "retry", 1, "no result within 50 s"),
         (ValueError("secret text"), "retry", 1, "unexpected ValueError"),
         (ExceptionGroup("many", [ValueError("x")]), "retry", 1, "unexpected ExceptionGroup"),
         (KeyError("x"), "retry", 1, "unexpected KeyError"),
@@ -185,7 +185,7 @@ async def test_a_try_is_ended_when_its_budget_is_over(db: Database) -> None:
         await trio.sleep_forever()
         raise AssertionError
 
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         booked = await step(db, make_stage(handle, budget=0.1), subject)
 
     assert booked == "retry"
@@ -377,7 +377,7 @@ async def cancel_in_hand(db: Database, handle: Handle, stage: Stage, *, may_have
         return await hang(work)
 
     config = make_stage(first, stage, doubts_go_to=Stage.RECONCILE if may_have_acted else None)
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, config, make_tools(db), trio.Event())
             await in_flight.wait()
@@ -426,7 +426,7 @@ async def test_a_booking_is_written_though_the_loop_is_cancelled_meanwhile(db: D
     async def handle(work: Work) -> Outcome:
         return Scripted(write=write_slowly)
 
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, make_stage(handle), make_tools(db), trio.Event())
             await booking_now.wait()

@@ -56,7 +56,7 @@ async def put_delivery(db: Database, tenant: int, host: str = "shop.example") ->
 
 
 async def until_nothing(db: Database, statement: str, **values: Any) -> None:
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         while await rows(db, statement, **values):  # noqa: ASYNC110  (a table rings no bell)
             await trio.sleep(0.01)
 
@@ -154,7 +154,7 @@ async def test_jobs_in_hand_when_all_is_cancelled_are_given_back_and_finished_on
         await hanging.wait()
         return Done()
 
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, stage("run", JOBS, handle, slots=40), make_tools(db), trio.Event())
             await hanging.wait()
@@ -277,7 +277,7 @@ async def test_an_outcome_for_which_its_kind_has_no_writer_is_left_to_the_lease(
 
     async with running(stage("run", JOBS, handle), tools):
         value = tools.metrics.registry.get_sample_value
-        with trio.fail_after(10):
+        with trio.fail_after(60):
             while value("fe_steps_total", {"stage": "run", "outcome": "not booked"}) != 1:  # noqa: ASYNC110
                 await trio.sleep(0.01)
 

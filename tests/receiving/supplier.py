@@ -24,16 +24,17 @@ from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.receiving.sessions import derive_keys
 from fe.reception import Acknowledgers
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.ecf.receipts import changed, receipt
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import make_tenant
+from tests.waiting import PATIENCE
 
 #: The supplier, and us, the buyer.
 THEIRS, OURS = "131880738", "131880681"
@@ -68,7 +69,9 @@ class Running:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=40, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}", timeout=PATIENCE, trust_env=False
+        ) as client:
             yield client
 
     async def post(self, path: str, content: bytes, **more: Any) -> httpx.Response:
@@ -98,7 +101,7 @@ async def start_reception(
         tenant = await make_tenant(owner, issuer=ISSUER)
         if certificate:
             await make_certificate(owner, tenant)
-        await owner.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
+        await owner.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
     clock, metrics, shutdown = Hands(), Metrics(), trio.Event()
     signers = Acknowledgers(SigningCredentials(db, VAULT, trio.CapacityLimiter(1)))
     built = ReceptionDeps(

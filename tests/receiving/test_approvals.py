@@ -4,7 +4,7 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId
-from fe.store import received
+from fe.store import buyer_approvals
 from fe.store.postgres.db import Database
 from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.receiving.supplier import OURS, THEIRS, Running, approval, sign
@@ -33,7 +33,7 @@ async def issue(db: Database, reception: Running, status: str = "Aceptado", numb
 
 
 async def said(db: Database, reception: Running, subject: SubmissionId) -> tuple[bool, str | None] | None:
-    found = await db.run_for(reception.tenant, received.approval_of, subject)
+    found = await db.run_for(reception.tenant, buyer_approvals.of, subject)
     return None if found is None else (found.approved, found.reason)
 
 

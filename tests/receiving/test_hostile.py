@@ -13,7 +13,7 @@ import trio
 
 from fe.http.errors import ApiError
 from fe.http.reception import app as module
-from fe.http.reception.limits import Limits
+from fe.http.reception.limits import AddressLimits
 from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.receiving.supplier import BASE, OURS, Running, document, read, start_reception
@@ -124,7 +124,7 @@ async def test_a_sender_that_never_ends_is_given_up(
     async with stream:
         await stream.send_all(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         got = b""
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             async with trio.open_nursery() as both:
 
                 async def drip() -> None:
@@ -143,7 +143,7 @@ async def test_a_sender_that_never_ends_is_given_up(
 
 
 def test_an_address_has_a_pace_and_a_share_of_what_is_in_work() -> None:
-    limits = Limits(per_second=1.0, in_flight=8)
+    limits = AddressLimits(per_second=1.0, in_flight=8)
     one, neighbour, other = ip_address("2001:db8::1"), ip_address("2001:db8::2"), ip_address("192.0.2.1")
     with limits.admitted(one, 0.0), limits.admitted(neighbour, 0.0):
         with pytest.raises(ApiError) as refused, limits.admitted(one, 0.0):
@@ -184,7 +184,7 @@ async def test_more_than_fits_is_shed_and_nothing_waits(
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
     async with stream, reception.client() as client:
         await stream.send_all(f"{head}Content-Length: 100\r\n\r\n".encode())
-        with trio.fail_after(30):
+        with trio.fail_after(60):
             seed = f"{BASE}/autenticacion/api/semilla"
             while (answer := await client.get(seed)).status_code == 200:  # noqa: ASYNC110  (only asking shows it)
                 await trio.sleep(0.05)

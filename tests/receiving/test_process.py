@@ -23,6 +23,7 @@ from tests.factories.companies import PASSPHRASE, credential_of_today, make_cert
 from tests.factories.tenants import rows
 from tests.faults.postgres import free_port
 from tests.receiving.supplier import BASE, OURS, document, read
+from tests.waiting import PATIENCE
 
 VAULT = Vault(named_keys(SECRETS["FE_KEK"]))
 
@@ -103,7 +104,7 @@ def running(
 
 
 async def send(port: int, raw: bytes) -> httpx.Response:
-    async with httpx.AsyncClient(timeout=40, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         url = f"http://127.0.0.1:{port}"
         with trio.fail_after(60):
             while True:
@@ -194,7 +195,7 @@ async def test_all_in_one_process_serves_both_doors_and_each_only_what_is_its_ow
     secrets = {"jwt_keys": SECRETS["FE_JWT_KEYS"], "api_key_pepper": SECRETS["FE_API_KEY_PEPPER"]}
     with running(fe, roots, port, "all", http_bind=f"127.0.0.1:{api}", **secrets):
         assert read(await send(port, document())).state == "0"
-        async with httpx.AsyncClient(timeout=40, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
             login = await client.post(f"http://127.0.0.1:{port}/api/v1/fe/login", json={})
             strangers = await client.get(f"http://127.0.0.1:{api}{BASE}/autenticacion/api/semilla")
             ready = await client.get(f"http://127.0.0.1:{api}/readyz")

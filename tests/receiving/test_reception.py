@@ -8,7 +8,7 @@ import trio
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
-from fe.receiving.judge import Trust
+from fe.receiving.assess import Trust
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
 from tests.factories.certificates import make_credential, make_root

@@ -8,7 +8,7 @@ import trio
 from lxml import etree
 
 from fe.ecf.parse import parse_xml
-from fe.receiving.sessions import SEED_LIFE, TOKEN_LIFE, SeedRefused, Sessions
+from fe.receiving.sessions import SEED_LIFE, TOKEN_LIFE, SeedRefused, SupplierSessions
 from fe.store.postgres.db import Database
 from tests.factories.certificates import HOLDER_ID, WITHIN, make_credential, make_root
 from tests.factories.tenants import rows
@@ -82,7 +82,7 @@ async def test_where_it_is_demanded_nothing_else_will_do(guarded: Running, autho
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-SESSIONS = Sessions(KEYS)
+SESSIONS = SupplierSessions(KEYS)
 
 
 def test_a_token_is_good_for_one_receiver_and_a_short_time() -> None:
@@ -97,13 +97,13 @@ def test_a_token_is_good_for_one_receiver_and_a_short_time() -> None:
 
 def test_keys_are_changed_with_overlap_and_not_without() -> None:
     (name, key), *_ = KEYS.items()
-    later = Sessions({"new": b"\x07" * 32, name: key})
+    later = SupplierSessions({"new": b"\x07" * 32, name: key})
     granted = SESSIONS.grant(AUDIENCE, "1", WITHIN).text
     signed = sign(SESSIONS.new_seed(AUDIENCE, WITHIN))
 
     assert later.holder_of(granted, AUDIENCE, WITHIN) == "1"
     assert later.read_seed(signed, AUDIENCE, TRUST, WITHIN).holder == HOLDER_ID
-    strangers = Sessions({"new": b"\x07" * 32})
+    strangers = SupplierSessions({"new": b"\x07" * 32})
     assert strangers.holder_of(granted, AUDIENCE, WITHIN) is None
     with pytest.raises(SeedRefused, match="none of ours"):
         strangers.read_seed(signed, AUDIENCE, TRUST, WITHIN)

@@ -9,16 +9,17 @@ import trio
 from cryptography import x509
 
 from fe.authority.simulator import SimulatorSettings, simulate
-from fe.authority.simulator.supplier import Sample
+from fe.authority.simulator.supplier import SupplierSample
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.receiving.judge import Trust
-from fe.store import received
+from fe.receiving.assess import Trust
+from fe.store import receivers
 from fe.store.postgres.db import Database
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import make_tenant
 from tests.receiving.supplier import ISSUER, OURS, start_reception
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ async def management(nursery: trio.Nursery) -> str:
 
 
 async def ask(management: str, order: dict[str, Any] | None = None) -> httpx.Response:
-    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         url = f"{management}/supplier"
         return await client.get(url) if order is None else await client.post(url, json=order)
 
@@ -55,13 +56,13 @@ async def test_every_sample_gets_the_answer_that_is_right_for_it(
         not_before=credential.not_before,
         not_after=credential.not_after,
     )
-    await db.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, demands_token))
     trust = Trust([x509.load_pem_x509_certificate(supplier["pem"].encode())])
     reception = await start_reception(nursery, db, reception_db, tenant=tenant, trust=trust)
     reception.clock.at = datetime.now(UTC)
     to = {"url": f"http://127.0.0.1:{reception.port}/testecf/{OURS}", "rnc": OURS}
 
-    for sample in Sample:
+    for sample in SupplierSample:
         sent = (await ask(management, {**to, "sample": sample})).json()
         assert [said(answer["body"]) for answer in sent["answers"]] == [supplier["samples"][sample]], sample
 

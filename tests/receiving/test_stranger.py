@@ -42,7 +42,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
         )
     except subprocess.TimeoutExpired:
         pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
@@ -61,7 +61,7 @@ def told(package: Path, credential: Credential, xml: bytes, host: str) -> dict[s
         "fileName": f"{THEIRS}E310000000007.xml",
     }
     ended = subprocess.run(
-        ["node", SCRIPT.name], cwd=package, input=json.dumps(order), capture_output=True, text=True, timeout=60
+        ["node", SCRIPT.name], cwd=package, input=json.dumps(order), capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 0, ended.stderr
     answer: dict[str, str] = json.loads(ended.stdout)

@@ -12,7 +12,7 @@ from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store.queue.outbox import Work
-from fe.store.submissions import ReconcileFacts
+from fe.store.queue.steps import ReconcileFacts
 from tests.simulation.rows import Due, Key, Tables
 from tests.simulation.statements import Answer
 from tests.simulation.steps import Steps, Values

@@ -37,8 +37,8 @@ from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import OUTBOX, Work
+from fe.store.queue.steps import SignedDocument
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import SignedDocument
 from tests.simulation.authority import Office, Wire
 from tests.simulation.connection import Connection
 from tests.simulation.statements import Answer, Statements

@@ -12,9 +12,8 @@ from uuid import UUID
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
-from fe.store import submissions
 from fe.store.postgres.arrays import Array
-from fe.store.queue import audit, circuits, claim, outbox, pauses, workers
+from fe.store.queue import audit, circuits, claim, outbox, pauses, steps, workers
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import DueTenant
 from tests.simulation.rows import Circuit, Due, Key, Tables
@@ -69,19 +68,19 @@ def _words(array: str) -> list[str]:
 class Statements:
     """Answers statements from tables in memory. `now` is the database's clock."""
 
-    def __init__(self, tables: Tables, now: Callable[[], datetime], steps: type[Steps] = Steps) -> None:
+    def __init__(self, tables: Tables, now: Callable[[], datetime], model: type[Steps] = Steps) -> None:
         self.tables = tables
         self.now = now
-        self.steps = steps(tables, now)
+        self.steps = model(tables, now)
         self._known: dict[str, Callable[[Values], Answer]] = {
             OUTBOX._floors: self._floors,
             OUTBOX._due_tenants: self._due_tenants,
             OUTBOX._claim: self._claim,
             **dict.fromkeys(claim._CLAIM.values(), self._claim_together),
             outbox._OPEN_SENDS: self._open_sends,
-            submissions._OUTGOING_DOCUMENT: self._outgoing_document,
-            submissions._TRACK_FACTS: self._track_facts,
-            submissions._RECONCILE_FACTS: self._reconcile_facts,
+            steps._OUTGOING_DOCUMENT: self._outgoing_document,
+            steps._TRACK_FACTS: self._track_facts,
+            steps._RECONCILE_FACTS: self._reconcile_facts,
             workers._SEEN: self._seen,
             workers._freeing(workers._SILENT, [OUTBOX]): self._rescue,
             workers._freeing(workers._LEAVING, [OUTBOX]): self._gone,
@@ -196,19 +195,19 @@ class Statements:
 
     def _claim_together(self, values: Values) -> Answer:
         lanes = (
-            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "rooms", "left_to_others")
+            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "free", "left_to_others")
         )
         busy = Counter(zip(map(int, _words(values["busy"])), _words(values["busy_in"]), strict=True))
         many, found = 0, list[tuple[Any, ...]]()
         for number, (environment, host, after, floor, room, left) in enumerate(zip(*lanes, strict=True), start=1):
-            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["at_most"] - many)
-            enough = min(values["scope"], max(capacity, 0) + busy.total() // values["most"] + 1)
+            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["max_rows"] - many)
+            enough = min(values["scope"], max(capacity, 0) + busy.total() // values["max_per_tenant"] + 1)
             lane = {"stage": values["stage"], "environment": environment, "host": host}
             since = datetime.fromisoformat(floor)
             due = self._due_of_lane(values["stage"], environment, host, int(after), since)[:enough]
             if not due:
                 continue
-            most = {tenant: values["most"] - busy[tenant, environment] for tenant in due}
+            most = {tenant: values["max_per_tenant"] - busy[tenant, environment] for tenant in due}
             served = [tenant for tenant in due if most[tenant] > 0][: max(capacity, 0)]
             weights = [DueTenant(tenant, self.tables.weights[tenant]) for tenant in served]
             shares = [
@@ -237,7 +236,7 @@ class Statements:
         found = [any(send.outcome in OPEN for send in self.steps.sends_of(key)) for key in keys]
         return Answer(("array",), [(found,)])
 
-    # --- fe/store/submissions.py --------------------------------------------------------------------------------------
+    # --- fe/store/queue/steps.py --------------------------------------------------------------------------------------
 
     def _outgoing_document(self, values: Values) -> Answer:
         key = (values["tenant"], values["submission"])

@@ -36,13 +36,14 @@ from fe.store import submissions
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.session import SERVER_SETTINGS
-from fe.store.queue import circuits, dead_letters, outbox, pauses, workers
+from fe.store.queue import circuits, dead_letters, outbox, pauses, steps, workers
 from fe.store.queue.audit import OperatorAction
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
+from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
-from fe.store.submissions import NewSubmission, SignedDocument
+from fe.store.submissions import NewSubmission
 from tests.factories import bookings
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant
@@ -340,9 +341,11 @@ class Conformance(RuleBasedStateMachine):
         if len(set(moments)) < len(moments):
             slots = most = 100  # which of two that fall due together comes first is nobody's promise
             busy = {}
-        rooms = [Room(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES]
+        lanes = [
+            LaneCapacity(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES
+        ]
         terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
-        for claim in self.both.run(_claims, stage, rooms, terms):
+        for claim in self.both.run(_claims, stage, lanes, terms):
             self.works += claim.works
         self.floors = {}
 
@@ -473,7 +476,7 @@ class Conformance(RuleBasedStateMachine):
                 self.both.run(outbox.received, works, at=at, track_ids=ids, afters=[timedelta(0)] * n, replies=replies)
             case "intend":
                 digests = [hashlib.sha256(b"<signed/>").digest()] * n
-                self.both.run(submissions.intend_to_send, works, at=at, leases=[LEASE] * n, digests=digests)
+                self.both.run(steps.intend_to_send, works, at=at, leases=[LEASE] * n, digests=digests)
             case _:
                 self.both.run(
                     outbox.verdict,
@@ -494,7 +497,7 @@ class Conformance(RuleBasedStateMachine):
         self.both.run(_question, work)
         self.both.run(bookings.has_open_sends, work)
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
-            self.both.run(submissions.outgoing_document, work)
+            self.both.run(steps.outgoing_document, work)
 
     @rule(stage=st.sampled_from(Stage), after=st.integers(0, 2), limit=st.integers(1, 3), floored=st.booleans())
     def look_for_work(self, stage: Stage, after: int, limit: int, floored: bool) -> None:
@@ -558,10 +561,9 @@ class Conformance(RuleBasedStateMachine):
         self.both.compare()
 
 
-async def _claims(conn: Conn, stage: Stage, rooms: list[Room], terms: Terms) -> list[LaneClaim[Work]]:
+async def _claims(conn: Conn, stage: Stage, lanes: list[LaneCapacity], terms: Terms) -> list[LaneClaim[Work]]:
     """The claim of all lanes, its rows in an order; the memory knows nothing of what signing needs."""
-    claims = await claim_together(conn, stage, rooms, terms)
-    assert claims is not None
+    claims = await claim_together(conn, stage, lanes, terms)
     return [replace(claim, works=sorted((_for_comparison(work) for work in claim.works), key=repr)) for claim in claims]
 
 
@@ -569,8 +571,8 @@ def _for_comparison(work: Work) -> Work:
     return replace(work, input=None) if work.stage is Stage.SIGN else work
 
 
-async def _question(conn: Conn, work: Work) -> submissions.ReconcileFacts:
-    question = await submissions.reconcile_facts(conn, work)
+async def _question(conn: Conn, work: Work) -> steps.ReconcileFacts:
+    question = await steps.reconcile_facts(conn, work)
     question.foreign_track_ids.sort()
     return question
 

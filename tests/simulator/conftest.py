@@ -8,11 +8,12 @@ import trio
 
 from fe.authority.simulator import SimulatorSettings
 from tests.simulator.support import Running, Start, start_in
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 

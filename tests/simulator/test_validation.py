@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from fe.authority.estado import Estado
-from fe.authority.simulator.facts import Facts
+from fe.authority.simulator.facts import DocumentFacts
 from fe.authority.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
 from fe.authority.simulator.operations import SimulatedOperation
 from fe.authority.simulator.validation import _REASONS, ADVICE
@@ -79,7 +79,7 @@ def test_used_numbers_are_found_in_short_and_in_vast_ranges(last: int) -> None:
                 f"t{sequence}",
                 "",
                 now,
-                Facts("ECF"),
+                DocumentFacts("ECF"),
                 verdict,
                 now,
             )

@@ -22,6 +22,7 @@ from fe.store.postgres.roles import FRONT
 from fe.store.submissions import Accepted, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story
 from tests.store.race import plain, race
+from tests.waiting import PATIENCE
 
 Answer = Accepted | NoNumber
 
@@ -300,9 +301,14 @@ async def test_a_row_that_the_database_refuses_takes_the_whole_batch_with_it(db:
 async def test_a_lock_that_somebody_holds_is_not_waited_for(db: Database, dsn: str) -> None:
     tenant = await make_tenant(db)
     await make_sequence(db, tenant)
+
+    async def accept(conn: Conn) -> None:
+        await conn.execute("SET lock_timeout = 0")  # the session's own patience
+        await submissions.accept_many(conn, at_once([draws(tenant), draws(tenant)]))
+
     with plain(dsn) as other, other.transaction():
         other.execute("SELECT 1 FROM sequences FOR UPDATE")
-        with trio.fail_after(4), pytest.raises(DatabaseUnavailable) as raised:
-            await db.run(submissions.accept_many, at_once([draws(tenant), draws(tenant)]))
+        with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable) as raised:
+            await db.run(accept)
 
     assert isinstance(raised.value, Contended)

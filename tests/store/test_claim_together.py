@@ -12,10 +12,10 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.queue.claims import _lane_by_lane, divide
-from fe.store import submissions, tenants
+from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import outbox, tables
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue import outbox, steps, tables
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
@@ -77,8 +77,8 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
     lanes = spread.sample(LANES, spread.randint(1, 9))
     floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000]))
     slots, most = spread.choice([1, 3, 8, 100]), spread.choice([1, 3, 75])
-    rooms = [
-        Room(
+    capacities = [
+        LaneCapacity(
             lane,
             spread.choice([TenantId(0), *known]),
             floor,
@@ -91,8 +91,8 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
     terms = Terms(LEASE, "me", slots, spread.choice([1, slots]), spread.choice([2, 64]), most, busy)
 
     for stage in (Stage.SEND, Stage.TRACK):
-        together = await rolled_back(worker_db, claim_together, stage, rooms, terms)
-        apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, rooms, terms)
+        together = await rolled_back(worker_db, claim_together, stage, capacities, terms)
+        apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, capacities, terms)
         assert plain(together) == plain(apart)
 
 
@@ -119,8 +119,7 @@ async def test_it_divides_as_the_engine_does(seed: int, worker_db: Database) -> 
 async def claimed(db: Database, stage: Stage, lane: OutboxLane) -> dict[UUID, Work]:
     """Claim all there is in a lane, by the subjects."""
     terms = Terms(LEASE, "me", 100, 100, 64, 100, {})
-    claims = await db.run(claim_together, stage, [Room(lane, TenantId(0), tables.ALWAYS, 100, 0)], terms)
-    assert claims is not None
+    claims = await db.run(claim_together, stage, [LaneCapacity(lane, TenantId(0), tables.ALWAYS, 100, 0)], terms)
     return {work.subject: work for claim in claims for work in claim.works}
 
 
@@ -156,7 +155,7 @@ async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(work
     assert set(works) == set(subjects)
     for work in works.values():
         assert isinstance(work.input, SigningInput)
-        assert ordered(work.input) == ordered(await db.run(submissions.signing_input, work))
+        assert ordered(work.input) == ordered(await db.run(steps.signing_input, work))
     given = works[subjects[2]].input
     assert isinstance(given, SigningInput)
     assert [holder.submission_id for holder in given.holders] == [subjects[0]]
@@ -198,7 +197,7 @@ async def test_a_document_to_be_sent_comes_with_its_bytes(summary: bool, worker_
     work = (await claimed(worker_db, Stage.SEND, OutboxLane(Environment.ECF, "fc" if summary else "ecf")))[subject]
 
     assert isinstance(work.input, OutgoingDocument)
-    assert work.input == await db.run(submissions.outgoing_document, work)
+    assert work.input == await db.run(steps.outgoing_document, work)
     assert work.input.is_summary is summary
 
 
@@ -209,7 +208,7 @@ async def test_a_large_document_is_left_to_be_asked_for(worker_db: Database, db:
     work = (await claimed(worker_db, Stage.SIGN, OutboxLane(Environment.ECF)))[signing]
 
     assert work.input is None
-    assert len((await db.run(submissions.signing_input, work)).original) == 65_537
+    assert len((await db.run(steps.signing_input, work)).original) == 65_537
 
 
 async def test_a_code_that_nobody_knows_keeps_no_other_row_from_its_input(worker_db: Database, db: Database) -> None:
@@ -232,15 +231,5 @@ async def test_a_document_that_is_followed_brings_its_track_id(fate: str, worker
     work = (await claimed(worker_db, Stage.TRACK, OutboxLane(Environment.ECF, "ecf")))[subject]
 
     assert isinstance(work.input, TrackFacts)
-    assert work.input == await db.run(submissions.track_facts, work)
+    assert work.input == await db.run(steps.track_facts, work)
     assert work.input.maybe_adopted is (fate == "unknown")
-
-
-async def test_on_the_schema_before_it_cannot_and_says_so(worker_db: Database, db: Database) -> None:
-    await rows(db, "DROP FUNCTION claim_with_input")
-    terms = Terms(LEASE, "me", 1, 1, 64, 1, {})
-
-    assert (
-        await worker_db.run(claim_together, Stage.SIGN, [Room(LANES[0], TenantId(0), tables.ALWAYS, 1, 0)], terms)
-        is None
-    )

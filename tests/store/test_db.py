@@ -1,5 +1,6 @@
 """Postgres under Trio: what cancellation, timeouts, a dying server and errors leave behind, and what they look like."""
 
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from tests.store.race import plain
+from tests.waiting import PATIENCE, until
 
 SIZE = 3
 LISTENING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
@@ -30,7 +32,7 @@ async def small(dsn: str, driver: DriverName) -> AsyncIterator[Database]:
     """A pool of three, with a table to write to."""
     with plain(dsn) as conn:
         conn.execute("CREATE TABLE scratch (n int PRIMARY KEY)")
-    async with open_database(dsn, max_size=SIZE, patience=2, driver=driver) as database:
+    async with open_database(dsn, max_size=SIZE, patience=30, driver=driver) as database:
         yield database
 
 
@@ -75,7 +77,7 @@ async def assert_sound(db: Database) -> None:
 
         await db.run(work)
 
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             for number in range(SIZE):
                 nursery.start_soon(use, number)
@@ -171,13 +173,18 @@ async def test_limits_are_set_on_every_connection(small: Database) -> None:
     assert await small.run(work) == ["8s", "5s", "10s", "UTC"]
 
 
-async def test_a_transaction_that_idles_is_ended_by_the_server_and_reads_as_unavailable(small: Database) -> None:
+async def test_a_transaction_that_idles_is_ended_by_the_server_and_reads_as_unavailable(
+    small: Database, dsn: str
+) -> None:
     """A worker that is stopped in the middle of a transaction must not hold its locks; when it wakes, it is told."""
 
     async def work(conn: Conn) -> None:
         await conn.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
         await conn.execute("INSERT INTO scratch VALUES (1)")
-        time.sleep(0.4)  # noqa: ASYNC251  (as if the whole process were stopped)
+        ours = "SELECT pid FROM pg_stat_activity WHERE pid = %s"
+        with plain(dsn) as other:
+            while other.execute(ours, (conn.info.backend_pid,)).fetchone():
+                time.sleep(0.01)  # noqa: ASYNC251  (as if the whole process were stopped)
         await conn.execute("INSERT INTO scratch VALUES (2)")
 
     with pytest.raises(DatabaseUnavailable):
@@ -299,19 +306,34 @@ async def test_a_refused_draw_names_its_prefix_and_reason(
     assert (refused.value.prefix, refused.value.reason) == ("E31", reason)
 
 
+async def until_it_answers(db: Database) -> None:
+    with trio.fail_after(PATIENCE):
+        while True:
+            try:
+                assert await db.run(backend) > 0
+                return
+            except DatabaseUnavailable:
+                await trio.sleep(0.02)
+
+
 async def test_an_exhausted_pool_reads_as_unavailable_and_recovers(dsn: str, driver: DriverName) -> None:
-    async with open_database(dsn, max_size=1, patience=0.2, driver=driver) as db:
+    async with open_database(dsn, max_size=1, patience=0.5, driver=driver) as db:
+        held, refused = trio.Event(), trio.Event()
+        await until_it_answers(db)
 
         async def hold(conn: Conn) -> None:
-            await conn.execute("SELECT pg_sleep(0.8)")
+            held.set()
+            while not refused.is_set():  # no waiting for Trio's events here: this may run under asyncio
+                await conn.execute("SELECT pg_sleep(0.05)")
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(db.run, hold)
-            await trio.sleep(0.1)
+            await held.wait()
             with pytest.raises(DatabaseUnavailable):
                 await db.run(backend)
+            refused.set()
 
-        assert await db.run(backend) > 0
+        await until_it_answers(db)
 
 
 async def test_a_backend_killed_while_it_works_reads_as_unavailable_and_is_replaced(small: Database, dsn: str) -> None:
@@ -350,7 +372,7 @@ async def test_backends_killed_while_they_rest_cost_one_error_each_at_most(small
 async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str, driver: DriverName) -> None:
     nowhere = make_conninfo(dsn, host="127.0.0.1", port=1)
     async with open_database(nowhere, patience=0.3, driver=driver) as db:
-        with trio.fail_after(5), pytest.raises(DatabaseUnavailable):
+        with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable):
             await db.run(backend)
 
 
@@ -359,11 +381,12 @@ async def test_an_error_of_the_database_keeps_its_reason_and_tells_no_password(
 ) -> None:
     """What is logged is the error's text: a type alone tells nobody whether it is the network, a limit or the disk."""
     nobody = make_conninfo(dsn, user="nobody_at_all", password="CANARY")
-    async with open_database(nobody, patience=0.5, driver=driver) as db:
+    async with open_database(nobody, patience=3, driver=driver) as db, trio.open_nursery() as nursery:
+        nursery.start_soon(db.listen, "channel", lambda _: None)
         with pytest.raises(DatabaseUnavailable) as refused:
             await db.run(backend)
-        with trio.move_on_after(0.5):
-            await db.listen("channel", lambda _: None)
+        await until(lambda: "listening for channel stopped" in caplog.text)
+        nursery.cancel_scope.cancel()
 
     said = f"{refused.value} {caplog.text}"
     assert 'role "nobody_at_all" does not exist' in said
@@ -381,8 +404,8 @@ async def test_a_statement_that_takes_too_long_is_said_so(small: Database) -> No
 
 
 @asynccontextmanager
-async def door(dsn: str, port: int) -> AsyncIterator[None]:
-    """A TCP door to the server of `dsn`, open while the block runs."""
+async def door(dsn: str, shut: socket.socket) -> AsyncIterator[None]:
+    """A TCP door to the server of `dsn`, open while the block runs; until then whoever knocks is refused."""
     where = conninfo_to_dict(dsn)
 
     async def pass_on(source: trio.abc.ReceiveStream, target: trio.abc.SendStream) -> None:
@@ -397,8 +420,10 @@ async def door(dsn: str, port: int) -> AsyncIterator[None]:
             both.cancel_scope.cancel()
 
     async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        shut.listen()
+        shut.setblocking(False)
+        listener = trio.SocketListener(trio.socket.from_stdlib_socket(shut))
+        nursery.start_soon(trio.serve_listeners, serve, [listener])
         yield
         nursery.cancel_scope.cancel()
 
@@ -406,10 +431,9 @@ async def door(dsn: str, port: int) -> AsyncIterator[None]:
 async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_it_tries_to_reconnect(
     dsn: str, driver: DriverName
 ) -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port: int = listener.socket.getsockname()[1]
-    await listener.aclose()
-    through_the_door = make_conninfo(dsn, host="127.0.0.1", port=port)
+    shut = socket.socket()
+    shut.bind(("127.0.0.1", 0))  # ours, and nobody listens
+    through_the_door = make_conninfo(dsn, host="127.0.0.1", port=shut.getsockname()[1])
 
     async with open_database(through_the_door, patience=0.5, driver=driver) as db:
         with trio.move_on_after(2):
@@ -417,18 +441,12 @@ async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_
                 with pytest.raises(DatabaseUnavailable):
                     await db.run(backend)
                 await trio.sleep(0.5)
-        async with door(dsn, port):
-            with trio.fail_after(15):
-                while True:
-                    try:
-                        assert await db.run(backend) > 0
-                        break
-                    except DatabaseUnavailable:
-                        await trio.sleep(0.2)
+        async with door(dsn, shut):
+            await until_it_answers(db)
 
 
 async def listener_pid(dsn: str) -> int:
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE):
         while True:
             with plain(dsn) as conn:
                 found = conn.execute(LISTENING).fetchone()
@@ -439,7 +457,7 @@ async def listener_pid(dsn: str) -> int:
 
 
 async def heard_within(words: list[str], word: str, say: Callable[[], Awaitable[object]]) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE):
         while word not in words:
             await say()
             await trio.sleep(0.05)
@@ -476,20 +494,25 @@ async def test_notifications_are_heard_and_heard_again_after_the_listener_was_ki
 
 
 async def test_a_listener_that_is_cancelled_leaves_no_connection(small: Database, dsn: str) -> None:
-    with trio.move_on_after(0.3):
-        await small.listen("channel", lambda _: None)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(small.listen, "channel", lambda _: None)
+        await listener_pid(dsn)
+        nursery.cancel_scope.cancel()
 
     with plain(dsn) as conn:
-        await trio.sleep(0.2)  # the server notices the closed socket
-        assert conn.execute(LISTENING).fetchone() is None
+        await until(lambda: conn.execute(LISTENING).fetchone() is None)  # when the server notices the closed socket
 
 
 async def test_closing_does_not_wait_for_what_is_out(dsn: str, driver: DriverName) -> None:
-    async def work(conn: Conn) -> None:
-        await conn.execute("SELECT pg_sleep(3)")
+    begun = trio.Event()
 
-    with trio.fail_after(10):
+    async def work(conn: Conn) -> None:
+        await conn.execute("SET statement_timeout = 0")
+        begun.set()
+        await conn.execute("SELECT pg_sleep(600)")
+
+    with trio.fail_after(PATIENCE):
         async with open_database(dsn, driver=driver) as db, trio.open_nursery() as nursery:
             nursery.start_soon(db.run, work)
-            await trio.sleep(0.2)
+            await begun.wait()
             nursery.cancel_scope.cancel()

@@ -9,10 +9,9 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost
-from fe.store.queue import audit, circuits, dead_letters, diagnosis, outbox, pauses
+from fe.store.queue import audit, circuits, dead_letters, diagnosis, outbox, pauses, steps
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.queue.outbox import OutboxLane
@@ -245,7 +244,7 @@ async def test_a_replay_forgets_the_sends_before_it_and_counts_those_after_it_by
 
     async def ask() -> tuple[int, int]:
         work = await take(db, subject)
-        sends = (await db.run(submissions.reconcile_facts, work)).sends
+        sends = (await db.run(steps.reconcile_facts, work)).sends
         await db.run(bookings.resend, work, at=ACCEPTED_AT, after=timedelta(0), reason="the authority does not know it")
         return sends, (await outbox_row(db, subject))["attempt"]
 

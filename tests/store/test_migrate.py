@@ -154,9 +154,9 @@ BOOK = "ALTER TABLE schema_migrations RENAME TO applied_migrations;\nALTER TABLE
 MORE = "CREATE TABLE c (n int);"
 
 
-async def is_ready(dsn: str, oldest: int) -> None:
+async def is_ready(dsn: str) -> None:
     async with open_database(dsn) as db:
-        await db.run(readiness.check, module.migrations(), oldest=oldest)
+        await db.run(readiness.check, module.migrations())
 
 
 async def test_a_later_migration_that_suits_this_release_changes_nothing_for_it(
@@ -167,9 +167,9 @@ async def test_a_later_migration_that_suits_this_release_changes_nothing_for_it(
     migrate(empty)
     files(m0001_book=BOOK)
 
-    assert verify(empty) == []
+    verify(empty)
     assert migrate(empty) == []
-    await is_ready(empty, 1)
+    await is_ready(empty)
 
 
 async def test_a_later_migration_that_does_not_suit_it_is_refused(
@@ -184,20 +184,18 @@ async def test_a_later_migration_that_does_not_suit_it_is_refused(
         with pytest.raises(MigrationError, match="suits releases from migration 0002 on, and this one ends at 0001"):
             act(empty)
     with pytest.raises(MigrationError, match="run a newer release"):
-        await is_ready(empty, 1)
+        await is_ready(empty)
 
 
-async def test_a_release_runs_on_the_schema_of_the_one_before_where_it_says_so(empty: str, files: Write) -> None:
+async def test_a_release_needs_its_own_schema(empty: str, files: Write) -> None:
     files(m0001_book=BOOK, m0002_function=TWO)
     migrate(empty)
     files(m0001_book=BOOK, m0002_function=TWO, m0003_more=MORE)
 
-    assert verify(empty, oldest=2) == ["0003_more"]
-    await is_ready(empty, 2)
     with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
-        verify(empty, oldest=3)
+        verify(empty)
     with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
-        await is_ready(empty, 3)
+        await is_ready(empty)
 
 
 def test_all_of_ours_suit_the_release_before_which_finds_its_own_book_as_it_left_it(empty: str) -> None:
@@ -209,10 +207,6 @@ def test_all_of_ours_suit_the_release_before_which_finds_its_own_book_as_it_left
         old = conn.execute("SELECT number, digest FROM schema_migrations ORDER BY number").fetchall()
     assert book == [(file.number, min(file.number, module.RELEASE_BEFORE)) for file in files]
     assert old == [(file.number, file.digest) for file in files[:8]]
-
-
-def test_the_schema_that_is_enough_is_one_that_there_is() -> None:
-    assert module.RELEASE_BEFORE <= module.OLDEST_SCHEMA <= len(migrations())
 
 
 @pytest.mark.parametrize("names", [("m0002_a",), ("m0001_a", "m0003_b"), ("m0001_a", "m0001_b")])
@@ -234,7 +228,7 @@ async def test_what_is_missing_is_said_with_what_to_do(empty: str, files: Write)
         await db.run(readiness.check, module.migrations())
         files(m0001_tables=ONE, m0002_function=TWO, m0003_more="CREATE TABLE c (n int);")
         with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
-            await db.run(readiness.check, module.migrations(), oldest=3)
+            await db.run(readiness.check, module.migrations())
 
 
 def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told(dsn: str) -> None:

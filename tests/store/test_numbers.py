@@ -21,9 +21,10 @@ from fe.store.postgres import migrate as module
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.postgres.migrate import migrate, migrations
+from fe.store.queue import steps
 from fe.store.queue.outbox import Work
+from fe.store.queue.steps import SignedDocument
 from fe.store.sequences import Change, Sequence, Unchanged
-from fe.store.submissions import SignedDocument
 from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
@@ -263,8 +264,8 @@ async def test_the_signer_is_told_of_those_that_came_before_alone(db: Database) 
     first = await accepted(db, tenant)
     second = await accepted(db, tenant, ACCEPTED_AT + timedelta(seconds=1))
 
-    of_first = (await db.run(submissions.signing_input, await take(db, first))).holders
-    of_second = (await db.run(submissions.signing_input, await take(db, second))).holders
+    of_first = (await db.run(steps.signing_input, await take(db, first))).holders
+    of_second = (await db.run(steps.signing_input, await take(db, second))).holders
 
     assert of_first == ()
     assert [holder.submission_id for holder in of_second] == [first]

@@ -15,12 +15,14 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import steps
 from fe.store.queue.outbox import Work
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.factories import bookings
 from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
     ACCEPTED_AT,
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,
@@ -38,19 +40,6 @@ from tests.factories.tenants import (
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 ANSWER = {"status": "error", "error": "no"}
-DOCUMENT = SignedDocument(
-    CertificateId(UUID(int=7)),
-    SIGNED,
-    None,
-    Host.ECF,
-    EcfType.CREDIT_FISCAL,
-    "1",
-    "2",
-    "AbC1+/",
-    "https://qr",
-    None,
-    AT,
-)
 
 Write = Callable[[Conn, Work], Awaitable[object]]
 
@@ -333,7 +322,7 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
     assert (due["stage"], due["host"], due["attempt"], due["last_error"]) == ("send", "fc", 0, None)
     assert due["due_in"] <= 0
     assert await db.run(submissions.xml, work.tenant_id, work.subject) == ("signed", SIGNED)
-    outgoing_document = await db.run(submissions.outgoing_document, work)
+    outgoing_document = await db.run(steps.outgoing_document, work)
     assert (outgoing_document.content, outgoing_document.is_summary, outgoing_document.certificate_id) == (
         summary,
         True,

@@ -23,8 +23,8 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
-from fe.store.queue import diagnosis, outbox, tables
-from fe.store.queue.capacity import Room, Terms
+from fe.store.queue import diagnosis, outbox, steps, tables
+from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.submissions import NewSubmission
@@ -147,16 +147,15 @@ async def test_the_search_for_due_tenants_reads_a_few_rows_of_each_tenant(grown:
 
 async def test_a_claim_with_its_inputs_reads_a_few_rows_for_each_it_claims(grown: str) -> None:
     """Nine lanes, of which one has work. Signing also asks who else has the number, in the months that may have it."""
-    rooms = [
-        Room(OutboxLane(environment, host), TenantId(3), tables.ALWAYS, 40, 0)
+    capacities = [
+        LaneCapacity(OutboxLane(environment, host), TenantId(3), tables.ALWAYS, 40, 0)
         for environment in Environment
         for host in ("", "ecf", "fc")
     ]
     terms = Terms(LEASE, "plans", 40, 40, 64, 40, {})
 
     async def claim(conn: Conn) -> None:
-        claims = await claim_together(conn, Stage.SIGN, rooms, terms)
-        assert claims is not None
+        claims = await claim_together(conn, Stage.SIGN, capacities, terms)
         assert sum(len(of.works) for of in claims) == 40
 
     async with open_database(grown, role=WORKER) as db:
@@ -198,10 +197,9 @@ async def test_a_document_that_was_signed_is_claimed_with_its_input_by_key(stage
         claims = await claim_together(
             conn,
             stage,
-            [Room(OutboxLane(Environment.ECF, "fc"), TenantId(0), tables.ALWAYS, 9, 0)],
+            [LaneCapacity(OutboxLane(Environment.ECF, "fc"), TenantId(0), tables.ALWAYS, 9, 0)],
             Terms(LEASE, "plans", 9, 9, 64, 9, {}),
         )
-        assert claims is not None
         assert [len(of.works) for of in claims] == [5]
 
     async with open_database(grown) as db, open_database(grown, role=WORKER) as worker:
@@ -269,7 +267,7 @@ async def test_booking_a_verdict_reads_its_own_rows(grown: str) -> None:
 
 async def test_what_sending_and_asking_need_is_read_by_key(grown: str) -> None:
     async def ask(conn: Conn) -> None:
-        await submissions.reconcile_facts(conn, await some_work(conn))
+        await steps.reconcile_facts(conn, await some_work(conn))
 
     async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)
@@ -330,7 +328,7 @@ async def test_years_of_partitions_do_not_make_signing_read_all_of_a_tenants_mon
         conn.execute("SELECT ensure_month(%s - make_interval(months => n)) FROM generate_series(4, 26) AS n", (NOW,))
 
     async def ask(conn: Conn) -> None:
-        await submissions.signing_input(conn, await some_work(conn))
+        await steps.signing_input(conn, await some_work(conn))
 
     async with open_database(grown, role=WORKER) as db:
         scanned, fetched = await rows_read(db, ask)

@@ -40,7 +40,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 MATRIX = """
 | Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` |
 | --- | --- | --- | --- | --- | --- |
-| `acknowledgements` | S | | S | S | SI |
+| `acknowledgements` | S | S | S | S | SI |
 | `api_key_uses` | SIU | S | | S | |
 | `api_keys` | Su | | SIu | s | |
 | `applied_migrations` | S | S | S | S | S |
@@ -57,7 +57,7 @@ MATRIX = """
 | `operator_actions` | | | SI | S | |
 | `outbox` | sI | SUD | SI | S | |
 | `pauses` | | S | SID | S | |
-| `received` | S | | S | S | SI |
+| `received` | S | S | S | S | SI |
 | `received_approvals` | S | | S | S | SI |
 | `receivers` | | | SIUD | S | S |
 | `replay_items` | | | SIU | S | |
@@ -72,9 +72,19 @@ MATRIX = """
 | `submissions` | SI | SU | SU | S | s |
 | `tenants` | S | S | SI | S | |
 | `users` | S | S | SI | S | |
+| `webhook_attempts` | S | SID | S | S | |
+| `webhook_deliveries` | SIu | SIUD | SIu | S | I |
+| `webhook_endpoints` | SIU | Su | SIU | s | s |
+| `webhook_events` | SI | SID | SI | S | I |
+| `webhook_notices` | | SID | S | S | |
+| `webhook_recoveries` | SI | SIUD | SI | S | |
+| `webhook_secrets` | SIUD | SD | SIUD | s | |
 | `workers` | | SIUD | S | S | |
 | `write_probes` | I | | | | |
 """
+
+#: What having a delivery made again changes.
+RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "finished_at"}
 
 #: The columns behind the small letters.
 SOME_COLUMNS = {
@@ -93,16 +103,30 @@ SOME_COLUMNS = {
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
+    ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
+    ("webhook_endpoints", RECEPTION, "SELECT"): {
+        "tenant_id",
+        "endpoint_id",
+        "environment",
+        "enabled",
+        "events",
+        "disabled_at",
+        "removed_at",
+    },
+    ("webhook_deliveries", FRONT, "UPDATE"): RETRIED,
+    ("webhook_deliveries", OPERATOR, "UPDATE"): RETRIED,
 }
 #: Or those that are left out.
 ALL_BUT = {
     ("api_keys", READONLY, "SELECT"): {"secret_hash"},
     ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
+    ("webhook_endpoints", READONLY, "SELECT"): {"headers"},
+    ("webhook_secrets", READONLY, "SELECT"): {"secret"},
 }
 
 #: Who may call which function; those that book are the actors'.
 CALLERS = {
-    "uuid_floor": INSIDE,
+    "uuid_floor": ROLES,
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
@@ -115,6 +139,11 @@ CALLERS = {
     **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
     "is_rnc_of_another": (FRONT,),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
+    **dict.fromkeys(("webhook_id", "webhook_moment", "webhook_wanted"), (FRONT, WORKER, OPERATOR, RECEPTION)),
+    **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION)),
+    **dict.fromkeys(("tell_outcomes", "retry_webhook"), (FRONT, WORKER, OPERATOR)),
+    **dict.fromkeys(("tell_webhooks_once", "book_webhooks_batch", "note_endpoints", "recover_webhooks"), (WORKER,)),
+    "received_event_body": (WORKER, RECEPTION),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
 }
@@ -269,6 +298,9 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
         "receivers",
         "spent_seeds",
         "submissions",
+        "webhook_deliveries",
+        "webhook_endpoints",
+        "webhook_events",
     }
 
 

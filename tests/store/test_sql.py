@@ -30,7 +30,7 @@ ACROSS_TENANTS = {
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
     ("store/queue/replay_plans.py", "*"): "an operator's plan is over all tenants",
-    ("store/received.py", "_FORGET_SEEDS"): "seeds of any tenant are over by their age alone",
+    ("store/spent_seeds.py", "_FORGET"): "seeds of any tenant are over by their age alone",
     ("store/statistics.py", "*"): "gauges for operators, over small tables",
     ("store/certificates.py", "_ENCRYPTED_AFTER"): "a new key-encryption key is for what all tenants have encrypted",
     ("operations/doctor.py", "_CERTIFICATES"): "whoever looks a deployment over counts those of all tenants",

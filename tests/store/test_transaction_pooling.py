@@ -29,6 +29,7 @@ from fe.store.queue import outbox
 from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
+    DOCUMENT,
     LEASE,
     SIGNED,
     digest_of,
@@ -39,7 +40,6 @@ from tests.factories.tenants import (
     take,
 )
 from tests.store.race import plain
-from tests.store.test_outbox_bookings import DOCUMENT
 from tests.system.pooler import needs_pgbouncer, pgbouncer, pooler_version
 
 pytestmark = needs_pgbouncer

@@ -50,7 +50,7 @@ def demonstrating() -> Iterator[tuple["subprocess.Popen[str]", str]]:
         yield process, printed
     finally:
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def _folder(printed: str) -> str:
@@ -70,7 +70,7 @@ def _all_gone(folder: str, *, within: float) -> bool:
 
 def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     started = time.monotonic()
-    ended = subprocess.run([*_COMMAND, "--exit"], capture_output=True, text=True, env=environment(), timeout=110)
+    ended = subprocess.run([*_COMMAND, "--exit"], capture_output=True, text=True, env=environment(), timeout=300)
     seconds = time.monotonic() - started
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -99,17 +99,17 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         folder = _folder(printed)
         running = processes_of(folder)
         curl = printed.strip().splitlines()[-1].strip()
-        listed = subprocess.run(["sh", "-c", curl], capture_output=True, text=True, timeout=30)
+        listed = subprocess.run(["sh", "-c", curl], capture_output=True, text=True, timeout=300)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],
             capture_output=True,
             text=True,
             env=environment(),
-            timeout=30,
+            timeout=300,
         )
 
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=120)
 
     assert '"total":12' in listed.stdout
     assert "Comercial Río Ozama SRL" in used.stdout
@@ -124,7 +124,7 @@ def test_a_demonstration_that_is_killed_takes_everything_with_it() -> None:
     with demonstrating() as (process, printed):
         folder = _folder(printed)
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=120)
 
         gone = _all_gone(folder, within=30)
 
@@ -136,7 +136,7 @@ def test_a_part_that_does_not_start_ends_it_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         ended = subprocess.run(
-            [*_COMMAND, "--exit", "--port", str(port)], capture_output=True, text=True, env=environment(), timeout=110
+            [*_COMMAND, "--exit", "--port", str(port)], capture_output=True, text=True, env=environment(), timeout=300
         )
 
     assert ended.returncode == 1

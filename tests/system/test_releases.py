@@ -1,4 +1,4 @@
-"""The release before beside this one: real processes of both on one database, in either order, and back again.
+"""The release before beside this one: real processes of both on one database, and back again.
 
 The code of the release before is taken from the history of this repository, so a clone without it skips this.
 """
@@ -24,11 +24,12 @@ from psycopg.conninfo import make_conninfo
 from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
-from fe.store.postgres.migrate import OLDEST_SCHEMA, RELEASE_BEFORE, migrate
+from fe.store.postgres.migrate import RELEASE_BEFORE, migrate
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
 from tests.faults.postgres import free_port
 from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The last commit of the release before, whose newest migration is RELEASE_BEFORE.
@@ -136,7 +137,7 @@ class Installation:
 
     async def received(self) -> Counter[str]:
         """How often the authority was handed each number."""
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
             records = (await client.get(f"{self._authority.management}/journal")).json()["records"]
         return Counter(one["eNCF"] for one in records if one["kind"] == "document")
 
@@ -149,7 +150,7 @@ async def _drain(process: trio.Process) -> None:
 
 @asynccontextmanager
 async def logged_in(url: str, login: dict[str, str]) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=f"{url}{PREFIX}", timeout=30, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=f"{url}{PREFIX}", timeout=PATIENCE, trust_env=False) as client:
         answer = await client.post("/login", json=login)
         assert answer.status_code == 200, answer.text
         client.headers["Authorization"] = f"Bearer {answer.json()['accessToken']}"
@@ -172,7 +173,7 @@ async def verdict(client: httpx.AsyncClient, tax_log_id: str) -> Any:
 
 
 async def ready(url: str) -> int:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         return (await client.get(f"{url}/readyz")).status_code
 
 
@@ -217,25 +218,3 @@ async def test_migrated_first_both_releases_serve_and_finish_each_others_documen
         received = await here.received()
 
     assert received == {f"E31{number:010}": 1 for number in range(1, 24)}
-
-
-@pytest.mark.skipif(OLDEST_SCHEMA > RELEASE_BEFORE, reason="this release needs its own schema: migrate first")
-@pytest.mark.timeout(300)
-async def test_started_first_this_release_serves_on_the_schema_of_the_one_before(
-    before: Path, empty: str, tmp_path: Path
-) -> None:
-    async with installed(empty, tmp_path) as here:
-        await here.fe(before, "migrate")
-        login = await here.set_up(before)
-        async with here.running(THIS, "http") as new, here.running(THIS, "actors"):
-            assert await ready(new) == 200
-            async with logged_in(new, login) as client:
-                assert await verdict(client, await hand_in(client, 1)) == "Aceptado"
-                async with here.running(before, "http") as old, logged_in(old, login) as by_old:
-                    assert await verdict(client, await hand_in(by_old, 2)) == "Aceptado"
-                await trio.to_thread.run_sync(migrate, empty)
-                assert await ready(new) == 200
-                assert await verdict(client, await hand_in(client, 3)) == "Aceptado"
-        received = await here.received()
-
-    assert received == {f"E31{number:010}": 1 for number in range(1, 4)}

@@ -11,6 +11,7 @@ from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from tests.shared import SHARED, needs_shared
 from tests.system.stack import ISSUER, Stack, running_stack
+from tests.waiting import PATIENCE
 
 # Each test ends by cancelling a whole service in the middle of whatever it does: what libraries then leave to the
 # garbage collector is no fault of the road.
@@ -48,7 +49,7 @@ def consumer_invoice(number: int) -> dict[str, Any]:
 
 
 async def journal_of(stack: Stack) -> list[dict[str, Any]]:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         records: list[dict[str, Any]] = (await client.get(f"{stack.simulator.management}/journal")).json()["records"]
         return records
 
@@ -111,7 +112,7 @@ async def test_a_number_that_another_submission_has_is_not_sent_a_second_time(ds
 async def test_the_authoritys_refusal_reaches_the_client_with_its_words(dsn: str, tmp_path: Path) -> None:
     async with running_stack(dsn, tmp_path) as stack:
         granted = {"issuer": ISSUER["RNCEmisor"], "type": "E31", "from": 1, "to": 100}
-        async with httpx.AsyncClient(trust_env=False) as operator:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as operator:
             answer = await operator.post(f"{stack.simulator.management}/ranges", json=granted)
             assert answer.is_success, answer.text
         beyond = await stack.submit(invoice(101))

@@ -6,7 +6,7 @@ from datetime import datetime
 from cryptography import x509
 from lxml import etree
 
-from fe.authority.simulator.facts import Facts, read_facts, unverified_code
+from fe.authority.simulator.facts import DocumentFacts, read_facts, unverified_code
 from fe.authority.simulator.settings import CheckLevel
 from fe.ecf.document import NotADocument, read_xml
 from fe.ecf.parse import parse_xml
@@ -25,7 +25,7 @@ class Examined:
     """
 
     root: etree._Element
-    facts: Facts
+    facts: DocumentFacts
     certificate: x509.Certificate | None
     bad_signature: str | None
     schema_problems: tuple[Problem, ...]

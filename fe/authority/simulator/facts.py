@@ -11,7 +11,7 @@ from fe.ecf.signature import profile, security_code
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DocumentFacts:
     """The values that queries answer and rules compare, as the document writes them; None where it has none."""
 
     root: str
@@ -39,7 +39,7 @@ class Facts:
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Facts":
+    def from_record(cls, record: dict[str, Any]) -> "DocumentFacts":
         """The inverse of `to_record`."""
         return cls(**record)
 
@@ -48,7 +48,7 @@ class Facts:
 _LISTS = frozenset({"DetallesItems", "Subtotales", "DescuentosORecargos", "Paginacion", profile.SIGNATURE})
 
 
-def read_facts(root: etree._Element, code: str | None) -> Facts:
+def read_facts(root: etree._Element, code: str | None) -> DocumentFacts:
     """Read the facts of a document of any root; `code` is the security code of its own signature."""
 
     texts = _texts(root)
@@ -60,7 +60,7 @@ def read_facts(root: etree._Element, code: str | None) -> Facts:
     tag = str(root.tag)
     if tag == "ACECF":
         detail = "DetalleAprobacionComercial"
-        return Facts(
+        return DocumentFacts(
             tag,
             issuer=text(f"{detail}/RNCEmisor"),
             e_ncf=text(f"{detail}/eNCF"),
@@ -69,8 +69,8 @@ def read_facts(root: etree._Element, code: str | None) -> Facts:
             issued_on=text(f"{detail}/FechaEmision"),
         )
     if tag == "ANECF":
-        return Facts(tag, issuer=text("Encabezado/RncEmisor"))
-    return Facts(
+        return DocumentFacts(tag, issuer=text("Encabezado/RncEmisor"))
+    return DocumentFacts(
         tag,
         issuer=text("Encabezado/Emisor/RNCEmisor"),
         e_ncf=text("Encabezado/IdDoc/eNCF"),

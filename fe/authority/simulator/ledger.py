@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from fe.authority.estado import ESTADO_BY_CODE, Estado
-from fe.authority.simulator.facts import Facts
+from fe.authority.simulator.facts import DocumentFacts
 from fe.authority.simulator.operations import SimulatedOperation
 from fe.ecf.catalogue import EcfType, Environment
 
@@ -69,7 +69,7 @@ class Filed:
     track_id: str | None
     sha256: str
     received_at: datetime
-    facts: Facts
+    facts: DocumentFacts
     verdict: LedgerVerdict
     #: Until then it is `En Proceso`; None is for ever.
     decided_at: datetime | None
@@ -111,7 +111,7 @@ class Filed:
             record["trackId"],
             record["sha256"],
             datetime.fromisoformat(record["receivedAt"]),
-            Facts.from_record(record["document"]),
+            DocumentFacts.from_record(record["document"]),
             LedgerVerdict.from_record(record["verdict"]),
             _moment(record["decidedAt"]),
             _moment(record["hiddenUntil"]),

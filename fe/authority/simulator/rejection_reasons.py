@@ -8,7 +8,7 @@ from fe.authority.simulator.settings import Catalogue
 
 
 class RejectionReason(StrEnum):
-    """The causes, in the order of authority.md#checks."""
+    """The reasons, in the order of authority.md#checks."""
 
     STRUCTURE = "structure"
     SIGNATURE = "signature"

@@ -37,7 +37,7 @@ _SECONDS = 30.0
 _MOST_TIMES = 10
 
 
-class Sample(StrEnum):
+class SupplierSample(StrEnum):
     """What is sent, and what a receiver should say of it."""
 
     GOOD = "good"
@@ -50,11 +50,11 @@ class Sample(StrEnum):
     def expected(self) -> str:
         """`Estado`, and after a slash the reason."""
         return {
-            Sample.GOOD: "0",
-            Sample.BAD_FORMAT: "1/1",
-            Sample.BAD_SIGNATURE: "1/2",
-            Sample.OTHER_BUYER: "1/4",
-            Sample.CONSUMER: "1/1",
+            SupplierSample.GOOD: "0",
+            SupplierSample.BAD_FORMAT: "1/1",
+            SupplierSample.BAD_SIGNATURE: "1/2",
+            SupplierSample.OTHER_BUYER: "1/4",
+            SupplierSample.CONSUMER: "1/1",
         }[self]
 
 
@@ -77,7 +77,7 @@ class Supplier:
     def describe(self) -> dict[str, Any]:
         """Tell who it is, what it signs with, and what it can be told to send."""
         pem = self._credential.certificate.public_bytes(Encoding.PEM).decode()
-        return {"rnc": _ISSUER["RNCEmisor"], "pem": pem, "samples": {each: each.expected for each in Sample}}
+        return {"rnc": _ISSUER["RNCEmisor"], "pem": pem, "samples": {each: each.expected for each in SupplierSample}}
 
     async def send(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Send `sample` to the receiver `rnc` at `url` (its base), `times` times the same bytes; tell what came back.
@@ -85,27 +85,27 @@ class Supplier:
         `eNCF` chooses the number, else each order gets the next. Raises BadRecord.
         """
         url, rnc = order.get("url"), order.get("rnc")
-        sample, times, number = order.get("sample", Sample.GOOD), order.get("times", 1), order.get("eNCF")
+        sample, times, number = order.get("sample", SupplierSample.GOOD), order.get("times", 1), order.get("eNCF")
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise BadRecord("url: the base under which the receiver serves /fe/...")
         if not isinstance(rnc, str) or tax_id(rnc) is None:
             raise BadRecord("rnc: the receiver's tax id")
-        if sample not in list(Sample):
-            raise BadRecord(f"sample: one of {', '.join(Sample)}")
+        if sample not in list(SupplierSample):
+            raise BadRecord(f"sample: one of {', '.join(SupplierSample)}")
         if not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
             raise BadRecord(f"times: a whole number from 1 to {_MOST_TIMES}")
         if number is not None and (not isinstance(number, str) or e_ncf(number) is None):
             raise BadRecord("eNCF: a number such as E310000000001")
         self._sent += 1
-        kind = "32" if sample == Sample.CONSUMER else "31"
+        kind = "32" if sample == SupplierSample.CONSUMER else "31"
         number = number or f"E{kind}{self._sent:010}"
-        document = self._make(Sample(sample), rnc, number)
+        document = self._make(SupplierSample(sample), rnc, number)
         answers = await _send(url.rstrip("/"), document, number, Signer(self._credential), times)
         return {"eNCF": number, "document": b64encode(document).decode(), "answers": answers}
 
-    def _make(self, sample: Sample, rnc: str, number: str) -> bytes:
+    def _make(self, sample: SupplierSample, rnc: str, number: str) -> bytes:
         now = self._now()
-        buyer = _OTHER_BUYER if sample is Sample.OTHER_BUYER else rnc
+        buyer = _OTHER_BUYER if sample is SupplierSample.OTHER_BUYER else rnc
         line = {
             "IndicadorFacturacion": "1",
             "NombreItem": "Servicio",
@@ -123,10 +123,10 @@ class Supplier:
         }
         expiry = date(now.year + 1, 12, 31)
         root = build(autofill(read_payload(payload), issuer=_ISSUER, expiry=expiry, now=now))
-        if sample is Sample.BAD_FORMAT:
+        if sample is SupplierSample.BAD_FORMAT:
             root[0].append(root.makeelement("NoExiste"))
         signed = Signer(self._credential).sign(root).xml
-        return signed.replace(b">Servicio<", b">Otra cosa<") if sample is Sample.BAD_SIGNATURE else signed
+        return signed.replace(b">Servicio<", b">Otra cosa<") if sample is SupplierSample.BAD_SIGNATURE else signed
 
 
 async def _send(url: str, document: bytes, number: str, signer: Signer, times: int) -> list[dict[str, Any]]:

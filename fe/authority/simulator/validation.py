@@ -44,7 +44,7 @@ class ReceivedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Ground:
     """One reason not to accept a document without remarks; `text` where it depends on the document."""
 
     reason: RejectionReason
@@ -68,48 +68,48 @@ def validate(case: ReceivedDocument, catalogue: Catalogue) -> LedgerVerdict:
     return LedgerVerdict(Estado.ACCEPTED, ACCEPTED, number_used=True)
 
 
-def _structure(case: ReceivedDocument) -> list[Finding]:
+def _structure(case: ReceivedDocument) -> list[Ground]:
     due = Root.RFCE if case.operation is SimulatedOperation.SUMMARY_RECEPTION else Root.ECF
     if case.examined.facts.root != due:
-        return [Finding(RejectionReason.STRUCTURE, f"El elemento raíz debe ser {due}.")]
-    return [Finding(RejectionReason.STRUCTURE, _message_of(problem)) for problem in case.examined.schema_problems]
+        return [Ground(RejectionReason.STRUCTURE, f"El elemento raíz debe ser {due}.")]
+    return [Ground(RejectionReason.STRUCTURE, _message_of(problem)) for problem in case.examined.schema_problems]
 
 
-def _signature(case: ReceivedDocument) -> list[Finding]:
-    return [Finding(RejectionReason.SIGNATURE)] if case.examined.bad_signature is not None else []
+def _signature(case: ReceivedDocument) -> list[Ground]:
+    return [Ground(RejectionReason.SIGNATURE)] if case.examined.bad_signature is not None else []
 
 
-def _certificate(case: ReceivedDocument) -> list[Finding]:
+def _certificate(case: ReceivedDocument) -> list[Ground]:
     certificate = case.examined.certificate
     if certificate is None:
         return []
     return [
-        Finding(RejectionReason.CERTIFICATE, f"El certificado con que se firmó es inválido: {objection.message}.")
+        Ground(RejectionReason.CERTIFICATE, f"El certificado con que se firmó es inválido: {objection.message}.")
         for objection in check_certificate(certificate, roots=case.registry.trusted, at=case.now)
     ]
 
 
-def _delegation(case: ReceivedDocument) -> list[Finding]:
+def _delegation(case: ReceivedDocument) -> list[Ground]:
     certificate = case.examined.certificate
     if certificate is None or not case.registry.delegations:
         return []
     if case.issuer in case.registry.delegates(holder_id(certificate) or ""):
         return []
-    return [Finding(RejectionReason.NOT_DELEGATED, f"El certificado no está delegado para {case.issuer}.")]
+    return [Ground(RejectionReason.NOT_DELEGATED, f"El certificado no está delegado para {case.issuer}.")]
 
 
-def _issuer(case: ReceivedDocument) -> list[Finding]:
+def _issuer(case: ReceivedDocument) -> list[Ground]:
     if not case.registry.taxpayers:
         return []
     taxpayer = case.registry.taxpayers.get(case.issuer)
     if taxpayer is None:
-        return [Finding(RejectionReason.ISSUER_UNKNOWN)]
+        return [Ground(RejectionReason.ISSUER_UNKNOWN)]
     if not taxpayer.active:
-        return [Finding(RejectionReason.ISSUER_INACTIVE)]
-    return [] if taxpayer.electronic else [Finding(RejectionReason.NOT_ELECTRONIC)]
+        return [Ground(RejectionReason.ISSUER_INACTIVE)]
+    return [] if taxpayer.electronic else [Ground(RejectionReason.NOT_ELECTRONIC)]
 
 
-def _route(case: ReceivedDocument) -> list[Finding]:
+def _route(case: ReceivedDocument) -> list[Ground]:
     """A consumer invoice below the threshold belongs to summary reception, and from the threshold on to reception."""
     number, amount = case.number, case.examined.facts.amount
     if number is None or number.type is not EcfType.CONSUMER or amount is None:
@@ -120,42 +120,42 @@ def _route(case: ReceivedDocument) -> list[Finding]:
         return []
     where = "Recepción FC" if small else "Recepción"
     return [
-        Finding(RejectionReason.ROUTE, f"La factura de consumo debe enviarse al servicio {where} según su MontoTotal.")
+        Ground(RejectionReason.ROUTE, f"La factura de consumo debe enviarse al servicio {where} según su MontoTotal.")
     ]
 
 
-def _authorised(case: ReceivedDocument) -> list[Finding]:
+def _authorised(case: ReceivedDocument) -> list[Ground]:
     if any(problem.code == _EXPIRED for problem in case.examined.rule_problems):
-        return [Finding(RejectionReason.EXPIRED)]
+        return [Ground(RejectionReason.EXPIRED)]
     number = case.number
     if number is None or not case.registry.has_ranges(case.environment, case.issuer):
         return []
     granted = case.registry.range_of(case.environment, case.issuer, number.type, number.number)
     if granted is None:
-        return [Finding(RejectionReason.NOT_AUTHORISED)]
+        return [Ground(RejectionReason.NOT_AUTHORISED)]
     if granted.expires is None:
         return []
     if granted.expires < local(case.now).date():
-        return [Finding(RejectionReason.EXPIRED)]
+        return [Ground(RejectionReason.EXPIRED)]
     written = case.examined.facts.expires
     # Types 32 and 34 carry no date (authority.md#e-ncf).
     if written is not None and read_day(written) != granted.expires:
-        return [Finding(RejectionReason.EXPIRY_DIFFERS)]
+        return [Ground(RejectionReason.EXPIRY_DIFFERS)]
     return []
 
 
-def _duplicate(case: ReceivedDocument) -> list[Finding]:
+def _duplicate(case: ReceivedDocument) -> list[Ground]:
     number = case.number
     if number is None:
         return []
     if case.ledger.is_used(case.environment, case.issuer, str(number)):
-        return [Finding(RejectionReason.DUPLICATE)]
+        return [Ground(RejectionReason.DUPLICATE)]
     if case.ledger.is_void(case.environment, case.issuer, number.type, number.number):
-        return [Finding(RejectionReason.VOIDED)]
+        return [Ground(RejectionReason.VOIDED)]
     return []
 
 
-def _references(case: ReceivedDocument) -> list[Finding]:
+def _references(case: ReceivedDocument) -> list[Ground]:
     """What a note modifies must have been accepted, if it is electronic; paper NCF are not in the ledger."""
     number = case.number
     modified = e_ncf(case.examined.facts.modified or "")
@@ -164,12 +164,12 @@ def _references(case: ReceivedDocument) -> list[Finding]:
     known = case.ledger.of_number(case.environment, case.issuer, str(modified))
     if not known and not case.require_references:
         return []
-    return [] if any(filed.verdict.accepted for filed in known) else [Finding(RejectionReason.REFERENCE)]
+    return [] if any(filed.verdict.accepted for filed in known) else [Ground(RejectionReason.REFERENCE)]
 
 
-def _rules(case: ReceivedDocument) -> list[Finding]:
+def _rules(case: ReceivedDocument) -> list[Ground]:
     return [
-        Finding(
+        Ground(
             _REASONS.get(problem.code, RejectionReason.RULE),
             _message_of(problem),
             conditional=problem.severity is Severity.CONDITIONAL,
@@ -206,7 +206,7 @@ def _message_of(problem: Problem) -> str:
 
 
 #: The order is that of authority.md#checks.
-CHECKS: tuple[Callable[[ReceivedDocument], list[Finding]], ...] = (
+CHECKS: tuple[Callable[[ReceivedDocument], list[Ground]], ...] = (
     _structure,
     _signature,
     _certificate,

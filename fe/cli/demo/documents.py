@@ -37,7 +37,7 @@ _OWN_NUMBERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DemoReceipt:
     """One receipt to submit: what it shows, the file it lies in, and the number it brings, if it brings one."""
 
     title: str
@@ -59,29 +59,29 @@ def _own(ecf_type: int, nth: int) -> str:
     return f"E{ecf_type}{_OWN_NUMBERS * nth:010d}"
 
 
-FURNITURE = Sample("31, VAT included, global discounts", "31-furniture.json")
-COUNTER_SALE = Sample("32 under 250,000, sent as its summary", "32-counter-sale.json")
+FURNITURE = DemoReceipt("31, VAT included, global discounts", "31-furniture.json")
+COUNTER_SALE = DemoReceipt("32 under 250,000, sent as its summary", "32-counter-sale.json")
 
 #: Handed in together. Of the summaries (RFCE) the client keeps the whole invoice, signed, itself.
 SAMPLES = (
     FURNITURE,
-    Sample("31, VAT included, global discounts", "31-furniture.xml", _own(31, 1)),
-    Sample("31, beer with selective taxes", "31-beer.json", _own(31, 2)),
-    Sample("31, beer with selective taxes", "31-beer.xml", _own(31, 3)),
+    DemoReceipt("31, VAT included, global discounts", "31-furniture.xml", _own(31, 1)),
+    DemoReceipt("31, beer with selective taxes", "31-beer.json", _own(31, 2)),
+    DemoReceipt("31, beer with selective taxes", "31-beer.xml", _own(31, 3)),
     COUNTER_SALE,
-    Sample("32 under 250,000, sent as its summary", "32-counter-sale.xml", _own(32, 1)),
-    Sample("RFCE, a summary the client made", "rfce-counter-sale.json", _own(32, 2)),
-    Sample("RFCE, a summary the client made", "rfce-counter-sale.xml", _own(32, 3)),
-    Sample("41, purchase with withholdings", "41-advertising.json"),
-    Sample("41, purchase with withholdings", "41-advertising.xml", _own(41, 1)),
+    DemoReceipt("32 under 250,000, sent as its summary", "32-counter-sale.xml", _own(32, 1)),
+    DemoReceipt("RFCE, a summary the client made", "rfce-counter-sale.json", _own(32, 2)),
+    DemoReceipt("RFCE, a summary the client made", "rfce-counter-sale.xml", _own(32, 3)),
+    DemoReceipt("41, purchase with withholdings", "41-advertising.json"),
+    DemoReceipt("41, purchase with withholdings", "41-advertising.xml", _own(41, 1)),
 )
 
 #: Handed in once the receipt it corrects was accepted. As XML only: a text correction needs a line that is not
 #: billable (IndicadorFacturacion 0), and the structured form takes 1 to 4.
-CORRECTION = Sample("34, corrects the text of the first", "34-text-correction.xml", _own(34, 1))
+CORRECTION = DemoReceipt("34, corrects the text of the first", "34-text-correction.xml", _own(34, 1))
 
 #: A number beyond what the authority has granted: only the authority can know, so it is sent, and refused.
-BEYOND = Sample("31 with a number that was never granted", "31-furniture.xml", f"E31{GRANTED + 1:010d}")
+BEYOND = DemoReceipt("31 with a number that was never granted", "31-furniture.xml", f"E31{GRANTED + 1:010d}")
 
 
 def expiry_of(today: date) -> date:
@@ -89,7 +89,7 @@ def expiry_of(today: date) -> date:
     return date(today.year + 1, 12, 31)
 
 
-def body_of(sample: Sample, now: datetime, signer: Signer, *, modified: str = "") -> dict[str, Any]:
+def body_of(sample: DemoReceipt, now: datetime, signer: Signer, *, modified: str = "") -> dict[str, Any]:
     """Make the body of POST /invoices, but for the clientRequestId. `modified` is the number a note corrects."""
     today = local(now).date()
     values = {

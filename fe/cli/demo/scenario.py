@@ -11,7 +11,7 @@ import httpx
 import trio
 
 from fe.cli.demo.client import Client, DemoOutcome
-from fe.cli.demo.documents import BEYOND, CORRECTION, FURNITURE, ISSUER_RNC, SAMPLES, Sample, body_of
+from fe.cli.demo.documents import BEYOND, CORRECTION, FURNITURE, ISSUER_RNC, SAMPLES, DemoReceipt, body_of
 from fe.cli.demo.show import Count, Show, TableRow
 from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
@@ -130,7 +130,7 @@ class _Issuing:
         """Issue all samples, then the note that corrects the first, then the one that must be refused."""
         show = self.scenario.show
         show.heading("Receipts of every shape, as structured payloads and as XML")
-        outcomes: dict[Sample, DemoOutcome] = {}
+        outcomes: dict[DemoReceipt, DemoOutcome] = {}
         with show.counting("Handing them in, and asking until the verdict", len(SAMPLES)) as count:
             async with trio.open_nursery() as nursery:
                 for sample in SAMPLES:
@@ -151,11 +151,11 @@ class _Issuing:
         show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
         show.life(first, await self._events(first))
 
-    async def _one(self, sample: Sample, outcomes: dict[Sample, DemoOutcome], count: Count) -> None:
+    async def _one(self, sample: DemoReceipt, outcomes: dict[DemoReceipt, DemoOutcome], count: Count) -> None:
         outcomes[sample] = await self._issue(sample)
         count.one_more()
 
-    async def _issue(self, sample: Sample, *, modified: str = "") -> DemoOutcome:
+    async def _issue(self, sample: DemoReceipt, *, modified: str = "") -> DemoOutcome:
         body = await trio.to_thread.run_sync(
             partial(body_of, sample, system_clock(), Signer(self.credential), modified=modified)
         )
@@ -163,7 +163,7 @@ class _Issuing:
             {**body, "clientRequestId": f"demo {sample.file} {sample.e_ncf or ''}".strip()}, patience=_PATIENCE
         )
 
-    async def _look(self, sample: Sample, outcome: DemoOutcome) -> TableRow:
+    async def _look(self, sample: DemoReceipt, outcome: DemoOutcome) -> TableRow:
         """Check an outcome in every way there is; what is wrong joins the surprises."""
         record = outcome.record
         e_ncf = record.get("eNCF") or "-"
@@ -191,7 +191,7 @@ class _Issuing:
             as_expected=not wrong,
         )
 
-    def _check_signature(self, sample: Sample, raw: bytes, record: dict[str, object]) -> list[str]:
+    def _check_signature(self, sample: DemoReceipt, raw: bytes, record: dict[str, object]) -> list[str]:
         try:
             verified = verify(raw)
         except (BadSignature, MalformedXml) as bad:
@@ -204,7 +204,7 @@ class _Issuing:
             wrong.append(f"its security code is {of_invoice}, not {record['securityCode']}")
         return wrong
 
-    async def _compare_with_authority(self, sample: Sample, raw: bytes, e_ncf: str) -> list[str]:
+    async def _compare_with_authority(self, sample: DemoReceipt, raw: bytes, e_ncf: str) -> list[str]:
         """Ask the other side what arrived there."""
         url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
         async with httpx.AsyncClient(trust_env=False) as http:

@@ -1,4 +1,4 @@
-"""The format's code lists, but for units (`units`) and places (`places`), from the XSDs (authority.md#formats)."""
+"""The format's code lists, but for units (`units`) and places (`geography`), from the XSDs (authority.md#formats)."""
 
 from fe.ecf.schema.model import Code
 

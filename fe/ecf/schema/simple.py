@@ -238,7 +238,7 @@ SETTLEMENT = coded("settlement", codes.SETTLEMENTS, Base.INTEGER)
 TRANSPORT_WAY = coded("transport-way", codes.TRANSPORT_WAYS)
 CURRENCY = coded("currency", codes.CURRENCIES)
 ADDITIONAL_TAX = coded("additional-tax", codes.ADDITIONAL_TAXES)
-PLACE = coded("place", GEOGRAPHY)
+LOCALITY = coded("place", GEOGRAPHY)
 UNIT = coded("unit", UNITS, Base.INTEGER)
 #: As types 33 and 44 have it: the spelling counts, `07` is not a unit.
 UNIT_AS_SPELLED = coded("unit-as-spelled", UNITS)

@@ -1,1 +1,1 @@
-"""The room for strangers: what suppliers call, on a listener, limits and a database role of its own."""
+"""What suppliers, who are strangers, call, on a listener, limits and a database role of its own."""

@@ -6,6 +6,7 @@ and has ten seconds to arrive. CPU work has threads of its own.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import trio
@@ -21,17 +22,18 @@ from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
 from fe.http.reception.handlers import Suppliers, read_path
-from fe.http.reception.limits import Limits
+from fe.http.reception.limits import AddressLimits
 from fe.http.route_types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
+from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
 from fe.monitoring.metrics import Metrics
-from fe.receiving.judge import Trust
+from fe.receiving.assess import AckReason, Trust
 from fe.receiving.receive import Reception, Signers
-from fe.receiving.sessions import Sessions
-from fe.store import received
+from fe.receiving.sessions import SupplierSessions
+from fe.store import receivers
 from fe.store.postgres.db import Database
 
 #: Above what a document may be (fe/ecf/parse.py), with the form around it.
@@ -53,7 +55,7 @@ class ReceptionDeps:
     clock: Clock
     metrics: Metrics
     in_flight: int = 32
-    #: Documents judged or signed at once: CPU work that the rest of the process waits for.
+    #: Documents assessed or signed at once: CPU work that the rest of the process waits for.
     threads: int = 2
     #: Calls per second and address; 0: as many as they like.
     calls_per_second: float = 20.0
@@ -67,12 +69,17 @@ class ReceptionApi:
         self.metrics = deps.metrics
         self.admission = Admission(deps.in_flight, deps.metrics, of_one=deps.in_flight, shown=False)
         self._db = deps.db
-        self._limits = Limits(deps.calls_per_second, deps.in_flight)
+        self._limits = AddressLimits(deps.calls_per_second, deps.in_flight)
         self._trusted = deps.trusted_proxies
-        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads))
-        self._suppliers = Suppliers(reception, Sessions(deps.keys), deps.clock)
+        for environment, reason in product(Environment, AckReason):
+            deps.metrics.received.labels(environment, str(int(reason)))
+        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads), count=self._count)
+        self._suppliers = Suppliers(reception, SupplierSessions(deps.keys), deps.clock)
         nothing = Route("POST", "/", None, self._alive)
         self.fast_path = FastPath(_never, MAX_BODY_BYTES, nothing, nothing, enabled=False)
+
+    def _count(self, environment: Environment, reason: AckReason) -> None:
+        self.metrics.received.labels(environment, str(int(reason))).inc()
 
     async def answer(self, method: str, path: str, call: Call) -> ApiReply:
         """Answer a call: whatever goes wrong becomes an answer here."""
@@ -92,7 +99,7 @@ class ReceptionApi:
         return ApiReply(200, write_json({"status": "ok"}))
 
     async def _ready(self) -> ApiReply:
-        await self._db.run(received.receiver, Environment.ECF, _NOBODY)  # a database that is away becomes 503
+        await self._db.run(receivers.find, Environment.ECF, _NOBODY)  # a database that is away becomes 503
         return ApiReply(200, write_json({"status": "ready"}))
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -144,21 +151,10 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
             except RequestTimeout:
                 raise ApiError(408, f"the body did not arrive within {BODY_SECONDS} s", (_CLOSE,)) from None
 
-        return _respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
+        return respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
 
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app.add_url_rule("/", "root", view, methods=methods, strict_slashes=False)
     app.add_url_rule("/<path:path>", "any", view, methods=methods, strict_slashes=False)
-    app.register_error_handler(HTTPException, _refuse)
+    app.register_error_handler(HTTPException, refuse)
     return app
-
-
-async def _refuse(error: HTTPException) -> Response:
-    problem = describe(error)
-    return _respond(ApiReply(problem.status, problem.body, problem.headers))
-
-
-def _respond(reply: ApiReply) -> Response:
-    response = Response(reply.body, reply.status, content_type="application/json")
-    response.headers.update(reply.headers)
-    return response

@@ -17,18 +17,18 @@ from fe.ecf.parse import MalformedXml
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
 from fe.http.reception.multipart import BadForm, read_xml_part
-from fe.receiving.judge import ApprovalRefused, NothingToAnswer
+from fe.receiving.assess import ApprovalRefused, NothingToAnswer
 from fe.receiving.receive import CannotAcknowledge, Reception
-from fe.receiving.sessions import SeedRefused, Sessions, Token
-from fe.store import received
-from fe.store.received import Receiver
+from fe.receiving.sessions import SeedRefused, SupplierSessions, SupplierToken
+from fe.store import receivers, spent_seeds
+from fe.store.receivers import Receiver
 
 _log = structlog.get_logger(__name__)
 
 _XML = (("Content-Type", "application/xml; charset=utf-8"),)
 
 
-class Service(StrEnum):
+class ReceptionService(StrEnum):
     """What a receiver offers: the end of its paths, in lower case and without accents."""
 
     SEED = "fe/autenticacion/api/semilla"
@@ -39,31 +39,31 @@ class Service(StrEnum):
     @property
     def method(self) -> str:
         """The one method it is called with."""
-        return "GET" if self is Service.SEED else "POST"
+        return "GET" if self is ReceptionService.SEED else "POST"
 
 
-_PATH = re.compile(rf"/({'|'.join(Environment)})/([0-9]{{9}}|[0-9]{{11}})/({'|'.join(Service)})/?", re.ASCII)
+_PATH = re.compile(rf"/({'|'.join(Environment)})/([0-9]{{9}}|[0-9]{{11}})/({'|'.join(ReceptionService)})/?", re.ASCII)
 
 
-def read_path(path: str) -> tuple[Environment, str, Service] | None:
+def read_path(path: str) -> tuple[Environment, str, ReceptionService] | None:
     """Read `/{environment}/{rnc}/fe/...`, in any case, with accents or without; None for what is no such path."""
     plain = "".join(c for c in unicodedata.normalize("NFD", path.lower()) if not unicodedata.combining(c))
     found = _PATH.fullmatch(plain)
-    return None if found is None else (Environment(found[1]), found[2], Service(found[3]))
+    return None if found is None else (Environment(found[1]), found[2], ReceptionService(found[3]))
 
 
 class Suppliers:
     """The handlers. Whoever calls is a stranger: nothing is believed that is not signed or ours."""
 
-    def __init__(self, reception: Reception, sessions: Sessions, clock: Clock) -> None:
+    def __init__(self, reception: Reception, sessions: SupplierSessions, clock: Clock) -> None:
         self._reception = reception
         self._sessions = sessions
         self._clock = clock
-        self._answers: dict[Service, Callable[[Receiver, Call], Awaitable[ApiReply]]] = {
-            Service.SEED: self._seed,
-            Service.TOKEN: self._token,
-            Service.RECEPTION: self._receive,
-            Service.APPROVAL: self._approve,
+        self._answers: dict[ReceptionService, Callable[[Receiver, Call], Awaitable[ApiReply]]] = {
+            ReceptionService.SEED: self._seed,
+            ReceptionService.TOKEN: self._token,
+            ReceptionService.RECEPTION: self._receive,
+            ReceptionService.APPROVAL: self._approve,
         }
 
     async def answer(self, method: str, path: str, call: Call) -> ApiReply:
@@ -74,7 +74,7 @@ class Suppliers:
         environment, rnc, service = where
         if method != service.method:
             raise ApiError(405, "Method Not Allowed", (("Allow", service.method),))
-        receiver = await self._reception.db.run(received.receiver, environment, rnc)
+        receiver = await self._reception.db.run(receivers.find, environment, rnc)
         if receiver is None:
             raise ApiError(404, "nobody receives under this address")
         return await self._answers[service](receiver, call)
@@ -92,7 +92,7 @@ class Suppliers:
             raise ApiError(400, f"xml: {wrong}") from None
         except SeedRefused as refused:
             raise ApiError(400, str(refused)) from None
-        spend = received.spend_seed
+        spend = spent_seeds.spend
         if not await self._reception.db.run_for(receiver.tenant_id, spend, seed.spent, seed.expires):
             raise ApiError(400, "the seed was used before: ask for another one")
         return _token_reply(self._sessions.grant(audience, seed.holder, now), call.headers.get("accept", ""))
@@ -148,7 +148,7 @@ def _audience(receiver: Receiver) -> str:
     return f"{receiver.environment}/{receiver.rnc}"
 
 
-def _token_reply(token: Token, accept: str) -> ApiReply:
+def _token_reply(token: SupplierToken, accept: str) -> ApiReply:
     fields = {"token": token.text, "expira": _utc(token.expires), "expedido": _utc(token.issued)}
     if "xml" not in accept.lower() or "json" in accept.lower():
         return ApiReply(200, write_json(fields))

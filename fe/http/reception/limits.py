@@ -13,7 +13,7 @@ from fe.http.server.addresses import Address
 _SHARE = 4
 
 
-class Limits:
+class AddressLimits:
     """Counts by address. A client of IPv6 owns a whole /64, so that is what counts."""
 
     def __init__(self, per_second: float, in_flight: int) -> None:

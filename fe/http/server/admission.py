@@ -47,7 +47,7 @@ class Admission:
     @contextmanager
     def waiting(self, authorization: bytes) -> Iterator[None]:
         """Take a request that waits for a verdict out of both counts. Raises as `resting` does."""
-        with self._of_one.lent(authorization), self.resting():
+        with self._of_one.released(authorization), self.resting():
             yield
 
     @contextmanager

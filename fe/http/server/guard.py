@@ -126,7 +126,7 @@ class Guard:
             requests = self._metrics.http_requests.labels(route, method, str(status))
             seen = self._series[route, method, status] = (requests, self._metrics.http_seconds.labels(route))
         seen[0].inc()
-        seen[1].observe(seconds)
+        seen[1].observe(seconds, {"request_id": scope["state"]["request_id"]})
 
 
 class _Answer:

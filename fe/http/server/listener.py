@@ -163,7 +163,7 @@ class HttpServer:
     async def _handle(self, stream: trio.SocketStream) -> None:
         holder = self._holder(stream)
         status = 0
-        if holder is not None and not self._by_address.has_room(holder):
+        if holder is not None and not self._by_address.has_capacity(holder):
             status = 429
         elif len(self._open) >= self._max:
             status = 503
@@ -171,7 +171,7 @@ class HttpServer:
             await self._turn_away(stream, status)
             return
         if holder is not None:
-            self._by_address.take(holder)
+            self._by_address.acquire(holder)
         connection = HardenedConnection(
             self._guard, self._config, self._context, stream, self._on_fault, self._patience
         )
@@ -182,7 +182,7 @@ class HttpServer:
         finally:
             self._open.discard(connection)
             if holder is not None:
-                self._by_address.give_back(holder)
+                self._by_address.release(holder)
 
     def _holder(self, stream: trio.SocketStream) -> Hashable | None:
         """Whose connection it is; None for those of a trusted proxy, of a local socket, or of somebody who left."""

@@ -26,10 +26,6 @@ _ADVISORY_LOCK = 0x66652D6D6967
 #: beside each migration; one that cannot be made so has to wait for the release after.
 RELEASE_BEFORE = 8
 
-#: The oldest schema that this release's processes run on: that of the release before, so that they may be started
-#: before `fe migrate` as well as after it; or the newest migration that they cannot do without.
-OLDEST_SCHEMA = 13
-
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3
 
@@ -89,16 +85,10 @@ def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migr
     return [migration for migration in files if migration.number not in done]
 
 
-def lacking(applied: Sequence[Applied], files: Sequence[Migration], *, oldest: int | None = None) -> list[Migration]:
-    """See that this release runs on what was applied; tell what of its own may still be missing.
-
-    `oldest` is the schema that is enough; without it, all of `files` are needed. Raises MigrationError as `pending`
-    does, and when something is missing that is needed.
-    """
-    todo = pending(applied, files)
-    if any(migration.number <= (len(files) if oldest is None else oldest) for migration in todo):
+def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration]) -> None:
+    """See that this release runs on what was applied: by itself or a later one. Raises MigrationError."""
+    if todo := pending(applied, files):
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
-    return todo
 
 
 def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
@@ -164,32 +154,27 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(
-    dsn: str, *roles: str, oldest: int | None = None, connections: int = 0, no_others: bool = False
-) -> list[str]:
+def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False) -> None:
     """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
 
     With `no_others` the login may lead nowhere else: RESET ROLE is all it takes to have its rights.
     Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
-    line's. Returns the names of migrations that may still be missing: none, unless `oldest` says which schema is
-    enough. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable, with what
-    to do.
+    line's. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable, with what to
+    do.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
             require_session_pooling(conn, dsn)
             if connections:
                 require_free_connections(conn, connections)
-            missing: list[Migration] = []
             for role in roles or (None,):
                 with conn.transaction():
                     if role is not None:
                         _take(conn, role)
-                    missing = _see_that_it_fits(conn, oldest)
+                    _see_that_it_fits(conn)
                 apply_settings_once(conn, role)
             if no_others:
                 _require_no_others(conn, roles)
-            return [migration.name for migration in missing]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
 
@@ -243,12 +228,12 @@ def _require_no_others(conn: psycopg.Connection, roles: Sequence[str]) -> None:
         )
 
 
-def _see_that_it_fits(conn: psycopg.Connection, oldest: int | None) -> list[Migration]:
+def _see_that_it_fits(conn: psycopg.Connection) -> None:
     try:
         applied = applied_migrations.read_blocking(conn)
     except psycopg.errors.InsufficientPrivilege:
         raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
-    return lacking(applied, migrations(), oldest=oldest)
+    require_none_pending(applied, migrations())
 
 
 def _reason(error: psycopg.Error) -> str:

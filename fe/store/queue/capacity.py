@@ -11,8 +11,8 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A lane, and how many more of its rows there is room for."""
+class LaneCapacity:
+    """A lane, and how many more of its rows may be claimed."""
 
     lane: Any
     #: The tenant that was served last; the next one begins.
@@ -33,11 +33,11 @@ class Terms:
     holder: str
     #: Free slots of the stage, and how many rows may be claimed at most.
     slots: int
-    at_most: int
+    max_rows: int
     #: How many tenants one look takes in.
     scope: int
     #: How many rows a tenant may have in flight in one group of lanes, and how many it has: by tenant and group.
-    most: int
+    max_per_tenant: int
     busy: Mapping[tuple[TenantId, str], int]
 
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 
-from psycopg.errors import UndefinedFunction
-
 from fe.ecf.catalogue import EcfType, Root
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn
-from fe.store.queue.capacity import LaneClaim, Room, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.inputs import (
     Holder,
     OutgoingDocument,
@@ -32,8 +30,8 @@ _TO_TRACK = ", track_id, e_ncf, certificate_id, maybe_adopted"
 _FROM = """
       FROM claim_with_input(
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
-        %(rooms)s::int[], %(left_to_others)s::int[], %(slots)s, %(at_most)s, %(scope)s, %(most)s, %(busy)s::bigint[],
-        %(busy_in)s::text[], %(holder)s, %(lease)s)
+        %(free)s::int[], %(left_to_others)s::int[], %(slots)s, %(max_rows)s, %(scope)s, %(max_per_tenant)s,
+        %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
 
 #: By the stage: after the eleven columns of any claim those of its step's input.
@@ -46,40 +44,36 @@ _CLAIM: Mapping[Stage, LiteralString] = {
 
 
 async def claim_together(
-    conn: Conn, stage: str, rooms: Sequence[Room], terms: Terms
-) -> Sequence[LaneClaim[Work]] | None:
+    conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+) -> Sequence[LaneClaim[Work]]:
     """Lease due rows of all lanes, in their order, the tenants of each in turn by their weights; nothing where none is.
 
-    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py), which is what
-    happens where this answers None: the schema is that of the release before.
+    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py).
     """
     of = Stage(stage)
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
-    try:
-        cursor = await conn.execute(
-            _CLAIM[of],
-            {
-                "stage": of.value,
-                "environments": _array(room.lane.environment.value for room in rooms),
-                "hosts": _array(room.lane.host for room in rooms),
-                "afters": _array(room.after for room in rooms),
-                "floors": _array(room.floor for room in rooms),
-                "rooms": _array(room.free for room in rooms),
-                "left_to_others": _array(room.left_to_others for room in rooms),
-                "slots": terms.slots,
-                "at_most": terms.at_most,
-                "scope": terms.scope,
-                "most": terms.most,
-                "busy": _array(tenant_id for tenant_id, _ in busy),
-                "busy_in": _array(group for _, group in busy),
-                "holder": terms.holder,
-                "lease": terms.lease,
-            },
-            binary=True,
-        )
-    except UndefinedFunction:
-        return None
-    return _read(of, rooms, await cursor.fetchall())
+    cursor = await conn.execute(
+        _CLAIM[of],
+        {
+            "stage": of.value,
+            "environments": _array(each.lane.environment.value for each in lanes),
+            "hosts": _array(each.lane.host for each in lanes),
+            "afters": _array(each.after for each in lanes),
+            "floors": _array(each.floor for each in lanes),
+            "free": _array(each.free for each in lanes),
+            "left_to_others": _array(each.left_to_others for each in lanes),
+            "slots": terms.slots,
+            "max_rows": terms.max_rows,
+            "scope": terms.scope,
+            "max_per_tenant": terms.max_per_tenant,
+            "busy": _array(tenant_id for tenant_id, _ in busy),
+            "busy_in": _array(group for _, group in busy),
+            "holder": terms.holder,
+            "lease": terms.lease,
+        },
+        binary=True,
+    )
+    return _read(of, lanes, await cursor.fetchall())
 
 
 def _array(values: Iterable[str | int | datetime]) -> str:
@@ -88,7 +82,7 @@ def _array(values: Iterable[str | int | datetime]) -> str:
     return "{" + ",".join(written) + "}"
 
 
-def _read(stage: Stage, rooms: Sequence[Room], rows: Sequence[tuple[Any, ...]]) -> Sequence[LaneClaim[Work]]:
+def _read(stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any, ...]]) -> Sequence[LaneClaim[Work]]:
     said: dict[int, tuple[int, dict[TenantId, int], list[Work]]] = {}
     signatories: dict[TenantId, Signatory] = {}
     claimed: list[tuple[Any, ...]] = []
@@ -101,15 +95,17 @@ def _read(stage: Stage, rooms: Sequence[Room], rows: Sequence[tuple[Any, ...]]) 
             claimed.append(row)
     read = _READERS.get(stage)
     for row in claimed:
-        lane, (tenant_id, subject, attempt, epoch, deaths, waited, last_error) = row[0], row[4:11]
+        lane, (tenant_id, subject, attempt, epoch, crash_count, waited, last_error) = row[0], row[4:11]
         try:
             given = read(row[11:], signatories.get(tenant_id)) if read is not None else None
         except ValueError:
             given = None  # a code that nobody knows: its handler reads the same, and fails alone
         said[lane][2].append(
-            Work(stage, rooms[lane - 1].lane, tenant_id, subject, attempt, epoch, deaths, waited, last_error, given)
+            Work(
+                stage, lanes[lane - 1].lane, tenant_id, subject, attempt, epoch, crash_count, waited, last_error, given
+            )
         )
-    return [LaneClaim(rooms[lane - 1].lane, *said[lane]) for lane in sorted(said)]
+    return [LaneClaim(lanes[lane - 1].lane, *said[lane]) for lane in sorted(said)]
 
 
 def _signing(row: tuple[Any, ...], signatory: Signatory | None) -> StepInput | None:

@@ -20,6 +20,7 @@ from fe.store.postgres.migrate import migrations
 from fe.store.postgres.roles import FRONT
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, invoice_payload, structured
+from tests.waiting import PATIENCE
 
 CANARY = "canary7f3a9b"
 
@@ -209,7 +210,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
                     await conn.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS true'.encode())
 
                 await server.run(reopen)
-            with trio.fail_after(10):
+            with trio.fail_after(60):
                 while (again := await api.get("/ncf")).status_code != 200:  # noqa: ASYNC110  (only the front knows)
                     await trio.sleep(0.2)
         serving.cancel_scope.cancel()
@@ -228,7 +229,7 @@ async def test_not_ready_without_its_migrations(front: Running, db: Database) ->
         await conn.execute("DELETE FROM applied_migrations WHERE number = 1")
 
     await db.run(forget)
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
 
     assert answer.status_code == 503
@@ -237,7 +238,7 @@ async def test_not_ready_without_its_migrations(front: Running, db: Database) ->
 
 async def test_readiness_names_the_stages_in_trouble_and_the_front_goes_on_taking_documents_in(front: Running) -> None:
     url = f"http://127.0.0.1:{front.port}/readyz"
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         front.metrics.in_trouble("sign", True)
         during = await client.get(url)
         front.metrics.in_trouble("sign", False)
@@ -260,7 +261,7 @@ async def test_ready_beside_a_later_release_that_suits_this_one(
         )
 
     await db.run(apply_a_later_one)
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
 
     assert answer.status_code == code, answer.text

@@ -168,15 +168,6 @@ async def test_what_is_known_is_not_asked_again_and_what_is_refused_is(
     assert asked.asked == 4
 
 
-async def test_a_schema_that_cannot_tell_refuses_nobody(
-    api: httpx.AsyncClient, db: Database, another: TenantId
-) -> None:
-    await rows(db, "DROP FUNCTION is_rnc_of_another")
-
-    assert (await api.post("/invoices", json=under(ANOTHER))).status_code == 202
-    assert (await api.post("/invoices/validate", json=under(ANOTHER))).status_code == 200
-
-
 async def test_what_cannot_be_an_rnc_is_not_asked_about_and_never_sent(
     api: httpx.AsyncClient, front: Running, db: Database, key: Key, another: TenantId
 ) -> None:

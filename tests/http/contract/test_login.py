@@ -6,7 +6,7 @@ import httpx
 import pytest
 import trio
 
-from fe.accounts.keys import SCOPES, new_api_key, revoke_key
+from fe.accounts.keys import REVOKED_CHANNEL, SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
 from fe.http.auth import KEY_PATIENCE, KeyPatience
 from fe.http.route_types import Route
@@ -15,6 +15,7 @@ from fe.store import keys
 from fe.store.postgres.db import Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, make_key, make_tenant
+from tests.waiting import PATIENCE, until_listened_to
 
 _ANY = "00000000-0000-7000-8000-000000000000"
 
@@ -134,6 +135,7 @@ async def test_every_login_failure_looks_the_same(front: Running, db: Database, 
 @clause("Authentication", "`exp` not in the past")
 @clause("Limits", "| JWT lifetime")
 async def test_a_token_ends_after_one_hour_and_a_new_login_gives_another(front: Running, key: Key) -> None:
+    front.clock.stop()
     token = await front.token(key)
     async with front.client(token) as client:
         front.clock.ahead = timedelta(seconds=3598)
@@ -236,14 +238,15 @@ async def test_the_ncf_scopes_come_with_invoicing(
 @clause("Limits", "| Revocation propagation")
 @clause("API key (credential)", "A tenant may hold any number of active keys")
 async def test_a_revoked_key_stops_at_once_and_its_sibling_goes_on(
-    front: Running, db: Database, tenant: TenantId, key: Key
+    front_db: Database, nursery: trio.Nursery, start: Start, db: Database, tenant: TenantId, key: Key
 ) -> None:
+    front = await start(nursery, front_db, key_patience=KeyPatience(fresh=1e6))  # it asks when it is told, or never
+    await until_listened_to(db, REVOKED_CHANNEL)
     sibling = await make_key(db, tenant)
     async with front.client(await front.token(key)) as old, front.client(await front.token(sibling)) as new:
         assert (await old.get("/ncf")).status_code == 200
-        await trio.sleep(0.2)  # until the front listens
         await revoke_key(db, tenant, key.api_key_id, datetime.now(UTC))
-        with trio.fail_after(2):
+        with trio.fail_after(PATIENCE):
             while (answer := await old.get("/ncf")).status_code == 200:  # noqa: ASYNC110  (only the front knows)
                 await trio.sleep(0.02)
 
@@ -256,7 +259,7 @@ async def test_a_revoked_key_stops_at_once_and_its_sibling_goes_on(
 async def test_a_revocation_whose_notification_is_lost_works_when_the_cache_is_old(
     front_db: Database, nursery: trio.Nursery, start: Start, db: Database, tenant: TenantId, key: Key
 ) -> None:
-    patience = KeyPatience(fresh=0.3)
+    patience = KeyPatience(fresh=0.3)  # no time at which it must still be believed, only one at which it must not
     front = await start(nursery, front_db, key_patience=patience)
     async with front.client(await front.token(key)) as client:
         assert (await client.get("/ncf")).status_code == 200

@@ -27,16 +27,16 @@ from fe.store.throttle import AttemptLimits
 from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, PEPPER, Key, make_key
 
-ROUNDS = 2000
+ROUNDS = 1000
 #: The throttle's rows are forgotten so often, or they would grow, for some cases faster than for others.
 _FORGET = 100
 
 #: Seconds of difference that tell nobody anything: who may try a key five times a minute does not live to see so little
 #: through a network. A row of the database that is there to be read or not makes 25 µs, a round trip 300.
 BOUND = 15e-6
-#: How sure a verdict against us has to be. With three comparisons, one run in more than three hundred would be wrong
+#: How sure a verdict against us has to be. With three comparisons, one run in more than thirty thousand would be wrong
 #: by chance if the true difference were just the bound.
-_SURE = 0.999
+_SURE = 0.99999
 
 
 def call_of(body: dict[str, str]) -> Call:

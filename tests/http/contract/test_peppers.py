@@ -53,20 +53,6 @@ async def test_with_one_pepper_nothing_is_written(db: Database, front_db: Databa
     assert written == again
 
 
-async def test_on_the_schema_of_the_release_before_a_login_is_a_login(
-    db: Database, front_db: Database, nursery: trio.Nursery
-) -> None:
-    key = await make_key(db, await make_tenant(db))
-    before = (await kept(db, key))[0]
-
-    await db.run(lambda conn: conn.execute("ALTER TABLE api_keys DROP COLUMN pepper_id"))
-    front = await start_front(nursery, front_db, peppers={"2026": NEW, "": PEPPER})
-    await front.token(key)
-
-    now = await row(db, "SELECT secret_hash FROM api_keys WHERE api_key_id = %(id)s", id=key.api_key_id)
-    assert bytes(now["secret_hash"]) == before
-
-
 def test_a_secret_is_compared_under_every_pepper_whatever_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[bytes] = []
 

@@ -11,10 +11,10 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.store import received
+from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.received import Receiver
+from fe.store.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, rows
 from tests.http.clauses import clause
@@ -41,7 +41,7 @@ FIELDS = (
 async def reception(dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId) -> Any:
     """Where suppliers reach the tenant of these tests."""
     await make_certificate(db, tenant)
-    await db.run(received.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:
         yield await start_reception(nursery, db, reception_db, tenant=tenant)
 
@@ -222,19 +222,3 @@ async def test_what_the_buyer_said_is_shown_with_the_submission(
     assert (await reception.approve(approval("E310000000001", THEIRS, state=state))).status_code == 200
 
     assert (await api.get(f"/invoices/{subject}")).json() == before | shown
-
-
-async def test_on_the_schema_of_the_release_before_nothing_was_received(
-    api: httpx.AsyncClient, db: Database, tenant: TenantId
-) -> None:
-    """This release runs before its migrations, too."""
-    subject = await make_submission(db, tenant, environment=Environment.TESTECF)
-    await accept(db, subject)
-    for function in ("keep_received", "keep_approval"):
-        await rows(db, f"DROP FUNCTION {function}")
-    await rows(db, "DROP TABLE receivers, received, acknowledgements, received_approvals, spent_seeds")
-
-    assert (await api.get("/received")).json()["items"] == []
-    assert (await api.get(f"/received/{uuid4()}/xml")).json() == {"found": False}
-    assert (await api.get(f"/invoices/{subject}")).json()["status"] == "Aceptado"
-    await db.run(received.forget_spent_seeds)

@@ -10,7 +10,7 @@ from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import local
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.store.postgres.db import Database
-from fe.store.submissions import SignedDocument
+from fe.store.queue.steps import SignedDocument
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, LEASE, take
 from tests.http.clauses import clause

@@ -24,7 +24,8 @@ from fe.ecf.problems import Severity
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
-from fe.store.received import Approval, Facts
+from fe.store.buyer_approvals import Approval
+from fe.store.received import ReceivedFacts
 
 #: The types that are sent to a receiver at all.
 SENT_TO_RECEIVERS = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE, EcfType.SPECIAL_REGIME})
@@ -32,7 +33,7 @@ SENT_TO_RECEIVERS = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfTyp
 _NUMBER_OF_AN_ARECF = re.compile(r"[A-Za-z0-9]{13}|[A-Za-z0-9]{11}|[A-Za-z0-9]{9}")
 
 
-class Reason(IntEnum):
+class AckReason(IntEnum):
     """Why a document is not received: CodigoMotivoNoRecibido. 0 is ours and says that it is."""
 
     RECEIVED = 0
@@ -56,18 +57,18 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A document as far as it can be judged by itself. `why` is for our log, in fixed words.
+class Assessment:
+    """A document as far as it can be assessed by itself. `why` is for our log, in fixed words.
 
     With SPECIFICATION and SIGNATURE nobody vouches for what it says. With RECEIVED and NOT_OURS the signature is good
     and `facts` are there; whether the number was received before is still to be asked.
     """
 
     heading: Heading
-    reason: Reason
+    reason: AckReason
     why: str
     signer: str | None = None
-    facts: Facts | None = None
+    facts: ReceivedFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ class Trust:
     roots: Sequence[x509.Certificate]
 
 
-def judge(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Judged:
-    """Judge a document that was sent to the receiver with this tax id.
+def assess(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Assessment:
+    """Assess a document that was sent to the receiver with this tax id.
 
     Raises MalformedXml when it is no XML we read, and NothingToAnswer when it does not name issuer and number.
     """
@@ -86,17 +87,17 @@ def judge(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Judged:
     heading = _heading(root)
     objection = _structure(root, heading)
     if objection is not None:
-        return Judged(heading, Reason.SPECIFICATION, objection)
+        return Assessment(heading, AckReason.SPECIFICATION, objection)
     verified = _verified(raw, trust, root.findtext("FechaHoraFirma"), now)
     if isinstance(verified, str):
-        return Judged(heading, Reason.SIGNATURE, verified)
+        return Assessment(heading, AckReason.SIGNATURE, verified)
     signer = holder_id(verified.certificate)
     facts = _facts(verified.root)
     if facts is None:
-        return Judged(heading, Reason.SPECIFICATION, "a date or an amount cannot be read", signer)
+        return Assessment(heading, AckReason.SPECIFICATION, "a date or an amount cannot be read", signer)
     if heading.buyer_rnc != rnc:
-        return Judged(heading, Reason.NOT_OURS, "the buyer is somebody else", signer, facts)
-    return Judged(heading, Reason.RECEIVED, "", signer, facts)
+        return Assessment(heading, AckReason.NOT_OURS, "the buyer is somebody else", signer, facts)
+    return Assessment(heading, AckReason.RECEIVED, "", signer, facts)
 
 
 def _heading(root: etree._Element) -> Heading:
@@ -139,7 +140,7 @@ def _verified(raw: bytes, trust: Trust, signed_at: str | None, now: datetime) ->
     return objections[0].message if objections else verified
 
 
-def _facts(root: etree._Element) -> Facts | None:
+def _facts(root: etree._Element) -> ReceivedFacts | None:
     issued_on = read_day(_text(root, "Encabezado/Emisor/FechaEmision"))
     try:
         total = Decimal(_text(root, "Encabezado/Totales/MontoTotal")).quantize(Decimal("0.01"))
@@ -147,7 +148,7 @@ def _facts(root: etree._Element) -> Facts | None:
         return None
     if issued_on is None:
         return None
-    return Facts(
+    return ReceivedFacts(
         ecf_type=_text(root, "Encabezado/IdDoc/TipoeCF"),
         issuer_name=_text(root, "Encabezado/Emisor/RazonSocialEmisor"),
         buyer_rnc=_text(root, "Encabezado/Comprador/RNCComprador"),
@@ -164,7 +165,7 @@ class ApprovalRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedApproval:
+class ApprovalAssessment:
     """A buyer's word, signed by a certificate that is trusted, on a number of the receiver's."""
 
     e_ncf: str
@@ -176,8 +177,8 @@ class JudgedApproval:
 _DETAIL = "DetalleAprobacionComercial"
 
 
-def judge_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> JudgedApproval:
-    """Judge an ACECF that was sent to the issuer with this tax id.
+def assess_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> ApprovalAssessment:
+    """Assess an ACECF that was sent to the issuer with this tax id.
 
     Raises MalformedXml, or ApprovalRefused. An amount without decimals passes: the authority's own simulator writes it
     so, which its schema refuses.
@@ -196,7 +197,7 @@ def judge_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Judg
         raise ApprovalRefused("RNCEmisor is somebody else's")
     approved = text["Estado"] == "1"
     reason = _text(verified.root, f"{_DETAIL}/DetalleMotivoRechazo") or None
-    return JudgedApproval(
+    return ApprovalAssessment(
         text["eNCF"], text["RNCComprador"], Approval(approved, reason), holder_id(verified.certificate)
     )
 

@@ -1,116 +1,36 @@
 """Settings: read from the environment here alone. Every one is `FE_` and its name; docs/configuration.md lists them."""
 
 import difflib
-import ipaddress
 import os
 import re
 import secrets
-import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from fe.config.addresses import Networks, host_of, is_literal, is_loopback
+from fe.config.errors import ConfigError
+from fe.config.keys import (
+    KeyEncryptionKeys,
+    NamedKeys,
+    Peppers,
+    key_encryption_keys,
+    named_keys,
+    read_key_file,
+    require,
+    require_different,
+)
 from fe.ecf.catalogue import Service
-
-
-class ConfigError(Exception):
-    """A setting is missing or wrong; the message names it and says what it should be."""
-
-
-Network = IPv4Network | IPv6Network
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
 _OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_TEST_POSTGRES")
 
-#: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
-_WIDEST = {4: 8, 6: 7}
-
-#: The real authority: whatever is served below it.
-_REAL_AUTHORITY = "dgii.gov.do"
-
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
-
-
-def _key(value: str, longest: int) -> bytes:
-    """Read a key of 32 to `longest` random bytes. Raises ValueError saying what it should be, never what it is."""
-    try:
-        key = bytes.fromhex(value)
-    except ValueError:
-        key = b""
-    if len(key) < 32:
-        raise ValueError("should be at least 64 hexadecimal characters (32 random bytes)")
-    if len(key) > longest:
-        # What counted of a longer one so far: AES took the first 32 bytes, HMAC the hash of it all.
-        instead = (
-            "the first 64 of them are what was used so far" if longest == 32 else "the SHA-256 of it does the same"
-        )
-        raise ValueError(f"should be at most {2 * longest} hexadecimal characters: {instead}")
-    if len(set(key)) == 1:
-        raise ValueError("is one byte over and over: make it with `openssl rand -hex 32`")
-    return key
-
-
-def _named(value: SecretStr, longest: int) -> SecretStr:
-    keys: dict[str, bytes] = {}
-    for entry in value.get_secret_value().split(","):
-        name, _, key = entry.strip().partition(":")
-        if not name or not key:
-            raise ValueError("should be `id:hex[,id:hex]`, the first being the one in use")
-        if name in keys:
-            raise ValueError("should have each id once")
-        read = _key(key, longest)
-        if read in keys.values():
-            raise ValueError("should have each key once: two ids have the same")
-        keys[name] = read
-    return value
-
-
-def _peppers(value: SecretStr) -> SecretStr:
-    """Like named keys, but one may have no id: the only one there was before there were ids."""
-    text = value.get_secret_value()
-    entries = [entry if ":" in entry else f"-:{entry.strip()}" for entry in text.split(",")]
-    _named(SecretStr(",".join(entries)), 64)
-    return value
-
-
-def _named_keys(value: SecretStr) -> SecretStr:
-    return _named(value, 64)
-
-
-def _key_encryption_keys(value: SecretStr) -> SecretStr:
-    return _named(value, 32)
-
-
-def read_networks(text: str) -> tuple[Network, ...]:
-    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ValueError naming the one that cannot be."""
-    networks = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        try:
-            network = ipaddress.ip_network(part, strict=False)
-        except ValueError:
-            raise ValueError(f"{part!r} is not a network such as 10.0.0.0/8") from None
-        if network.prefixlen < _WIDEST[network.version]:
-            raise ValueError(
-                f"{part!r} is wider than any private network: whoever is in it may claim to be any address"
-            )
-        networks.append(network)
-    return tuple(networks)
-
-
-def _networks(text: str) -> str:
-    read_networks(text)
-    return text
-
-
-Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
-NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]
-KeyEncryptionKeys = Annotated[SecretStr, AfterValidator(_key_encryption_keys)]
 
 
 class Settings(BaseSettings):
@@ -138,9 +58,7 @@ class Settings(BaseSettings):
 
     http_bind: str = Field("127.0.0.1:8080", description="address and port of the public listener")
     metrics_bind: str = Field("127.0.0.1:9464", description="address and first port of /metrics; one port per process")
-    trusted_proxies: Annotated[str, AfterValidator(_networks)] = Field(
-        "", description="comma-separated networks whose X-Forwarded-For is believed"
-    )
+    trusted_proxies: Networks = Field("", description="comma-separated networks whose X-Forwarded-For is believed")
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
@@ -176,7 +94,7 @@ class Settings(BaseSettings):
     )
     reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
     reception_threads: int = Field(
-        2, ge=1, description="suppliers' documents judged or acknowledged at once per process"
+        2, ge=1, description="suppliers' documents checked or acknowledged at once per process"
     )
     reception_calls_per_second: float = Field(
         20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"
@@ -221,13 +139,20 @@ class Settings(BaseSettings):
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
-    grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in hand")
+    grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in flight")
     failpoint: str = Field(
         "", description="for the fault suite only: `name:n`, die at the n-th arrival there; `name:n:stop`, stand still"
     )
     time_scale: float = Field(1.0, gt=0, le=1, description="for the fault suite only: shortens all schedules")
     clock_offset: float = Field(0.0, description="for the fault suite only: seconds our clock is wrong")
     log_level: str = Field("info", description="debug, info, warning or error")
+    submission_log: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="share of submissions whose way is in the log, from acceptance to verdict: 0 none, 1 all; the same "
+        "submissions in every process, and what goes wrong is told of all",
+    )
     access_log: float = Field(
         0.0,
         ge=0,
@@ -268,14 +193,14 @@ class Settings(BaseSettings):
         if self.kek_file is not None:
             try:
                 text = read_key_file(self.kek_file)
-                _key_encryption_keys(SecretStr(text))
+                key_encryption_keys(SecretStr(text))
             except (OSError, ValueError) as error:
                 raise ConfigError(f"FE_KEK_FILE {self.kek_file}: {error}") from error
-            _require_different({"FE_KEK_FILE": named_keys(text), **self._secrets()})
+            require_different({"FE_KEK_FILE": named_keys(text), **self.secrets()})
             return named_keys(text)
         return named_keys(require(self.kek, "FE_KEK (or FE_KEK_FILE)"))
 
-    def _secrets(self) -> dict[str, dict[str, bytes]]:
+    def secrets(self) -> dict[str, dict[str, bytes]]:
         """The secrets that are set and have to differ, by the variable and their ids."""
         found: dict[str, dict[str, bytes]] = {}
         if self.kek is not None and self.kek_file is None:
@@ -292,40 +217,6 @@ class Settings(BaseSettings):
         return named_keys(",".join(entry if ":" in entry else f":{entry.strip()}" for entry in entries))
 
 
-def read_key_file(path: Path) -> str:
-    """Read a file that holds keys. Raises ValueError when others may read it or a group change it, OSError."""
-    with path.open(encoding="ascii") as file:
-        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & (stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP):
-            raise ValueError(
-                f"others may read or change it (mode {mode:04o}): chmod 600, or 640 for a group of its own"
-            )
-        return file.read().strip()
-
-
-def _require_different(secrets_by_name: Mapping[str, Mapping[str, bytes]]) -> None:
-    """See that no key serves two purposes. Raises ConfigError naming both."""
-    seen: dict[bytes, str] = {}
-    for name, keys in secrets_by_name.items():
-        for key in keys.values():
-            other = seen.setdefault(key[:32], name)
-            if other != name:
-                raise ConfigError(f"{other} and {name} have the same key: each needs one of its own")
-
-
-def named_keys(text: str) -> dict[str, bytes]:
-    """Read `id:hex[,id:hex]`, in its order."""
-    pairs = (entry.strip().partition(":") for entry in text.split(","))
-    return {name: bytes.fromhex(key) for name, _, key in pairs}
-
-
-def require(secret: SecretStr | None, name: str) -> str:
-    """Give out a secret that this process cannot do without."""
-    if secret is None:
-        raise ConfigError(f"{name} is not set (FE_DEVELOPMENT=1 makes one up and keeps it in FE_DATA_DIR)")
-    return secret.get_secret_value()
-
-
 def load_settings(**overrides: Any) -> Settings:
     """Read the environment, and see that it holds together: what is dangerous is refused before anything is started.
 
@@ -337,7 +228,7 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
-    _require_different(settings._secrets())
+    require_different(settings.secrets())
     if wrong := [*_only_in_development(settings), *_authority_problems(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
@@ -386,37 +277,9 @@ def _authority_problems(settings: Settings) -> list[str]:
             problems.append(
                 f"{name} should begin with https://: the session's token and receipts would go in the clear"
             )
-        elif _is_literal(host):
+        elif is_literal(host):
             problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
     return problems
-
-
-def host_of(url: str) -> str | None:
-    """The host of a URL; None where there is none."""
-    try:
-        parts = urlsplit(url)
-        return parts.hostname if parts.scheme in ("http", "https") else None
-    except ValueError:
-        return None
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, by its name or address alone."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") == "localhost"
-
-
-def is_real_authority(host: str) -> bool:
-    """Tell whether a host is the tax authority's own."""
-    return f".{host.lower().rstrip('.')}".endswith(f".{_REAL_AUTHORITY}")
-
-
-def _is_literal(host: str) -> bool:
-    """Tell whether a host is an address, in any of the forms that a resolver takes for one (127.1, 0x7f000001)."""
-    last = host.rstrip(".").rsplit(".", 1)[-1]
-    return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:

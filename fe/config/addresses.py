@@ -1,0 +1,70 @@
+"""Networks and hosts among the settings, told by their names alone."""
+
+import ipaddress
+import re
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
+
+Network = IPv4Network | IPv6Network
+
+#: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
+_WIDEST = {4: 8, 6: 7}
+
+#: The real authority: whatever is served below it.
+_REAL_AUTHORITY = "dgii.gov.do"
+
+
+def read_networks(text: str) -> tuple[Network, ...]:
+    """Read the comma-separated networks of FE_TRUSTED_PROXIES. Raises ValueError naming the one that cannot be."""
+    networks = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            network = ipaddress.ip_network(part, strict=False)
+        except ValueError:
+            raise ValueError(f"{part!r} is not a network such as 10.0.0.0/8") from None
+        if network.prefixlen < _WIDEST[network.version]:
+            raise ValueError(
+                f"{part!r} is wider than any private network: whoever is in it may claim to be any address"
+            )
+        networks.append(network)
+    return tuple(networks)
+
+
+def _networks(text: str) -> str:
+    read_networks(text)
+    return text
+
+
+#: Comma-separated networks.
+Networks = Annotated[str, AfterValidator(_networks)]
+
+
+def host_of(url: str) -> str | None:
+    """The host of a URL; None where there is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine, by its name or address alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"
+
+
+def is_real_authority(host: str) -> bool:
+    """Tell whether a host is the tax authority's own."""
+    return f".{host.lower().rstrip('.')}".endswith(f".{_REAL_AUTHORITY}")
+
+
+def is_literal(host: str) -> bool:
+    """Tell whether a host is an address, in any of the forms that a resolver takes for one (127.1, 0x7f000001)."""
+    last = host.rstrip(".").rsplit(".", 1)[-1]
+    return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))

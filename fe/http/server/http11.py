@@ -1,0 +1,215 @@
+"""HTTP/1.1 on one connection: what has arrived becomes requests, and answers become one write.
+
+Hypercorn's protocol is kept where it is sound; why it is replaced where it is not, connection.py says.
+"""
+
+from itertools import count
+from typing import Any, cast
+from urllib.parse import unquote
+
+import h11
+import trio
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.events import Body, EndBody
+from hypercorn.protocol.events import Request as RequestEvent
+from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.typing import AppWrapper
+
+from fe.http.server.guard import Guard
+from fe.http.server.plain_errors import RawHeaders, plain_error
+from fe.http.server.private_names import require_private_names
+from fe.http.server.whole_requests import WholeRequest, read_whole
+
+#: An answer is collected up to this size before it is written.
+COLLECT_BYTES = 64 * 1024
+
+#: After so many parts of a request that arrived together somebody else gets a turn.
+_EVENTS_AT_ONCE = 16
+
+#: What h11 says of its buffer when no byte of a request has come before.
+_NOTHING_BEFORE = (b"", False)
+
+require_private_names(
+    H11Protocol,
+    "handle",
+    "_handle_events",
+    "_maybe_recycle",
+    "_create_stream",
+    "_send_error_response",
+    "_send_h11_event",
+)
+
+
+class Http11(H11Protocol):
+    """HTTP/1.1 and nothing else."""
+
+    def __init__(self, guard: Guard, *args: Any) -> None:
+        super().__init__(cast(AppWrapper, guard), *args)  # called with http scopes only
+        self._guard = guard
+        self._collected = bytearray()
+
+    async def handle(self, event: Event) -> None:
+        """Take what has arrived: a whole plain request past h11, everything else through it."""
+        if (
+            isinstance(event, RawData)
+            and self.connection.our_state is h11.IDLE
+            and self.connection.trailing_data == _NOTHING_BEFORE
+            and (whole := read_whole(event.data)) is not None
+            and await self._answer_plain(whole)
+        ):
+            return
+        await super().handle(event)
+
+    async def _answer_plain(self, request: WholeRequest) -> bool:
+        """Answer a request that is known, as `_try_fast_path` does, in one write. False: it has not been touched."""
+        scope = self._scope(request.method, request.target, b"1.1", request.headers)
+        matched = self._guard.match(scope)
+        if matched is None or len(request.body) > self._guard.max_body_bytes:
+            return False
+        await self.send(Updated(idle=False))
+        whole = await self._guard.answer_whole(matched, scope, request.body)
+        lines = [
+            b"HTTP/1.1 %d \r\n" % whole.status,
+            *(b"%b: %b\r\n" % header for header in (*whole.headers, *self.config.response_headers("h11"))),
+            b"\r\n",
+            whole.body,
+        ]
+        await self.send(RawData(data=b"".join(lines)))
+        self.keep_alive_requests += 1
+        if (
+            self.context.terminated.is_set()
+            or self.keep_alive_requests >= self.config.keep_alive_max_requests
+            or any(name == b"connection" for name, _ in whole.headers)  # which only ever says close
+        ):
+            await self.send(Closed())
+        else:
+            await self.send(Updated(idle=True))
+        return True
+
+    def _scope(self, method: bytes, target: bytes, version: bytes, headers: RawHeaders) -> Any:
+        """What the guard is given of a request."""
+        path, _, query = target.partition(b"?")
+        return {
+            "type": "http",
+            "http_version": version.decode(),
+            "method": method.decode("ascii").upper(),
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query,
+            "headers": headers,
+            "client": self.client,
+            "state": {},
+        }
+
+    async def _handle_events(self) -> None:
+        """Go on as far as the bytes that have arrived allow."""
+        for taken in count(1):
+            if taken % _EVENTS_AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()  # a body in chunks of one byte has tens of thousands of them
+            if self.connection.they_are_waiting_for_100_continue:
+                await self._send_h11_event(h11.InformationalResponse(status_code=100, headers=[]))
+            event = await self._next_event()
+            if isinstance(event, h11.Request):
+                await self.send(Updated(idle=False))
+                if not await self._try_fast_path(event):
+                    await self._create_stream(event)
+            elif event is h11.PAUSED:
+                await self.can_read.clear()
+                await self.can_read.wait()
+            elif isinstance(event, h11.ConnectionClosed) or event is h11.NEED_DATA or self.stream is None:
+                break
+            elif isinstance(event, h11.Data):
+                await self.stream.handle(Body(stream_id=STREAM_ID, data=bytes(event.data)))
+            elif isinstance(event, h11.EndOfMessage):
+                await self.stream.handle(EndBody(stream_id=STREAM_ID))
+
+    async def _next_event(self) -> Any:
+        """The next event; NEED_DATA when what was sent is not HTTP, and then the connection ends."""
+        try:
+            return self.connection.next_event()
+        except h11.RemoteProtocolError as error:
+            if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+                await self._send_error_response(error.error_status_hint)
+            await self.send(Closed())
+            return h11.NEED_DATA
+
+    async def _try_fast_path(self, request: h11.Request) -> bool:
+        """Answer a request that is known, and here already to its end. False: it has not been touched.
+
+        What turns out not to be here yet goes through Quart, with what has arrived of it.
+        """
+        scope = self._scope(request.method, request.target, request.http_version, list(request.headers))
+        matched = self._guard.match(scope)
+        if matched is None:
+            return False
+        parts: list[bytes] = []
+        size = 0
+        while (event := await self._next_event()).__class__ is h11.Data:
+            parts.append(bytes(event.data))
+            size += len(event.data)
+            if len(parts) % _EVENTS_AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()
+            if size > self._guard.max_body_bytes:
+                break
+        if not isinstance(event, h11.EndOfMessage):
+            if self.connection.their_state is not h11.ERROR:
+                await self._create_stream(request)
+                for part in parts:
+                    if self.stream is None:  # answered without the body, a refusal: nobody wants the rest of it
+                        break
+                    await self.stream.handle(Body(stream_id=STREAM_ID, data=part))
+            return True
+        whole = await self._guard.answer_whole(matched, scope, b"".join(parts))
+        headers = [*whole.headers, *self.config.response_headers("h11")]
+        await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
+        await self._send_h11_event(h11.Data(data=whole.body))
+        await self._send_h11_event(h11.EndOfMessage())
+        self.keep_alive_requests += 1
+        await self._maybe_recycle()
+        return True
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        self.stream = HTTPStream(
+            self.app,
+            self.config,
+            self.context,
+            self.task_group,
+            self.ssl,
+            self.client,
+            self.server,
+            self.stream_send,
+            STREAM_ID,
+        )
+        await self.stream.handle(
+            RequestEvent(
+                stream_id=STREAM_ID,
+                headers=list(request.headers),
+                http_version=request.http_version.decode(),
+                method=request.method.decode("ascii").upper(),
+                raw_path=request.target,
+                state=self.connection_state,
+            )
+        )
+        self.keep_alive_requests += 1
+
+    async def _send_error_response(self, status_code: int) -> None:
+        headers, body = plain_error(status_code)
+        await self._send_h11_event(
+            h11.Response(status_code=status_code, headers=[*headers, *self.config.response_headers("h11")])
+        )
+        await self._send_h11_event(h11.Data(data=body))
+        await self._send_h11_event(h11.EndOfMessage())
+
+    async def _send_h11_event(self, event: Any) -> None:
+        try:
+            data = self.connection.send(event)
+        except h11.LocalProtocolError:
+            if self.connection.their_state != h11.ERROR:
+                raise
+            return
+        self._collected += data or b""
+        whole = isinstance(event, h11.EndOfMessage | h11.InformationalResponse)
+        if whole or len(self._collected) > COLLECT_BYTES:
+            collected, self._collected = bytes(self._collected), bytearray()
+            await self.send(RawData(data=collected))

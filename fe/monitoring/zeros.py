@@ -1,0 +1,79 @@
+"""Series that are there, at 0, before anything happens.
+
+A counter that appears with its first event shows no increase at that event, so an alert on it stays silent and a panel
+says "No data" where it should say 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING
+
+from fe.ecf.catalogue import EcfType, Environment, Host
+from fe.lifecycle import FINAL, Stage, Status
+
+if TYPE_CHECKING:
+    from fe.monitoring.metrics import Metrics
+
+#: What is shared: the values of `limit` of fe_share_refused_total.
+SHARES = (
+    "address_connections",
+    "body_bytes",
+    "judging_bytes",
+    "tenant_long_polls",
+    "tenant_quota",
+    "tenant_requests",
+)
+
+#: Of a request that failed by our fault.
+FAILURES = ("500", "503")
+#: Of a login that is refused, and of what is refused before there is a route.
+LOGIN_REFUSALS = ("401", "429")
+REFUSALS = ("400", "404", "408", "413", "415", "431", "503")
+
+
+def begin_at_zero(metrics: Metrics) -> None:
+    """Begin what every process counts, whatever its role."""
+    for outcome in ("granted", "refused", "malformed", "throttled"):
+        metrics.login.labels(outcome)
+    for reason in ("json", "xml", "document", "number", "issuer", "request", "size", "media type", "scope"):
+        metrics.refused.labels(reason)
+    for kind in ("same", "different"):
+        metrics.deduped.labels(kind)
+    for outcome in ("opened", "failed"):
+        metrics.unsealed.labels(outcome)
+    for bucket in ("address", "key"):
+        metrics.lockouts.labels(bucket)
+    for limit in SHARES:
+        metrics.share_refused.labels(limit)
+    for reason in ("died", "memory", "no process", "too slow"):
+        metrics.apart_failures.labels(reason)
+    for stage in Stage:
+        metrics.leases_lost.labels(stage)
+        metrics.rescued.labels(stage)
+
+
+def begin_front_at_zero(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
+    """Begin what a front counts of its routes, each a name and a method: their failures, and their duration."""
+    for name, method in routes:
+        metrics.http_seconds.labels(name)
+        for status in FAILURES + (LOGIN_REFUSALS if name.endswith("/login") else ()):
+            metrics.http_requests.labels(name, method, status)
+    for status in REFUSALS:
+        metrics.http_requests.labels("none", "GET", status)
+
+
+def begin_actors_at_zero(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
+    """Begin what actors count: verdicts, and the `outcomes` of their `calls`, each an operation and its host."""
+    for environment in Environment:
+        metrics.verdict_seconds.labels(environment)
+        for status, ecf_type in product(sorted(FINAL - {Status.ERROR}), EcfType):
+            metrics.verdicts.labels(environment, status, ecf_type)
+        metrics.verdicts.labels(environment, Status.ERROR, "unknown")
+        for host in (Host.ECF, Host.FC):
+            metrics.circuit_open.labels(environment, host)
+    for (operation, at), outcome in product(calls, outcomes):
+        metrics.authority_seconds.labels(operation, at)
+        for whose in ("",) if at == Host.STATUS else tuple(map(str, Environment)):
+            metrics.authority_requests.labels(whose, operation, at, outcome)

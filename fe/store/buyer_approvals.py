@@ -1,0 +1,95 @@
+"""Buyers' approvals: what a buyer said of a receipt that a tenant issued."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A receipt of the tenant's own that an approval may be about."""
+
+    submission_id: SubmissionId
+    buyer_rnc: str | None
+    status: Status
+
+
+_ISSUED = """
+    SELECT s.submission_id, s.buyer_rnc, s.status
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
+       AND s.issuer_rnc = %(issuer_rnc)s AND s.root IN ('ECF', 'RFCE')
+     ORDER BY s.submission_id DESC
+     LIMIT 10
+"""
+
+
+async def issued(
+    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str
+) -> list[Issued]:
+    """List the submissions of a number, newest first: one of them at most is accepted."""
+    found = conn.cursor(row_factory=record_row(Issued))
+    values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
+    await found.execute(_ISSUED, values)
+    return await found.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The buyer's word on a receipt: whether they agree, and if not, why."""
+
+    approved: bool
+    reason: str | None
+
+
+_KEEP = """
+    SELECT keep_approval(%(tenant)s, %(submission)s, %(approved)s, %(reason)s, %(signer)s, %(presenter)s,
+                         %(document)b, %(at)s)
+"""
+
+
+async def keep(
+    conn: Conn,
+    tenant_id: TenantId,
+    submission_id: SubmissionId,
+    approval: Approval,
+    *,
+    signer: str | None,
+    presenter: str | None,
+    document: bytes,
+    at: datetime,
+) -> bool:
+    """Keep the buyer's word; False when it contradicts what was said before, which stays."""
+    cursor = await conn.execute(
+        _KEEP,
+        {
+            "tenant": tenant_id,
+            "submission": submission_id,
+            "approved": approval.approved,
+            "reason": approval.reason,
+            "signer": signer,
+            "presenter": presenter,
+            "document": document,
+            "at": at,
+        },
+    )
+    return await cursor.fetchone() == (True,)
+
+
+_OF = """
+    SELECT r.approved, r.reason
+      FROM received_approvals AS r
+     WHERE r.tenant_id = %(tenant)s AND r.submission_id = %(submission)s
+"""
+
+
+async def of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Approval | None:
+    """Tell what the buyer said of a submission, if anything."""
+    found = conn.cursor(row_factory=record_row(Approval))
+    await found.execute(_OF, {"tenant": tenant_id, "submission": submission_id})
+    return await found.fetchone()

@@ -1,0 +1,162 @@
+"""Deliveries as their tenant sees them: which there are, what became of each try, and having one made again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.identifiers import TenantId
+from fe.lifecycle import WebhookEvent
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+
+class DeliveryState(StrEnum):
+    """Where a delivery is."""
+
+    #: Waits for its next try, or is under way.
+    PENDING = "webhook"
+    #: Kept while its endpoint is not called.
+    HELD = "held"
+    DELIVERED = "delivered"
+    #: Its last try failed; it can be made again.
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event on its way to an endpoint. `delivery_id` is that of the header X-Service-Delivery."""
+
+    delivery_id: UUID
+    endpoint_id: UUID
+    event_id: UUID
+    kind: WebhookEvent
+    #: The id of the received document or the submission, or what else it tells of.
+    about: str
+    environment: Environment | None
+    state: DeliveryState
+    #: Tries since it was last begun.
+    attempts: int
+    created_at: datetime
+    #: When it is tried next; None where it is not.
+    next_at: datetime | None
+    finished_at: datetime | None
+    last_error: str | None
+    #: Confirmed by a redirect, which nobody followed.
+    redirected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try that came to an end. `error` is a word of a short list (fe/webhooks/exchange.py); None: it confirmed."""
+
+    attempt: int
+    at: datetime
+    duration_ms: int
+    status: int | None
+    error: str | None
+    redirected: bool
+    #: The first bytes of the answer.
+    answer: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    """Which deliveries: of a state, of an endpoint, of a kind, about something, made in a period (both ends included).
+
+    `environment`: of what happened there, and of what belongs to none.
+    """
+
+    environment: Environment | None = None
+    state: DeliveryState | None = None
+    endpoint_id: UUID | None = None
+    kind: WebhookEvent | None = None
+    about: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def values(self, tenant_id: TenantId) -> dict[str, Any]:
+        """What the condition's parameters stand for."""
+        first, last = period_of_ids(self.since, self.until)
+        return {
+            "tenant": tenant_id,
+            "environment": self.environment,
+            "state": self.state,
+            "endpoint": self.endpoint_id,
+            "kind": self.kind,
+            "about": self.about,
+            "first": first,
+            "last": last,
+        }
+
+
+_COLUMNS = """d.subject AS delivery_id, d.endpoint_id, d.event_id, v.kind, v.about, v.environment, d.stage AS state,
+           d.attempt AS attempts, d.created_at, CASE WHEN d.stage = 'webhook' THEN d.run_at END AS next_at,
+           d.finished_at, d.last_error, d.redirected
+      FROM webhook_deliveries AS d
+      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id"""
+_CHOSEN = """d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject BETWEEN %(first)s AND %(last)s
+       AND (%(environment)s::text IS NULL OR v.environment IS NULL OR v.environment = %(environment)s)
+       AND (%(state)s::text IS NULL OR d.stage = %(state)s)
+       AND (%(endpoint)s::uuid IS NULL OR d.endpoint_id = %(endpoint)s)
+       AND (%(kind)s::text IS NULL OR v.kind = %(kind)s)
+       AND (%(about)s::text IS NULL OR v.about = %(about)s)"""
+
+_PAGE = f"""
+    SELECT {_COLUMNS}
+     WHERE {_CHOSEN} AND d.subject < %(below)s
+     ORDER BY d.subject DESC
+     LIMIT %(limit)s
+"""
+
+
+async def listed(
+    conn: Conn, tenant_id: TenantId, chosen: DeliveryFilter, *, limit: int, below: UUID | None = None
+) -> list[Delivery]:
+    """List deliveries, newest first, from below an id on."""
+    cursor = conn.cursor(row_factory=record_row(Delivery))
+    await cursor.execute(_PAGE, {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit})
+    return await cursor.fetchall()
+
+
+_ONE = f"SELECT {_COLUMNS} WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject = %(delivery)s"
+
+
+async def one(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Delivery | None:
+    """Find one delivery."""
+    cursor = conn.cursor(row_factory=record_row(Delivery))
+    await cursor.execute(_ONE, {"tenant": tenant_id, "delivery": delivery_id})
+    return await cursor.fetchone()
+
+
+_ATTEMPTS = """
+    SELECT attempt, at, duration_ms, status, error, redirected, answer
+      FROM webhook_attempts
+     WHERE tenant_id = %(tenant)s AND delivery_id = %(delivery)s
+     ORDER BY epoch
+"""
+
+
+async def attempts(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Sequence[Attempt]:
+    """List the tries of a delivery, first first. One whose process died before it could be written is not there."""
+    cursor = conn.cursor(row_factory=class_row(Attempt))
+    await cursor.execute(_ATTEMPTS, {"tenant": tenant_id, "delivery": delivery_id})
+    return await cursor.fetchall()
+
+
+_RETRY = "SELECT retry_webhook(%(tenant)s, %(delivery)s)"
+
+
+async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> bool:
+    """Have it made again now, whatever became of it, with all tries before it; under the same id.
+
+    False when it is under way at this moment, or is not there.
+    """
+    cursor = await conn.execute(_RETRY, {"tenant": tenant_id, "delivery": delivery_id})
+    return await cursor.fetchone() == (True,)

@@ -1,0 +1,103 @@
+"""Recoveries: what an endpoint has not confirmed since some time is delivered again, a stretch at a time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from fe.ecf.ids import period_of_ids
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+
+class RecoveryState(StrEnum):
+    """How far a recovery is."""
+
+    UNDER_WAY = "webhook_recovery"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was asked for, and what has been put on its way so far."""
+
+    recovery_id: UUID
+    endpoint_id: UUID
+    since: datetime
+    until: datetime
+    only_held: bool
+    state: RecoveryState
+    recovered: int
+    asked_at: datetime
+    finished_at: datetime | None
+
+
+_ASK = """
+    INSERT INTO webhook_recoveries (tenant_id, subject, stage, run_at, endpoint_id, since, until, only_held, position,
+                                    asked_at)
+    VALUES (%(tenant)s, %(recovery)s, 'webhook_recovery', now(), %(endpoint)s, %(since)s, %(until)s, %(only_held)s,
+            %(position)s, %(at)s)
+"""
+
+
+async def ask(
+    conn: Conn,
+    tenant_id: TenantId,
+    endpoint_id: UUID,
+    *,
+    recovery_id: UUID,
+    since: datetime,
+    until: datetime,
+    only_held: bool,
+    at: datetime,
+) -> None:
+    """Ask for what happened from `since` on and before `until` to be delivered where it was not confirmed.
+
+    That is what failed and what was held; with `only_held` only the latter, without it also received documents that
+    were never told. The id is new. Wake the stage `webhook_recovery` after it.
+    """
+    await conn.execute(
+        _ASK,
+        {
+            "tenant": tenant_id,
+            "recovery": recovery_id,
+            "endpoint": endpoint_id,
+            "since": since,
+            "until": until,
+            "only_held": only_held,
+            # The id just below the first that can have been made then.
+            "position": UUID(int=max(period_of_ids(since, None)[0].int - 1, 0)),
+            "at": at,
+        },
+    )
+
+
+_COLUMNS = """subject AS recovery_id, endpoint_id, since, until, only_held, stage AS state, recovered, asked_at,
+           finished_at"""
+
+_LISTED = f"""
+    SELECT {_COLUMNS}
+      FROM webhook_recoveries
+     WHERE tenant_id = %(tenant)s
+     ORDER BY subject DESC
+     LIMIT %(limit)s
+"""
+
+
+async def listed(conn: Conn, tenant_id: TenantId, limit: int = 20) -> list[Recovery]:
+    """List the recoveries of a tenant, newest first."""
+    cursor = conn.cursor(row_factory=record_row(Recovery))
+    await cursor.execute(_LISTED, {"tenant": tenant_id, "limit": limit})
+    return await cursor.fetchall()
+
+
+_ONE = f"SELECT {_COLUMNS} FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject = %(recovery)s"
+
+
+async def one(conn: Conn, tenant_id: TenantId, recovery_id: UUID) -> Recovery | None:
+    """Find one recovery."""
+    cursor = conn.cursor(row_factory=record_row(Recovery))
+    await cursor.execute(_ONE, {"tenant": tenant_id, "recovery": recovery_id})
+    return await cursor.fetchone()

@@ -1,0 +1,108 @@
+"""What the service is for: documents issued and received, and what becomes of them. Nothing says whose they are."""
+
+from ops.grafana.model import ENVIRONMENT, Dashboard, Panel, quantile, rate
+
+_GOOD = 'status=~"Aceptado|Aceptado Condicional"'
+
+
+def _in_range(metric: str, *matchers: str, by: str = "") -> str:
+    """How much a counter grew in the time that is shown."""
+    return f"sum{f' by ({by})' if by else ''} (increase({metric}{{{', '.join(matchers)}}}[$__range]))"
+
+
+BUSINESS = Dashboard(
+    "fe-business",
+    "fe 8 · Usage and billing",
+    "How much is issued and received, how much of it the authority accepts, and how fast.",
+    {
+        "In the time that is shown": (
+            Panel(
+                "Emissions in production",
+                "Documents that the authority accepted, conditionally or not: what is billed.",
+                {"accepted": _in_range("fe_verdicts_total", 'environment="ecf"', _GOOD)},
+                shape="stat",
+                width=6,
+                height=4,
+            ),
+            Panel(
+                "Handed in",
+                "Submissions answered 202, in the environments that are chosen.",
+                {"submissions": _in_range("fe_submissions_accepted_total", ENVIRONMENT)},
+                shape="stat",
+                width=6,
+                height=4,
+                leads_to="fe-overview",
+            ),
+            Panel(
+                "Accepted by the authority",
+                "Of the documents that came to an end.",
+                {
+                    "accepted": _in_range("fe_verdicts_total", ENVIRONMENT, _GOOD)
+                    + f" / ({_in_range('fe_verdicts_total', ENVIRONMENT)} > 0)"
+                },
+                unit="percentunit",
+                floors=(0.98, 0.9),
+                idle="no verdicts",
+                shape="stat",
+                width=6,
+                height=4,
+                leads_to="fe-authority",
+            ),
+            Panel(
+                "Received from suppliers",
+                "Documents that were acknowledged as received.",
+                {"received": _in_range("fe_received_total", ENVIRONMENT, 'reason="0"')},
+                shape="stat",
+                width=6,
+                height=4,
+            ),
+        ),
+        "Issued": (
+            Panel(
+                "Emissions by type",
+                "Accepted documents, by the type of e-CF.",
+                {"{{type}}": rate("fe_verdicts_total", ENVIRONMENT, _GOOD, by="type")},
+                unit="ops",
+                stacked=True,
+                width=12,
+            ),
+            Panel(
+                "Ends by environment",
+                "Production is what is billed; the others are integrators at work.",
+                {"{{environment}} {{status}}": rate("fe_verdicts_total", ENVIRONMENT, by="environment, status")},
+                unit="ops",
+                stacked=True,
+                width=12,
+            ),
+            Panel(
+                "202 to the verdict, p95",
+                "The promise: 60 s for 19 of 20, while the authority is up.",
+                {"{{environment}}": quantile(0.95, "fe_submission_verdict_seconds", ENVIRONMENT, by="environment")},
+                unit="s",
+                limits=(30, 60),
+                idle="no verdicts",
+                width=12,
+            ),
+            Panel(
+                "Form of what is handed in",
+                "JSON that becomes a document here, or XML made by the client; and repeats, which issue nothing.",
+                {
+                    "{{format}}": rate("fe_submissions_accepted_total", ENVIRONMENT, by="format"),
+                    "repeats": rate("fe_submissions_deduped_total"),
+                },
+                unit="ops",
+                width=12,
+            ),
+        ),
+        "Received": (
+            Panel(
+                "Acknowledged, by reason",
+                "`0`: received. `1`: against the specification; `2`: signature; `3`: sent before; `4`: not for us.",
+                {"{{reason}} {{environment}}": rate("fe_received_total", ENVIRONMENT, by="reason, environment")},
+                unit="ops",
+                width=24,
+            ),
+        ),
+    },
+    since="now-24h",
+)

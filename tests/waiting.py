@@ -1,0 +1,30 @@
+"""Waiting in tests: for what happens, not for time to pass.
+
+A test waits for an event, or asks again until it holds, and gives up only after so long that something must be wrong,
+however busy the machine is. It says nothing by how long it took.
+"""
+
+from collections.abc import Callable
+
+import trio
+
+from fe.store.postgres.db import Database
+from tests.factories.tenants import rows
+
+#: Seconds after which something is wrong. A limit, never a measure: more of it costs nothing where all is well.
+PATIENCE = 60.0
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Ask until the answer is yes, for what rings no bell: a gauge, a flag of another thread, a row."""
+    with trio.fail_after(PATIENCE):
+        while not holds():  # noqa: ASYNC110  (it rings no bell)
+            await trio.sleep(0.01)
+
+
+async def until_listened_to(db: Database, channel: str, by: int = 1) -> None:
+    """Wait until so many listen to `channel` in this database: what is said before is heard by nobody."""
+    listening = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query = %(listen)s"
+    with trio.fail_after(PATIENCE):
+        while len(await rows(db, listening, listen=f'LISTEN "{channel}"')) < by:  # noqa: ASYNC110  (another's session)
+            await trio.sleep(0.01)

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-_LEVELS = ("debug", "info", "warning", "error", "exception")
+#: What the callers' words mean; `tell` and `warn` are those of the log of submissions (fe/monitoring/ways.py).
+_LEVELS = {
+    **{level: level for level in ("debug", "info", "warning", "error")},
+    "exception": "error",
+    "tell": "info",
+    "warn": "warning",
+}
+_WAYS = "fe/monitoring/ways.py"
 _BY_PURPOSE = ("exc_info",)
 
 _HEAD = """\
@@ -47,7 +54,7 @@ def events() -> Iterator[Written]:
     """Every event with its text; the simulator is no part of the service."""
     for path in sorted((ROOT / "fe").rglob("*.py")):
         where = path.relative_to(ROOT).as_posix()
-        if "/simulator/" in where:
+        if "/simulator/" in where or where == _WAYS:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _is_log(node.func):
@@ -55,17 +62,15 @@ def events() -> Iterator[Written]:
                 text = node.args[0]
                 assert isinstance(text, ast.Constant), f"{where}: an event has to have one text"
                 fields = [word.arg for word in node.keywords if word.arg and word.arg not in _BY_PURPOSE]
-                level = "error" if node.func.attr == "exception" else node.func.attr
-                yield Written(str(text.value), level, tuple(fields), where)
+                fields += ["submission"] * (node.func.attr in ("tell", "warn"))
+                yield Written(str(text.value), _LEVELS[node.func.attr], tuple(fields), where)
 
 
 def _is_log(called: ast.expr) -> bool:
-    return (
-        isinstance(called, ast.Attribute)
-        and called.attr in _LEVELS
-        and isinstance(called.value, ast.Name)
-        and called.value.id in ("log", "_log")
-    )
+    if not (isinstance(called, ast.Attribute) and called.attr in _LEVELS):
+        return False
+    log = called.value
+    return (log.attr if isinstance(log, ast.Attribute) else getattr(log, "id", "")) in ("log", "_log")
 
 
 def page() -> str:

@@ -20,7 +20,16 @@ KEY_ENCRYPTION_KEY = (
 )
 
 #: What whoever is started by the service has no use for.
-SECRETS = ("FE_KEK", "FE_JWT_KEYS", "FE_API_KEY_PEPPER", "FE_AUTHORITY_STATUS_KEY", "FE_DATABASE_URL", "FE_PASSPHRASE")
+SECRETS = (
+    "FE_API_KEY_PEPPER",
+    "FE_AUTHORITY_STATUS_KEY",
+    "FE_DATABASE_URL",
+    "FE_JWT_KEYS",
+    "FE_KEK",
+    "FE_PASSPHRASE",
+    "FE_STRIPE_KEY",
+    "FE_WEBHOOK_KEYS",
+)
 
 
 class NotHardened(OSError):

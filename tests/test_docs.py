@@ -53,6 +53,18 @@ ELSEWHERE = {
     "fe reception open": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception list": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
+    **dict.fromkeys(
+        ("fe webhook show", "fe webhook set", "fe webhook disable", "fe webhook rotate"),
+        "tests/cli/test_webhooks.py::test_a_webhook_is_set_shown_rotated_disabled_and_set_again",
+    ),
+    **dict.fromkeys(
+        ("fe webhook test", "fe webhook deliveries", "fe webhook retry", "fe webhook recover"),
+        "tests/cli/test_webhooks.py::test_a_test_is_sent_listed_and_made_again",
+    ),
+    **dict.fromkeys(
+        ("fe webhook listen", "fe webhook trigger"),
+        "tests/cli/test_webhooks.py::test_events_are_tried_on_one_machine",
+    ),
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",

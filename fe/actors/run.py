@@ -4,12 +4,16 @@ import os
 import secrets
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 
+import structlog
 import trio
 
+from fe.actors.charges import run_charges
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, stages
+from fe.actors.stages import authority_circuits, budget_of, stages
+from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
@@ -17,6 +21,8 @@ from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
 from fe.clock import Clock
 from fe.config import Settings
+from fe.metering.aggregator import Aggregator
+from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
@@ -24,18 +30,24 @@ from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
-from fe.queue.stage import Tools
+from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
+from fe.store import charges
+from fe.store.charges import CHARGES
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
+from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
+from fe.webhooks.secrets import webhook_vault
+
+_log = structlog.get_logger(__name__)
 
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX,)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
 
 async def run_actors(
@@ -74,6 +86,8 @@ async def run_actors(
         holder=holder,
         gate=circuits.gate,
     )
+    # The circuits are the authority's: whom tenants want called has nothing to do with them.
+    webhook_tools = replace(tools, gate=no_gate)
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots), metrics)
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
@@ -82,6 +96,8 @@ async def run_actors(
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            aggregator = Aggregator(db, clock, metrics, holder)
+            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).turn)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
@@ -90,8 +106,18 @@ async def run_actors(
             )
             apart = Apart(settings.large_processes, metrics)
             async with bookings.running(), apart.running(), trio.open_nursery() as actors:
+                hooks = webhook_vault(settings)
+                if hooks is None:
+                    _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
+                else:
+                    actors.start_soon(
+                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor
+                    )
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
+                if settings.stripe_key is not None:
+                    processor = settings.stripe_url, settings.stripe_key
+                    supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()

@@ -42,6 +42,7 @@ from fe.http.server.requests import make_call
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
@@ -53,6 +54,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
+from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
 PREFIX = "/api/v1/fe"
 PRUNE_SECONDS = 60.0
@@ -98,6 +100,8 @@ class HttpDeps:
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
+    #: None: webhooks cannot be set here, because there is no key for their secrets.
+    webhooks: WebhookAccounts | None = None
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
 
@@ -124,6 +128,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
             submission_log=settings.submission_log,
@@ -187,6 +192,7 @@ class Api:
                 SubmissionLog(deps.submission_log),
             ),
             ReceivedHandlers(db),
+            WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

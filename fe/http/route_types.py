@@ -61,3 +61,8 @@ class Route:
     def name(self) -> str:
         """A name for metrics and the router."""
         return f"{self.method} {self.path}"
+
+
+def whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
+    """Describe a parameter that is a whole number."""
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}

@@ -86,8 +86,8 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
-        self.unsealed = Counter(
-            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        self.decrypted = Counter(
+            "fe_certificates_decrypted_total", "Private keys decrypted for signing", ("outcome",), registry=own
         )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
@@ -144,11 +144,25 @@ class Metrics:
         self.sign_seconds = Histogram(
             "fe_sign_seconds", "Making, checking and signing one document", buckets=_FAST, registry=own
         )
+        self.webhook_attempts = Counter(
+            "fe_webhook_attempts_total",
+            "Calls of webhooks, by what became of the delivery",
+            ("outcome", "error"),
+            registry=own,
+        )
+        self.webhook_seconds = Histogram(
+            "fe_webhook_attempt_seconds",
+            "One call of a webhook, its answer included",
+            ("error",),
+            buckets=_FAST,
+            registry=own,
+        )
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
         self._watched(own)
+        self._billing(own)
         self._alive(own)
         begin_at_zero(self)
 
@@ -167,6 +181,11 @@ class Metrics:
             ("environment",),
             registry=own,
         )
+        self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
+        self.webhook_late = Gauge(
+            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        )
+        self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
         self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
         self.certificates = Gauge(
@@ -217,6 +236,22 @@ class Metrics:
             "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", registry=own
         )
 
+    def _billing(self, own: CollectorRegistry) -> None:
+        """What billing comes to, read off the database like the above."""
+        self.billing_drift = Gauge(
+            "fe_billing_drift_emissions", "How many the last count of open months found to be wrong", registry=own
+        )
+        self.billing_lag = Gauge(
+            "fe_billing_lag_seconds", "How long the oldest billed verdict waits to be added to its month", registry=own
+        )
+        self.billing_reconciled = Gauge(
+            "fe_billing_reconciled_seconds", "Since all open months were last counted again", registry=own
+        )
+        self.billing_charges = Gauge("fe_billing_charges", "Charges that are not made", ("state",), registry=own)
+        self.billing_charges_age = Gauge(
+            "fe_billing_charges_oldest_seconds", "How long the oldest has been so", ("state",), registry=own
+        )
+
     def _alive(self, own: CollectorRegistry) -> None:
         """How this process itself is doing."""
         self.build = Gauge("fe_build_info", "What runs here", ("version", "python"), registry=own)
@@ -253,6 +288,11 @@ class Metrics:
         """Take note of one exchange with the authority."""
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
+
+    def observe_webhook(self, outcome: str, error: str, seconds: float) -> None:
+        """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
+        self.webhook_attempts.labels(outcome, error).inc()
+        self.webhook_seconds.labels(error).observe(seconds)
 
     def observe_end(
         self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str

@@ -26,6 +26,12 @@ SHARES = (
     "tenant_requests",
 )
 
+#: The words for what a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).
+WEBHOOK_ERRORS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
+
+#: Every stage of every kind of work.
+STAGES = (*Stage, "webhook", "webhook_recovery")
+
 #: Of a request that failed by our fault.
 FAILURES = ("500", "503")
 #: Of a login that is refused, and of what is refused before there is a route.
@@ -42,14 +48,17 @@ def begin_at_zero(metrics: Metrics) -> None:
     for kind in ("same", "different"):
         metrics.deduped.labels(kind)
     for outcome in ("opened", "failed"):
-        metrics.unsealed.labels(outcome)
+        metrics.decrypted.labels(outcome)
     for bucket in ("address", "key"):
         metrics.lockouts.labels(bucket)
     for limit in SHARES:
         metrics.share_refused.labels(limit)
     for reason in ("died", "memory", "no process", "too slow"):
         metrics.apart_failures.labels(reason)
-    for stage in Stage:
+    metrics.webhook_attempts.labels("delivered", "confirmed")
+    for error in WEBHOOK_ERRORS:
+        metrics.webhook_attempts.labels("not confirmed", error)
+    for stage in STAGES:
         metrics.leases_lost.labels(stage)
         metrics.rescued.labels(stage)
 

@@ -50,6 +50,7 @@ MATRIX = """
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
 | `dead_letters` | | SI | SD | S | |
+| `duties` | | SIU | | | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
 | `issuer_delegations` | S | | SID | S | |
@@ -63,6 +64,7 @@ MATRIX = """
 | `replay_items` | | | SIU | S | |
 | `replay_plans` | | | SIU | S | |
 | `request_counts` | SIU | | | S | |
+| `request_flushes` | SIU | SD | | | |
 | `schema_migrations` | S | S | S | S | S |
 | `sends` | s | SIU | S | S | |
 | `sequences` | SIUD | S | SIUD | S | |
@@ -71,6 +73,11 @@ MATRIX = """
 | `submission_events` | SI | SI | SI | S | |
 | `submissions` | SI | SU | SU | S | s |
 | `tenants` | S | S | SI | S | |
+| `usage_carried` | | SIUD | SIUD | S | |
+| `usage_days` | S | SIUD | SIUD | S | |
+| `usage_ends` | S | SIUD | SIUD | S | |
+| `usage_latency` | | SIUD | SIUD | S | |
+| `usage_marks` | S | SIUD | SIUD | S | |
 | `users` | S | S | SI | S | |
 | `webhook_attempts` | S | SID | S | S | |
 | `webhook_deliveries` | SIu | SIUD | SIu | S | I |
@@ -138,6 +145,11 @@ CALLERS = {
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
     "is_rnc_of_another": (FRONT,),
+    "flush_requests": (FRONT,),
+    "take_duty": (WORKER,),
+    **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
+    **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
+    **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
     **dict.fromkeys(("webhook_id", "webhook_moment", "webhook_wanted"), (FRONT, WORKER, OPERATOR, RECEPTION)),
     **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION)),

@@ -17,6 +17,7 @@ from fe.apart import Apart
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
+from fe.http.approvals import ApprovalHandlers
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -176,22 +177,15 @@ class Api:
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
+        quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(
-                db,
-                self._acceptance,
-                self.waiting,
-                Quotas(deps.quota, metrics),
-                self._apart,
-                clock,
-                metrics,
-                SubmissionLog(deps.submission_log),
-            ),
+            Invoices(db, self._acceptance, self.waiting, quotas, self._apart, clock, metrics, log),
             ReceivedHandlers(db),
+            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
             WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
             Ncf(db, clock),
             UsageHandlers(db, clock),

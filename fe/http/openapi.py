@@ -133,7 +133,7 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
             for parameter in about.parameters
         ]
     if about.body is not None:
-        operation["requestBody"] = {"required": True, "content": _json(refs[about.body])}
+        operation["requestBody"] = {"required": about.needs_body, "content": _json(refs[about.body])}
     errors = {*_OF_ALL, *about.errors}
     if about.body is not None:
         errors |= set(_OF_BODIES)

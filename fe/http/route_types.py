@@ -40,6 +40,8 @@ class About:
     #: Statuses of errors beyond those that every route of its kind has.
     errors: tuple[int, ...] = field(default=())
     links: tuple[RouteLink, ...] = field(default=())
+    #: Whether a request without a body is refused.
+    needs_body: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http import response_models
+from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
 from fe.http.docs import Docs
 from fe.http.health import Health
@@ -12,7 +13,7 @@ from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
-from fe.http.request_models import NewInvoice
+from fe.http.request_models import ApproveReceived, NewInvoice, RejectReceived
 from fe.http.route_types import About, Parameter, Route, RouteLink, whole
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.webhook_routes import webhook_routes
@@ -65,6 +66,7 @@ def every_route(
     login: Login,
     invoices: Invoices,
     received: ReceivedHandlers,
+    approvals: ApprovalHandlers,
     webhooks: WebhookHandlers,
     ncf: Ncf,
     usage: UsageHandlers,
@@ -195,6 +197,37 @@ def every_route(
             ),
         ),
         *webhook_routes(prefix, webhooks),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/approve",
+            "invoices:write",
+            approvals.approve,
+            About(
+                "Approve one of them",
+                _RECEIVED,
+                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                ApproveReceived,
+                parameters=(_RECEIVED_ID,),
+                errors=(404, 409),
+                needs_body=False,
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/reject",
+            "invoices:write",
+            approvals.reject,
+            About(
+                "Reject one of them, for a reason",
+                _RECEIVED,
+                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                RejectReceived,
+                parameters=(_RECEIVED_ID,),
+                errors=(404, 409),
+            ),
+            SMALL_BODY,
+        ),
         Route(
             "GET",
             f"{prefix}/ncf",

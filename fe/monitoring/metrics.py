@@ -31,6 +31,7 @@ _ANSWERS = (
     *(0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075),
     *(0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0),
 )
+
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 #: From 202 to the verdict: each bound a seventh above the one before, from 20 ms on, so that p95 is right within a
 #: per cent; 60 s, which the objective names, is among them.
@@ -112,6 +113,12 @@ class Metrics:
             buckets=_VERDICTS,
             registry=own,
         )
+        self.handed_on = Counter(
+            "fe_counterparty_deliveries_total",
+            "Documents handed on to the other party of a receipt, by what came of it",
+            ("kind", "outcome"),
+            registry=own,
+        )
         self.steps = Counter("fe_steps_total", "Steps of the outbox booked", ("stage", "outcome"), registry=own)
         self.step_seconds = Histogram(
             "fe_step_seconds", "One step, claim to booking", ("stage",), buckets=_FAST, registry=own
@@ -147,13 +154,13 @@ class Metrics:
         self.webhook_attempts = Counter(
             "fe_webhook_attempts_total",
             "Calls of webhooks, by what became of the delivery",
-            ("outcome", "error"),
+            ("outcome", "result"),
             registry=own,
         )
         self.webhook_seconds = Histogram(
             "fe_webhook_attempt_seconds",
             "One call of a webhook, its answer included",
-            ("error",),
+            ("result",),
             buckets=_FAST,
             registry=own,
         )
@@ -289,10 +296,10 @@ class Metrics:
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
 
-    def observe_webhook(self, outcome: str, error: str, seconds: float) -> None:
+    def observe_webhook(self, outcome: str, result: str, seconds: float) -> None:
         """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
-        self.webhook_attempts.labels(outcome, error).inc()
-        self.webhook_seconds.labels(error).observe(seconds)
+        self.webhook_attempts.labels(outcome, result).inc()
+        self.webhook_seconds.labels(result).observe(seconds)
 
     def observe_end(
         self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str

@@ -81,7 +81,7 @@ def test_whatever_is_a_secret_among_the_settings_is_kept_from_programs_that_are_
     assert "FE_LOG_LEVEL" in told.stdout.split()
 
 
-def test_whoever_opens_the_vault_has_closed_its_memory_before() -> None:
+def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) -> None:
     """The commands that take the key-encryption key, too: there is no other way to open it."""
     look = (
         "import resource, ctypes\n"
@@ -92,7 +92,9 @@ def test_whoever_opens_the_vault_has_closed_its_memory_before() -> None:
         "open_vault(load_settings())\n"
         "print(before[1], *state())\n"
     )
-    for more, told in (({}, "1 0 0"), ({"FE_DUMPABLE": "1"}, "1 ")):
+    development = {"FE_DEVELOPMENT": "1", "FE_DUMPABLE": "1", "FE_DATA_DIR": str(tmp_path)}
+    closed: dict[str, str] = {}
+    for more, told in ((closed, "1 0 0"), (development, "1 ")):
         environment = {**os.environ, "FE_KEK": f"k:{'1f2e' * 16}", **more}
         ended = subprocess.run([sys.executable, "-c", look], env=environment, capture_output=True, text=True)
         assert ended.stdout.startswith(told), ended

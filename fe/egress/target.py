@@ -86,7 +86,7 @@ def read_target(url: str, policy: Policy) -> Target:
         raise BadTarget("the URL has a fragment (#...), which is never sent: leave it out")
     matched = _URL.fullmatch(url)
     if matched is None:
-        if not re.match(r"https?://", url, re.IGNORECASE):
+        if not re.match(r"https?://", url, re.IGNORECASE | re.ASCII):
             raise BadTarget("the URL should begin with https://")
         raise BadTarget("the path of the URL holds characters that have to be written with %")
     scheme, authority, path = matched[1].lower(), matched[2], matched[3]

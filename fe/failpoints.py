@@ -27,6 +27,7 @@ POINTS = (
     "counted",  # they are committed
     "charging",  # the intent to charge is committed, no byte sent to the payment processor
     "charged",  # the payment processor has answered, nothing booked
+    "called",  # a webhook has answered, nothing booked
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 

@@ -5,6 +5,7 @@ import random
 import trio
 
 from fe.actors.deliverer import Deliverer, Recoverer, delivery_kind, recovery_kind
+from fe.actors.webhook_watch import watch_webhooks
 from fe.clock import Clock
 from fe.config import Settings
 from fe.egress.client import SECONDS
@@ -60,6 +61,9 @@ async def run_webhooks(
         budget,
         gap=scaled(retry_gap, scale),
     )
-    async with deliveries.running(), recoveries.running(), trio.open_nursery() as actors:
-        supervisor.start(actors, deliver.name, run_stage, deliver, tools, supervisor.stopping, deliveries)
-        supervisor.start(actors, recover.name, run_stage, recover, tools, supervisor.stopping, recoveries)
+    async with trio.open_nursery() as watch:
+        supervisor.start(watch, "webhook watch", watch_webhooks, tools.db, clock, tools.metrics)
+        async with deliveries.running(), recoveries.running(), trio.open_nursery() as actors:
+            supervisor.start(actors, deliver.name, run_stage, deliver, tools, supervisor.stopping, deliveries)
+            supervisor.start(actors, recover.name, run_stage, recover, tools, supervisor.stopping, recoveries)
+        watch.cancel_scope.cancel()

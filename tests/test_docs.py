@@ -30,6 +30,8 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 
+_REPLAYS = "tests/cli/test_counterparty.py::test_what_gave_up_is_listed_and_set_going_again_once"
+
 _DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
 
 #: Commands that are executed by other tests, and by which.
@@ -67,6 +69,12 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("fe webhook listen", "fe webhook trigger"),
         "tests/cli/test_webhooks.py::test_events_are_tried_on_one_machine",
+    ),
+    **dict.fromkeys(("fe counterparty list", "fe counterparty replay"), _REPLAYS),
+    "fe counterparty sending": "tests/cli/test_counterparty.py::test_sending_to_receivers_is_turned_on_and_off",
+    **dict.fromkeys(
+        ("fe received list", "fe received show", "fe received approve", "fe received reject"),
+        "tests/system/test_counterparties.py::test_an_approval_goes_to_the_authority_and_moves_the_status",
     ),
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",

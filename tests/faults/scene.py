@@ -28,9 +28,10 @@ from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.parts import Part, Tell
-from tests.faults.postgres import Postgres, free_port
+from tests.faults.postgres import Postgres
 from tests.faults.proxy import FaultProxy
 from tests.faults.watchman import Watchman
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 

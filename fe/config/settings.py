@@ -29,7 +29,7 @@ from fe.config.keys import (
 from fe.ecf.catalogue import Service
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
-_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_TEST_POSTGRES")
+_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_API_SECRET", "FE_WEBHOOK_SECRET", "FE_TEST_POSTGRES")
 
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
 
@@ -124,6 +124,11 @@ class Settings(BaseSettings):
     )
     authority_timeout: float = Field(20.0, gt=0, le=35, description="seconds for one exchange with the authority")
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
+
+    stripe_key: SecretStr | None = Field(
+        None, description="secret key of the payment processor's account (Stripe); unset: nothing is charged, it waits"
+    )
+    stripe_url: str = Field("https://api.stripe.com", description="host of the payment processor")
 
     sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
@@ -237,7 +242,8 @@ def load_settings(**overrides: Any) -> Settings:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
     require_different(settings.secrets())
-    if wrong := [*_only_in_development(settings), *_authority_problems(settings), *_proxy_problems(settings)]:
+    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems)
+    if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
 
@@ -302,6 +308,20 @@ def _proxy_problems(settings: Settings) -> list[str]:
     except ValueError:
         is_plain = False
     return [] if is_plain else ["FE_EGRESS_PROXY should be a URL such as http://proxy.internal:3128"]
+
+
+def _processor_problems(settings: Settings) -> list[str]:
+    """Say why the payment processor cannot be trusted to be it; or, in development, why it must not be the real one."""
+    host = host_of(settings.stripe_url)
+    if host is None:
+        return ["FE_STRIPE_URL should be a URL such as https://api.stripe.com"]
+    if is_loopback(host):
+        return [] if settings.development else ["FE_STRIPE_URL is this machine: only with FE_DEVELOPMENT=1"]
+    if urlsplit(settings.stripe_url).scheme != "https":
+        return ["FE_STRIPE_URL should begin with https://: the account's key would go in the clear"]
+    if settings.development and settings.stripe_key is not None:
+        return ["FE_DEVELOPMENT is set, and FE_STRIPE_URL is no simulated processor: nobody may be charged by a trial"]
+    return []
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:

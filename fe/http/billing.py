@@ -23,7 +23,7 @@ class BillingHandlers:
         now = self._clock().astimezone(UTC)
         start = datetime(now.year, now.month, 1, tzinfo=UTC)
         end = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)
-        found = await self._db.run_for(call.identity.tenant_id, billing.snapshot, start, end)
+        found = await self._db.run_for(call.identity.tenant_id, billing.snapshot, start.date())
         emissions = found.emissions if found.enabled else 0
         # Before the first emission of the month there is no price yet.
         price = found.unit_price if emissions else None

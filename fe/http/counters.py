@@ -1,32 +1,51 @@
 """Counts of requests, kept in memory and written down every few seconds and at shutdown."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from uuid import uuid4
 
 import structlog
 import trio
 
+from fe import failpoints
 from fe.clock import Clock
 from fe.http.calls import Caller
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import usage
-from fe.store.postgres.db import Conn, Database
+from fe.store import request_counts
+from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.usage import CountKey, RequestCount
+from fe.store.request_counts import CountKey, KeyUse, RequestCount
 
 FLUSH_SECONDS = 5.0
 
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    number: int
+    counts: dict[CountKey, RequestCount]
+    uses: Sequence[KeyUse]
+
+
 class Counters:
-    """Counts what callers did. One per process; a crash loses what was not written down, a few seconds at most."""
+    """Counts what callers did. One per process; a crash loses what was not written down, a few seconds at most.
+
+    Nothing is counted twice: a batch of which nobody knows whether it was committed is written again as it was, under
+    its number, before anything new is.
+    """
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
+        self._process = uuid4()
         self._counts: dict[CountKey, RequestCount] = {}
         self._uses: dict[tuple[TenantId, ApiKeyId], datetime] = {}
+        self._batches = 0
+        #: Handed to the database, which has not said yet that it has it.
+        self._unsure: _Batch | None = None
+        self._flushing = trio.Lock()
 
     def count(self, caller: Caller, status: int, bytes_in: int, bytes_out: int) -> None:
         """Count one request that a caller made."""
@@ -51,25 +70,24 @@ class Counters:
 
     async def flush(self) -> None:
         """Write down what there is. What cannot be written now is kept for the next time."""
-        if not self._counts:
-            return
-        counts, self._counts = self._counts, {}
-        uses, self._uses = self._uses, {}
-        try:
-            await self._db.transact(partial(_write, counts=counts, uses=uses))
-        except DatabaseUnavailable as error:
-            _log.warning("request counts were not written, and are kept", error=error)
-            for key, count in counts.items():
-                kept = self._counts.setdefault(key, RequestCount())
-                kept.succeeded += count.succeeded
-                kept.failed += count.failed
-                kept.bytes_in += count.bytes_in
-                kept.bytes_out += count.bytes_out
-            self._uses = uses | self._uses
+        async with self._flushing:
+            try:
+                if self._unsure is not None:
+                    await self._write(self._unsure)
+                if self._counts:
+                    await self._write(self._next_batch())
+            except DatabaseUnavailable as error:
+                _log.warning("request counts were not written, and are kept", error=error)
 
+    def _next_batch(self) -> _Batch:
+        self._batches += 1
+        uses = [(tenant_id, key, at) for (tenant_id, key), at in self._uses.items()]
+        batch = self._unsure = _Batch(self._batches, self._counts, uses)
+        self._counts, self._uses = {}, {}
+        return batch
 
-async def _write(
-    conn: Conn, *, counts: dict[CountKey, RequestCount], uses: dict[tuple[TenantId, ApiKeyId], datetime]
-) -> None:
-    await usage.add_requests(conn, counts)
-    await usage.keys_used(conn, [(tenant_id, key, at) for (tenant_id, key), at in uses.items()])
+    async def _write(self, batch: _Batch) -> None:
+        failpoints.reached("counting")
+        await self._db.run(request_counts.flush, self._process, batch.number, batch.counts, batch.uses)
+        failpoints.reached("counted")
+        self._unsure = None

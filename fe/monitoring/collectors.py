@@ -28,6 +28,7 @@ SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never
 #: Of deliveries that are not confirmed, and of endpoints that are switched on.
 DELIVERY_STATES = ("webhook", "held", "failed")
 ENDPOINT_STATES = ("well", "failing", "disabled")
+CHARGE_STATES = ("waiting", "failed")
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
@@ -47,7 +48,7 @@ class Collectors:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
         look_number = 0
         while True:
-            looks = [self._dead_letters, self._doubts, self._pauses, self._server]
+            looks = [self._dead_letters, self._doubts, self._pauses, self._server, self._billing]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
@@ -103,6 +104,18 @@ class Collectors:
         self._metrics.temporary_bytes.set(found.temporary_bytes)
         self._metrics.replica_lag.set(found.replica_lag)
         self._metrics.archive_fails.set(found.archive_fails)
+
+    async def _billing(self, conn: Conn) -> None:
+        drift, lag, reconciled = await statistics.billing(conn)
+        self._metrics.billing_drift.set(drift)
+        self._metrics.billing_lag.set(lag)
+        self._metrics.billing_reconciled.set(reconciled)
+        counts: dict[Labels, float] = {(state,): 0.0 for state in CHARGE_STATES}
+        ages = dict(counts)
+        for state, count, oldest in await statistics.charges(conn):
+            counts[state,], ages[state,] = count, oldest
+        show(self._metrics.billing_charges, counts)
+        show(self._metrics.billing_charges_age, ages)
 
     async def _certificates(self, conn: Conn) -> None:
         counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}

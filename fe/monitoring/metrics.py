@@ -81,8 +81,8 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
-        self.unsealed = Counter(
-            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        self.decrypted = Counter(
+            "fe_certificates_decrypted_total", "Private keys decrypted for signing", ("outcome",), registry=own
         )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
@@ -105,6 +105,12 @@ class Metrics:
             "From 202 to the verdict",
             ("environment",),
             buckets=_VERDICTS,
+            registry=own,
+        )
+        self.handed_on = Counter(
+            "fe_counterparty_deliveries_total",
+            "Documents handed on to the other party of a receipt, by what came of it",
+            ("kind", "outcome"),
             registry=own,
         )
         self.steps = Counter("fe_steps_total", "Steps of the outbox booked", ("stage", "outcome"), registry=own)
@@ -157,6 +163,7 @@ class Metrics:
         )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
         self._watched(own)
+        self._billing(own)
         self._alive(own)
         begin_at_zero(self)
 
@@ -228,6 +235,22 @@ class Metrics:
         )
         self.clock_ahead = Gauge(
             "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", registry=own
+        )
+
+    def _billing(self, own: CollectorRegistry) -> None:
+        """What billing comes to, read off the database like the above."""
+        self.billing_drift = Gauge(
+            "fe_billing_drift_emissions", "How many the last count of open months found to be wrong", registry=own
+        )
+        self.billing_lag = Gauge(
+            "fe_billing_lag_seconds", "How long the oldest billed verdict waits to be added to its month", registry=own
+        )
+        self.billing_reconciled = Gauge(
+            "fe_billing_reconciled_seconds", "Since all open months were last counted again", registry=own
+        )
+        self.billing_charges = Gauge("fe_billing_charges", "Charges that are not made", ("state",), registry=own)
+        self.billing_charges_age = Gauge(
+            "fe_billing_charges_oldest_seconds", "How long the oldest has been so", ("state",), registry=own
         )
 
     def _alive(self, own: CollectorRegistry) -> None:

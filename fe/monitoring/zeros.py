@@ -30,7 +30,10 @@ SHARES = (
 WEBHOOK_RESULTS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
 
 #: Every stage of every kind of work.
-STAGES = (*Stage, "webhook", "webhook_recovery")
+STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on")
+
+#: What is handed on from taxpayer to taxpayer, and what a try may come to.
+HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
 
 #: Of a request that failed by our fault.
 FAILURES = ("500", "503")
@@ -48,11 +51,13 @@ def begin_at_zero(metrics: Metrics) -> None:
     for kind in ("same", "different"):
         metrics.deduped.labels(kind)
     for outcome in ("opened", "failed"):
-        metrics.unsealed.labels(outcome)
+        metrics.decrypted.labels(outcome)
     for bucket in ("address", "key"):
         metrics.lockouts.labels(bucket)
     for limit in SHARES:
         metrics.share_refused.labels(limit)
+    for kind, outcome in product(*HANDED_ON):
+        metrics.handed_on.labels(kind, outcome)
     for stage in STAGES:
         metrics.leases_lost.labels(stage)
         metrics.rescued.labels(stage)

@@ -1,11 +1,12 @@
-"""Billing: under what a tenant is billed, and what it emitted in a month (interface.md#billing)."""
+"""Billing: under what a tenant is billed, and what its months come to (interface.md#billing, sql/0026_billing.sql)."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
+from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
@@ -15,7 +16,10 @@ PricingTier = Literal["standard", "volume", "enterprise"]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A month so far. `emissions` counts production submissions by the moment of the verdict that accepted them."""
+    """A month so far. `emissions` counts production submissions by the moment of the verdict that accepted them.
+
+    The price, its currency and tier are the month's once something counts; before, there is no price.
+    """
 
     enabled: bool
     subscription_id: str | None
@@ -25,36 +29,33 @@ class Snapshot:
     emissions: int
 
 
+# What is counted and what is noted, in one statement: what goes from one to the other is seen in one of them.
 _SNAPSHOT = """
-    SELECT coalesce(b.enabled, false) AS enabled, b.subscription_id, b.unit_price,
-           coalesce(b.currency, 'USD') AS currency,
-           coalesce(b.pricing_tier, 'standard') AS pricing_tier,
-           (SELECT count(*)
-              FROM submissions AS s
-             WHERE s.tenant_id = %(tenant)s AND s.environment = 'ecf'
-               AND s.verdict_at >= %(from)s AND s.verdict_at < %(until)s
-               AND s.status IN ('Aceptado', 'Aceptado Condicional')) AS emissions
+    SELECT coalesce(b.enabled, false) AS enabled, b.subscription_id, m.unit_price,
+           coalesce(m.currency, b.currency, 'USD') AS currency,
+           coalesce(m.pricing_tier, b.pricing_tier, 'standard') AS pricing_tier,
+           coalesce(m.counted, 0)
+           + (SELECT count(*) FROM usage_ends AS e
+               WHERE e.tenant_id = %(tenant)s AND e.billed_in = %(month)s) AS emissions
       FROM tenants AS t
       LEFT JOIN billing_accounts AS b ON b.tenant_id = t.tenant_id AND b.tenant_id = %(tenant)s
+      LEFT JOIN billing_months AS m ON m.tenant_id = t.tenant_id AND m.tenant_id = %(tenant)s AND m.month = %(month)s
      WHERE t.tenant_id = %(tenant)s
 """
 
 
-async def snapshot(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime) -> Snapshot:
-    """Count a tenant's billable emissions with a verdict from `since` to before `until`, beside its account."""
+async def snapshot(conn: Conn, tenant_id: TenantId, month: date) -> Snapshot:
+    """Tell what a month comes to so far, as of this moment; `month` is its first day."""
     cursor = conn.cursor(row_factory=class_row(Snapshot))
-    await cursor.execute(_SNAPSHOT, {"tenant": tenant_id, "from": since, "until": until})
+    await cursor.execute(_SNAPSHOT, {"tenant": tenant_id, "month": month})
     found = await cursor.fetchone()
     assert found is not None
     return found
 
 
-_OPEN = """
-    INSERT INTO billing_accounts (tenant_id, enabled, subscription_id, unit_price, currency, pricing_tier)
-    VALUES (%(tenant)s, true, %(subscription)s, %(price)s, %(currency)s, %(tier)s)
-    ON CONFLICT (tenant_id) DO UPDATE
-       SET enabled = true, subscription_id = EXCLUDED.subscription_id, unit_price = EXCLUDED.unit_price,
-           currency = EXCLUDED.currency, pricing_tier = EXCLUDED.pricing_tier
+_SET_TERMS = """
+    SELECT set_billing_terms(
+      %(tenant)s, %(at)s, %(enabled)s, %(subscription)s, %(price)s, %(currency)s, %(tier)s)
 """
 
 
@@ -66,15 +67,186 @@ async def enable(
     unit_price: Decimal,
     currency: str = "USD",
     pricing_tier: PricingTier = "standard",
+    at: datetime | None = None,
 ) -> None:
-    """Enable a tenant's billing, or change under what it is billed."""
+    """Bill a tenant from `at` on (None: from now on), or change under what it is billed.
+
+    A month whose price is frozen keeps it, and its subscription.
+    """
+    await _set_terms(conn, tenant_id, at, True, subscription_id, unit_price, currency, pricing_tier)
+
+
+async def disable(conn: Conn, tenant_id: TenantId, *, at: datetime | None = None) -> None:
+    """Bill a tenant no more. What counted before is charged when its month is over."""
+    await _set_terms(conn, tenant_id, at, False)
+
+
+async def set_price(
+    conn: Conn,
+    tenant_id: TenantId,
+    *,
+    unit_price: Decimal,
+    currency: str | None = None,
+    pricing_tier: PricingTier | None = None,
+    at: datetime | None = None,
+) -> None:
+    """Change the price; it holds for months that have none yet. Whether the tenant is billed stays as it is."""
+    await _set_terms(conn, tenant_id, at, None, None, unit_price, currency, pricing_tier)
+
+
+async def _set_terms(
+    conn: Conn,
+    tenant_id: TenantId,
+    at: datetime | None,
+    enabled: bool | None,
+    subscription_id: str | None = None,
+    unit_price: Decimal | None = None,
+    currency: str | None = None,
+    pricing_tier: PricingTier | None = None,
+) -> None:
     await conn.execute(
-        _OPEN,
+        _SET_TERMS,
         {
             "tenant": tenant_id,
+            "at": at,
+            "enabled": enabled,
             "subscription": subscription_id,
             "price": unit_price,
             "currency": currency,
             "tier": pricing_tier,
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Under what a tenant is billed now."""
+
+    tenant_id: TenantId
+    enabled: bool
+    subscription_id: str | None
+    unit_price: Decimal | None
+    currency: str
+    pricing_tier: PricingTier
+
+
+_ACCOUNT = """
+    SELECT b.tenant_id, b.enabled, b.subscription_id, b.unit_price, b.currency, b.pricing_tier
+      FROM billing_accounts AS b
+     WHERE b.tenant_id = %(tenant)s
+"""
+
+
+async def account(conn: Conn, tenant_id: TenantId) -> Account | None:
+    """Tell under what a tenant is billed; None when it never was."""
+    cursor = conn.cursor(row_factory=class_row(Account))
+    await cursor.execute(_ACCOUNT, {"tenant": tenant_id})
+    return await cursor.fetchone()
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A month of a tenant: its frozen price, what counted, and for how many of them there are charges."""
+
+    tenant_id: TenantId
+    month: date
+    unit_price: Decimal
+    currency: str
+    pricing_tier: PricingTier
+    subscription_id: str
+    frozen_at: datetime
+    emissions: int
+    checked_at: datetime | None
+    drift: int
+    closed_at: datetime | None
+    charged: int
+
+
+_MONTHS = """
+    SELECT m.tenant_id, m.month, m.unit_price, m.currency, m.pricing_tier, m.subscription_id, m.frozen_at,
+           m.counted + (SELECT count(*) FROM usage_ends AS e
+                         WHERE e.tenant_id = %(tenant)s AND e.billed_in = m.month) AS emissions,
+           m.checked_at, m.drift, m.closed_at, m.charged
+      FROM billing_months AS m
+     WHERE m.tenant_id = %(tenant)s
+     ORDER BY m.month DESC
+     LIMIT %(limit)s
+"""
+
+
+async def months(conn: Conn, tenant_id: TenantId, limit: int = 24) -> list[Month]:
+    """List a tenant's months in which something counted, the newest first."""
+    cursor = conn.cursor(row_factory=class_row(Month))
+    await cursor.execute(_MONTHS, {"tenant": tenant_id, "limit": limit})
+    return await cursor.fetchall()
+
+
+_BILLED = "SELECT DISTINCT t.tenant_id FROM billing_terms AS t WHERE t.enabled ORDER BY t.tenant_id"
+
+
+async def billed_tenants(conn: Conn) -> list[TenantId]:
+    """Name the tenants that were ever billed."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_BILLED)
+    return await cursor.fetchall()
+
+
+_TO_CLOSE = """
+    SELECT m.tenant_id, m.month
+      FROM billing_months AS m
+     WHERE m.month < %(before)s AND (m.closed_at IS NULL OR m.counted > m.charged)
+     ORDER BY m.month, m.tenant_id
+"""
+
+
+async def months_to_close(conn: Conn, before: date) -> list[tuple[TenantId, date]]:
+    """Name the months before `before` that are not closed, or for which there are not charges for all that counted."""
+    cursor = await conn.execute(_TO_CLOSE, {"before": before})
+    return await cursor.fetchall()
+
+
+async def reconcile(conn: Conn, tenant_id: TenantId, month: date) -> int | None:
+    """Count a month again from the submissions and put right what was counted; by how many it was wrong.
+
+    None when nothing of the month is billed. Reads the month's verdicts: `patiently` gives it the time.
+    """
+    cursor = await conn.execute("SELECT reconcile_month(%(tenant)s, %(month)s)", {"tenant": tenant_id, "month": month})
+    (drift,) = await cursor.fetchone() or (None,)
+    return drift
+
+
+async def close(conn: Conn, tenant_id: TenantId, month: date, *, charge_id: UUID, at: datetime) -> Decimal | None:
+    """Close a month that is over and charge what there are no charges for yet: the amount that is now to be charged.
+
+    None when the month is not over by the server's clock. Closing again charges what turned up since, and else nothing:
+    0. Reads the month's verdicts, as `reconcile` does.
+    """
+    cursor = await conn.execute(
+        "SELECT close_month(%(tenant)s, %(month)s, %(charge)s, %(at)s)",
+        {"tenant": tenant_id, "month": month, "charge": charge_id, "at": at},
+    )
+    (amount,) = await cursor.fetchone() or (None,)
+    return amount
+
+
+_ROUND_IS_DUE = """
+    SELECT NOT EXISTS (SELECT 1 FROM billing_rounds AS r
+                        WHERE r.round = 'reconcile' AND r.ended_at > clock_timestamp() - interval '1 hour')
+"""
+_ROUND_ENDED = """
+    INSERT INTO billing_rounds (round, ended_at)
+    VALUES ('reconcile', clock_timestamp())
+    ON CONFLICT (round) DO UPDATE SET ended_at = EXCLUDED.ended_at
+"""
+
+
+async def round_is_due(conn: Conn) -> bool:
+    """Tell whether an hour has passed since all open months were counted again."""
+    cursor = await conn.execute(_ROUND_IS_DUE)
+    (is_due,) = await cursor.fetchone() or (True,)
+    return bool(is_due)
+
+
+async def round_ended(conn: Conn) -> None:
+    """Put on record that they were."""
+    await conn.execute(_ROUND_ENDED)

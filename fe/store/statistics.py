@@ -116,6 +116,46 @@ async def sequences(conn: Conn) -> list[tuple[str, str, str, int]]:
     return await cursor.fetchall()
 
 
+# A month says by how many it was wrong until it is counted again, an hour later; one that is over is not any more.
+_BILLING = """
+    SELECT (SELECT coalesce(sum(abs(m.drift)), 0)
+              FROM billing_months AS m
+             WHERE m.checked_at > now() - interval '2 hours')::float8,
+           (SELECT coalesce(greatest(extract(EPOCH FROM clock_timestamp() - min(e.noted_at)), 0), 0)
+              FROM usage_ends AS e
+             WHERE e.billed_in IS NOT NULL)::float8,
+           (SELECT coalesce(extract(EPOCH FROM clock_timestamp() - max(r.ended_at)), 0)
+              FROM billing_rounds AS r)::float8
+"""
+
+
+async def billing(conn: Conn) -> tuple[float, float, float]:
+    """Tell by how many emissions months were found wrong, and the seconds that the oldest billed one waits to be added.
+
+    The third is for how many seconds months have not been counted again.
+    """
+    cursor = await conn.execute(_BILLING)
+    found = await cursor.fetchone()
+    assert found is not None
+    drift, lag, reconciled = found
+    return drift, lag, reconciled
+
+
+_CHARGES = """
+    SELECT CASE c.stage WHEN 'charge' THEN 'waiting' ELSE c.stage END, count(*)::int,
+           greatest(extract(EPOCH FROM clock_timestamp() - min(coalesce(c.settled_at, c.entered_at))), 0)::float8
+      FROM billing_charges AS c
+     WHERE c.stage IN ('charge', 'failed')
+     GROUP BY c.stage
+"""
+
+
+async def charges(conn: Conn) -> list[tuple[str, int, float]]:
+    """Tell how many charges wait or failed, and for how many seconds the oldest of each has."""
+    cursor = await conn.execute(_CHARGES)
+    return await cursor.fetchall()
+
+
 # Those that change all the time, where bloat would show first.
 _TABLES = """
     SELECT t.relname, pg_total_relation_size(t.relid)::float8, t.n_live_tup::float8, t.n_dead_tup::float8

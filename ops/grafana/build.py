@@ -51,7 +51,6 @@ _VARIABLES: list[dict[str, Any]] = [
         "type": "query",
         "datasource": _SOURCE,
         "query": {"query": "label_values(fe_build_info, instance)", "refId": "instances"},
-        "definition": "label_values(fe_build_info, instance)",
         "refresh": 2,
         "sort": 1,
         "multi": True,

@@ -44,12 +44,17 @@ MATRIX = """
 | `api_key_uses` | SIU | S | | S | |
 | `api_keys` | Su | | SIu | s | |
 | `applied_migrations` | S | S | S | S | S |
+| `approvals` | SI | S | S | S | |
 | `audit_trail` | | | S | S | |
 | `billing_accounts` | S | | SIU | S | |
 | `certificates` | | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
+| `counterparty_deliveries` | S | SIU | SU | S | |
+| `counterparty_outbox` | | SIUD | SI | S | |
+| `counterparty_sends` | | SIU | S | S | |
 | `dead_letters` | | SI | SD | S | |
+| `duties` | | SIU | | | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
 | `issuer_delegations` | S | | SID | S | |
@@ -63,6 +68,7 @@ MATRIX = """
 | `replay_items` | | | SIU | S | |
 | `replay_plans` | | | SIU | S | |
 | `request_counts` | SIU | | | S | |
+| `request_flushes` | SIU | SD | | | |
 | `schema_migrations` | S | S | S | S | S |
 | `sends` | s | SIU | S | S | |
 | `sequences` | SIUD | S | SIUD | S | |
@@ -70,7 +76,12 @@ MATRIX = """
 | `submission_documents` | SI | SI | S | S | |
 | `submission_events` | SI | SI | SI | S | |
 | `submissions` | SI | SU | SU | S | s |
-| `tenants` | S | S | SI | S | |
+| `tenants` | S | S | SIu | S | |
+| `usage_carried` | | SIUD | SIUD | S | |
+| `usage_days` | S | SIUD | SIUD | S | |
+| `usage_ends` | S | SIUD | SIUD | S | |
+| `usage_latency` | | SIUD | SIUD | S | |
+| `usage_marks` | S | SIUD | SIUD | S | |
 | `users` | S | S | SI | S | |
 | `webhook_attempts` | S | SID | S | S | |
 | `webhook_deliveries` | SIu | SIUD | SIu | S | I |
@@ -103,6 +114,7 @@ SOME_COLUMNS = {
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
+    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers"},
     ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
     ("webhook_endpoints", RECEPTION, "SELECT"): {
         "tenant_id",
@@ -138,6 +150,11 @@ CALLERS = {
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
     "is_rnc_of_another": (FRONT,),
+    "flush_requests": (FRONT,),
+    "take_duty": (WORKER,),
+    **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
+    **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
+    **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
     **dict.fromkeys(("webhook_id", "webhook_moment", "webhook_wanted"), (FRONT, WORKER, OPERATOR, RECEPTION)),
     **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION)),
@@ -145,7 +162,9 @@ CALLERS = {
     **dict.fromkeys(("tell_webhooks_once", "book_webhooks_batch", "note_endpoints", "recover_webhooks"), (WORKER,)),
     "received_event_body": (WORKER, RECEPTION),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
-    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
+    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
+    "decide_received": (FRONT,),
+    "begin_deliveries": (WORKER,),
 }
 
 _RIGHTS = """

@@ -13,12 +13,12 @@ from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
-from fe.store import billing, history, keys, sequences, submissions, tenants, usage
+from fe.store import billing, history, keys, request_counts, sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
 from fe.store.queue import outbox
-from fe.store.usage import RequestCount
+from fe.store.request_counts import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
 
 #: What the front may read of tenants, and how many rows each of the two has there.
@@ -74,8 +74,8 @@ async def furnished(db: Database) -> TenantId:
         at=ACCEPTED_AT,
     )
     await db.run(billing.enable, tenant, subscription_id="s", unit_price=Decimal(1))
-    await db.run(usage.add_requests, {(tenant, Environment.ECF, DAY): RequestCount(succeeded=1)})
-    await db.run(usage.keys_used, [(tenant, key, ACCEPTED_AT)])
+    counts = {(tenant, Environment.ECF, DAY): RequestCount(succeeded=1)}
+    await db.run(request_counts.flush, uuid4(), 1, counts, [(tenant, key, ACCEPTED_AT)])
     await make_submission(db, tenant)
     await make_submission(db, tenant, client_request_id="the same for both")
     return tenant
@@ -164,9 +164,8 @@ async def test_the_functions_of_the_front_name_their_tenant_themselves(
     assert (await front.run(submissions.accept, new, ACCEPTED_AT)).outcome == "deduped"
     drawn = await front.run(submissions.accept, new_submission(theirs, e_ncf=None, draw_prefix="E31"), ACCEPTED_AT)
     assert drawn.e_ncf == "E310000000003"
-    await front.transact(
-        usage.add_requests, {(tenant, Environment.ECF, DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
-    )
+    counts = {(tenant, Environment.ECF, DAY): RequestCount(failed=tenant) for tenant in (mine, theirs)}
+    await front.run(request_counts.flush, uuid4(), 1, counts, [])
     found = await rows(db, "SELECT tenant_id, succeeded, failed FROM request_counts ORDER BY tenant_id")
     assert [(row["tenant_id"], row["succeeded"], row["failed"]) for row in found] == [
         (mine, 1, mine),

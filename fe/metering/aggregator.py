@@ -1,0 +1,104 @@
+"""The actor that keeps usage by day up to date and closes days that are over: one process at a time, for all."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, timedelta
+from functools import partial
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.identifiers import TenantId
+from fe.monitoring.metrics import Metrics
+from fe.store import metering, request_counts
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
+
+_log = structlog.get_logger(__name__)
+
+#: How often what has ended is added to the days. Nobody reads a day before it is over.
+_TURN_SECONDS = 5.0
+#: Who leads says so within this time, or another process does.
+_LEAD = timedelta(seconds=60)
+_SAY_SO_SECONDS = 20.0
+_CHORES_SECONDS = 3600.0
+
+#: What else whoever leads does, each turn.
+Duty = Callable[[], Awaitable[None]]
+
+
+class Aggregator:
+    """Folds what has ended into the days and closes them. Safe beside others: the lead only saves work."""
+
+    def __init__(self, db: Database, clock: Clock, metrics: Metrics, holder: str) -> None:
+        self._db = db
+        self._clock = clock
+        self._metrics = metrics
+        self._holder = holder
+        self._said_at = float("-inf")
+        self._chores_at = float("-inf")
+
+    async def run(self, *duties: Duty) -> None:
+        """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does."""
+        while True:
+            try:
+                await self.turn()
+                for duty in duties:
+                    if await self._leads():
+                        await duty()
+            except DatabaseUnavailable as error:
+                _log.warning("usage could not be brought up to date", error=error)
+            else:
+                self._metrics.turned("metering")
+            await trio.sleep(_TURN_SECONDS)
+
+    async def turn(self) -> None:
+        """Bring everybody's days up to date, if we lead."""
+        if not await self._leads():
+            return
+        for tenant_id in await self._db.run(metering.tenants_without_days):
+            await restart(self._db, tenant_id)
+        for tenant_id in await self._db.run(metering.tenants_with_ends):
+            await fold_all(self._db, tenant_id)
+            if not await self._leads():
+                return
+        today = self._clock().astimezone(UTC).date()
+        for tenant_id in await self._db.run(metering.tenants_to_close, today):
+            while not await self._db.run(metering.close, tenant_id, today):
+                if not await self._leads() or not await self._db.run(metering.fold, tenant_id):
+                    break
+        if trio.current_time() - self._chores_at >= _CHORES_SECONDS:
+            await self._db.run(request_counts.forget_processes)
+            self._chores_at = trio.current_time()
+
+    async def _leads(self) -> bool:
+        now = trio.current_time()
+        if now - self._said_at < _SAY_SO_SECONDS:
+            return True
+        leads = await self._db.run(metering.take_duty, "metering", self._holder, _LEAD)
+        self._said_at = now if leads else float("-inf")
+        return leads
+
+
+async def fold_all(db: Database, tenant_id: TenantId) -> None:
+    """Fold all that a tenant's notes say, so many at a time that a statement takes no more than a moment."""
+    while await db.run(metering.fold, tenant_id):
+        pass
+
+
+async def restart(db: Database, tenant_id: TenantId) -> None:
+    """Begin a tenant's days anew from its submissions, however many they are."""
+    await db.transact(partial(_restart, tenant_id=tenant_id))
+
+
+async def rebuild(db: Database, tenant_id: TenantId, clock: Clock) -> None:
+    """Count a tenant's days again from its submissions, and close those that are over."""
+    await restart(db, tenant_id)
+    await fold_all(db, tenant_id)
+    while not await db.run(metering.close, tenant_id, clock().astimezone(UTC).date()):
+        await fold_all(db, tenant_id)
+
+
+async def _restart(conn: Conn, *, tenant_id: TenantId) -> None:
+    await metering.patiently(conn)
+    await metering.restart(conn, tenant_id)

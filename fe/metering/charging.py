@@ -1,0 +1,117 @@
+"""The stage that charges: one charge, once, whatever the processor answers and wherever we die.
+
+That it is about to be sent is committed first; from then on nothing is sent before the processor has been asked whether
+it has it. What is sent again goes under the same key, so that two of us at the same moment are one to the processor.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from fe import failpoints
+from fe.metering.processor import Processor, ProcessorRefused, ProcessorUnavailable
+from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer
+from fe.queue.retry import retry_gap
+from fe.queue.stage import StageConfig, WorkKind
+from fe.store import charges
+from fe.store.charges import CHARGES, ChargeLane, ChargeWork
+from fe.store.postgres.db import Conn, Database
+
+#: Three calls of ten seconds each, and well below a lease.
+_BUDGET = 40.0
+#: So long a charge is tried before it is an operator's matter. An hour between tries at the most.
+_PATIENCE = timedelta(days=3)
+_LONGEST_GAP = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Charged(End):
+    """The processor has it, under this id."""
+
+    item_id: str
+    name: str = "charged"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(End):
+    """The processor will not have it, and nothing was charged: an operator's matter."""
+
+    reason: str
+    name: str = "refused"
+
+
+class Charger:
+    """The handler of the stage."""
+
+    def __init__(self, db: Database, processor: Processor) -> None:
+        self._db = db
+        self._processor = processor
+
+    async def charge(self, work: ChargeWork) -> Outcome:
+        """Make one try. Raises TryLater, LeaseLost, DatabaseUnavailable."""
+        charge = await self._db.run(charges.begin, work)
+        failpoints.reached("charging")
+        try:
+            item_id = await self._processor.find(charge) if charge.is_repeat else None
+            if item_id is None:
+                item_id = await self._processor.add(charge)
+        except ProcessorRefused as refused:
+            return Refused(refused.reason)
+        except ProcessorUnavailable as outage:
+            raise TryLater(outage.reason, outage.after) from outage
+        failpoints.reached("charged")
+        return Charged(item_id)
+
+
+def charge_gap(attempt: int, spread: Random) -> timedelta:
+    """How long to wait after the try of this number: doubling from seconds to an hour."""
+    return min(retry_gap(attempt, spread) * (1 << max(min(attempt, 14) - 7, 0)), _LONGEST_GAP)
+
+
+def charge_stage(db: Database, processor: Processor) -> StageConfig[ChargeWork]:
+    """The stage of charges, with what writes their outcomes."""
+    return StageConfig(
+        charges.STAGE,
+        WorkKind(CHARGES, WRITERS),
+        Charger(db, processor).charge,
+        slots=4,
+        lanes=[ChargeLane()],
+        budget=_BUDGET,
+        gap=charge_gap,
+        max_attempts=None,
+        patience=_PATIENCE,
+    )
+
+
+def _each(write: Callable[[Conn, ChargeWork, Any, datetime], Awaitable[bool]]) -> Writer[ChargeWork]:
+    async def write_all(conn: Conn, items: Sequence[tuple[ChargeWork, Any]], at: datetime) -> Sequence[Outcome | None]:
+        async with conn.transaction():
+            return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
+
+    return write_all
+
+
+async def _charged(conn: Conn, work: ChargeWork, outcome: Charged, at: datetime) -> bool:
+    return await charges.charged(conn, work, item_id=outcome.item_id, at=at)
+
+
+async def _refused(conn: Conn, work: ChargeWork, outcome: Refused, at: datetime) -> bool:
+    return await charges.refused(conn, work, reason=outcome.reason, at=at)
+
+
+async def _park(conn: Conn, work: ChargeWork, outcome: Park, at: datetime) -> bool:
+    return await charges.failed(conn, work, reason=outcome.reason, at=at)
+
+
+async def _retry(conn: Conn, work: ChargeWork, outcome: Retry, _: datetime) -> bool:
+    return await charges.retry(conn, work, after=outcome.after, reason=outcome.reason, counts=outcome.counts)
+
+
+WRITERS: Mapping[type[Outcome], Writer[ChargeWork]] = {
+    Charged: _each(_charged),
+    Refused: _each(_refused),
+    Park: _each(_park),
+    Retry: _each(_retry),
+}

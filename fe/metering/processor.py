@@ -1,0 +1,42 @@
+"""What is asked of a payment processor, whichever it is."""
+
+from datetime import timedelta
+from typing import Protocol
+
+from fe.store.charges import Charge
+
+
+class ProcessorError(Exception):
+    """The processor did not do what it was asked; the reason names no secret."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ProcessorUnavailable(ProcessorError):
+    """It may have done it or not, or will do it later: try again, under the same key, and ask first."""
+
+    def __init__(self, reason: str, after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.after = after
+
+
+class ProcessorRefused(ProcessorError):
+    """It will not do it, and has not done it."""
+
+
+class Processor(Protocol):
+    """Adds lines to the invoices of subscriptions."""
+
+    async def find(self, charge: Charge) -> str | None:
+        """Tell what the processor calls a charge that it has; None when it has none of that id.
+
+        Raises ProcessorUnavailable, ProcessorRefused.
+        """
+
+    async def add(self, charge: Charge) -> str:
+        """Add a charge to the next invoice of its subscription, once for its idempotency key; what it is called there.
+
+        Raises ProcessorUnavailable, ProcessorRefused.
+        """

@@ -19,10 +19,15 @@ POINTS = (
     "writing",  # the statement of a batch is on its way: it may be committed or not
     "batched",  # a batch is committed, and none of those that wait for it have been told
     "booked",  # the outcome is committed, nobody told
+    "deciding",  # a decision on a received document was read, nothing is stored
+    "decided",  # its ACECF is committed, not yet answered
+    "handing",  # the intent to hand a document on is committed, no byte sent
+    "handed",  # the counterparty has answered, nothing booked
     "counting",  # request counts are handed to the database
     "counted",  # they are committed
     "charging",  # the intent to charge is committed, no byte sent to the payment processor
     "charged",  # the payment processor has answered, nothing booked
+    "called",  # a webhook has answered, nothing booked
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )
 

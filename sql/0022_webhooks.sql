@@ -304,11 +304,11 @@ BEGIN
     SELECT row_to_json(told)::text INTO body
       FROM (SELECT 'received_ecf' AS event,
                    webhook_moment(p_at) AS "sentAt",
-                   (SELECT row_to_json(document)
+                   (SELECT row_to_json(shown)
                       FROM (SELECT r.received_id AS id, r.e_ncf AS encf, 'E' || r.ecf_type AS "tipoEcf",
                                    r.issuer_rnc AS "rncEmisor", r.buyer_rnc AS "rncComprador", r.total AS "montoTotal",
                                    r.issued_on AS "fechaEmision", 'pending' AS "approvalStatus",
-                                   webhook_moment(r.received_at) AS "receivedAt") AS document) AS "receivedEcf",
+                                   webhook_moment(r.received_at) AS "receivedAt") AS shown) AS "receivedEcf",
                    ltrim(convert_from(a.document, 'UTF8'), chr(65279)) AS xml
               FROM received AS r
               JOIN acknowledgements AS a

@@ -364,6 +364,7 @@ BEGIN
         SELECT jsonb_build_object('status', b.status, 'response', b.response, 'numberFate', b.number_fate)
           FROM unnest(p_statuses, p_responses, p_number_fates) WITH ORDINALITY AS b (status, response, number_fate, n)
          ORDER BY b.n));
+    PERFORM begin_deliveries(p_tenants, mine, p_statuses, p_at);
     PERFORM note_ends(p_tenants, mine, p_at);
     RETURN mine;
 END
@@ -406,6 +407,7 @@ BEGIN
      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
     PERFORM record_event(p_tenant, p_subject, p_at, 'verdict',
                          jsonb_build_object('status', p_status, 'response', p_response, 'numberFate', p_number_fate));
+    PERFORM begin_deliveries(ARRAY[p_tenant], ARRAY[p_subject], ARRAY[p_status], p_at);
     PERFORM note_ends(ARRAY[p_tenant], ARRAY[p_subject], p_at);
     RETURN true;
 END

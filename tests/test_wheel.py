@@ -14,7 +14,7 @@ from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What a wheel is built from.
-SOURCES = ("fe", "sql", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("fe", "sql", "ops", "pyproject.toml", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 
 
@@ -50,6 +50,23 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
         if file.is_file() and "__pycache__" not in file.parts and file.suffix not in (".sql", ".md")
     }
     assert beside - held.keys() == set()
+
+
+def test_a_wheel_holds_what_operators_need(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        held = {name.partition("/data/share/fe/")[2]: archive.read(name) for name in archive.namelist()}
+
+    kinds = (
+        "runbooks/*.md",
+        "grafana/*.json",
+        "prometheus/*.yml",
+        "prometheus/rules/*.yml",
+        "systemd/*",
+        "kubernetes/*",
+    )
+    wanted = {str(file.relative_to(ROOT)): file.read_bytes() for kind in kinds for file in (ROOT / "ops").glob(kind)}
+    assert len(wanted) > 40
+    assert {name: held.get(name) for name in wanted} == wanted
 
 
 def test_fe_migrate_from_a_wheel_finds_its_migrations(wheel: Path, postgres: str, tmp_path: Path) -> None:

@@ -11,7 +11,17 @@ from fe.store import keys
 from fe.store.postgres.db import Conn, Database
 
 #: Every scope there is, in the order of interface.md#scopes.
-SCOPES = ("invoices:write", "invoices:read", "ncf:read", "ncf:write", "usage:read", "billing:read")
+SCOPES = (
+    "invoices:write",
+    "invoices:read",
+    "ncf:read",
+    "ncf:write",
+    "usage:read",
+    "billing:read",
+    # Beyond the interface, and brought by no other: who may say where documents are sent is for the tenant to choose.
+    "webhooks:read",
+    "webhooks:write",
+)
 
 #: What a scope brings with it at login (interface.md#scopes).
 _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("ncf:read",)}

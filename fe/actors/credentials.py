@@ -113,10 +113,10 @@ class SigningCredentials:
 
     def _note(self, outcome: str, key: EncryptedCertificate) -> None:
         _log.info(
-            "a key was unsealed", outcome=outcome, tenant_id=key.tenant_id, certificate_id=str(key.certificate_id)
+            "a key was decrypted", outcome=outcome, tenant_id=key.tenant_id, certificate_id=str(key.certificate_id)
         )
         if self._metrics is not None:
-            self._metrics.unsealed.labels(outcome).inc()
+            self._metrics.decrypted.labels(outcome).inc()
 
     def _decrypt(self, encrypted: EncryptedCertificate) -> Opened:
         assert encrypted.passphrase is not None

@@ -4,19 +4,27 @@ import os
 import secrets
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 
+import structlog
 import trio
+from cryptography import x509
 
 from fe.actors.charges import run_charges
+from fe.actors.counterparty import Deliverer, delivery_kind, delivery_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, stages
+from fe.actors.stages import authority_circuits, budget_of, stages
+from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
 from fe.clock import Clock
 from fe.config import Settings
+from fe.counterparty.directory import Directory
+from fe.counterparty.wire import Counterparties
+from fe.egress.configured import egress_from_settings
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
@@ -26,20 +34,25 @@ from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
-from fe.queue.stage import Tools
+from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
 from fe.store import charges
 from fe.store.charges import CHARGES
+from fe.store.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
+from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
+from fe.webhooks.secrets import webhook_vault
+
+_log = structlog.get_logger(__name__)
 
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, CHARGES)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
 
 async def run_actors(
@@ -58,7 +71,8 @@ async def run_actors(
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)
-        circuits.note(environment, host, outcome)
+        if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
+            circuits.note(environment, host, outcome)
 
     authority = Authority(
         Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
@@ -77,6 +91,8 @@ async def run_actors(
         holder=holder,
         gate=circuits.gate,
     )
+    # The circuits are the authority's: whom else we call has nothing to do with them.
+    webhook_tools = replace(tools, gate=no_gate)
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots), metrics)
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
@@ -93,12 +109,42 @@ async def run_actors(
             bookings = Bookings(
                 submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
             )
-            async with bookings.running(), trio.open_nursery() as actors:
+            deliverer = _deliverer(settings, db, authority, credentials, clock)
+            handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
+            async with bookings.running(), handing.running(), trio.open_nursery() as actors:
+                hooks = webhook_vault(settings)
+                if hooks is None:
+                    _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
+                else:
+                    actors.start_soon(
+                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor
+                    )
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
+                for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
+                    supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
                     supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()
+
+
+def _deliverer(
+    settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
+) -> Deliverer:
+    """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
+    egress = egress_from_settings(settings)
+    egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
+    roots = settings.reception_roots
+    return Deliverer(
+        db,
+        credentials,
+        Directory(authority, scale=settings.time_scale),
+        Counterparties(egress, clock, credentials.threads),
+        None if roots is None else x509.load_pem_x509_certificates(roots.read_bytes()),
+        clock,
+        trio.CapacityLimiter(2),
+        {},
+    )

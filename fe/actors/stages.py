@@ -30,6 +30,11 @@ from fe.store.queue.outbox import OutboxLane, Work
 _SLACK = timedelta(seconds=15)
 
 
+def budget_of(settings: Settings) -> float:
+    """For how many seconds a try may last."""
+    return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+
+
 def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
     """A circuit for each of the authority's hosts that documents wait for; the status service is not one of them."""
 
@@ -89,7 +94,7 @@ def stages(
         sender.straight,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
-    budget = max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
+    budget = budget_of(settings)
     kind = bookings.kind
     either = lanes(Host.ECF, Host.FC)
     return [

@@ -22,7 +22,15 @@ from fe.authority.estado import Estado
 from fe.authority.gateway import Line, Observe, Unauthorised
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
 from fe.authority.multipart import xml_form
-from fe.authority.replies import Receipt, Tracking, Verdict, read_trackings, read_verdict_about
+from fe.authority.replies import (
+    DirectoryEntry,
+    Receipt,
+    Tracking,
+    Verdict,
+    read_directory,
+    read_trackings,
+    read_verdict_about,
+)
 from fe.authority.services import MaintenanceWindow, ServiceStatus, read_services, read_up, read_windows
 from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
@@ -33,6 +41,7 @@ from fe.identifiers import TrackId
 __all__ = [
     "Authority",
     "BeforeSend",
+    "DirectoryEntry",
     "LastLook",
     "MaintenanceWindow",
     "Message",
@@ -182,6 +191,14 @@ class Authority:
         query = {"RNC_Emisor": issuer_rnc, "ENCF": e_ncf, "Cod_Seguridad_eCF": security_code}
         read = partial(_read_known, e_ncf=e_ncf)
         return await self._query(Operation.SUMMARY_STATE, environment, credential, query, read, lambda _: None)
+
+    async def directory_entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:
+        """Ask where a taxpayer receives (row 12); None where the directory does not have it.
+
+        In testecf anybody's entry may be that of the authority's simulated counterparty.
+        """
+        read = partial(read_directory, rnc=rnc, stands_in=environment is Environment.TESTECF)
+        return await self._query(Operation.DIRECTORY, environment, credential, {"RNC": rnc}, read, lambda _: None)
 
     async def service_status(self, api_key: str) -> list[ServiceStatus]:
         """Ask which services are up (row 13)."""

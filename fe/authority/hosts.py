@@ -26,6 +26,7 @@ class Operation(StrEnum):
     TRACK_IDS = "track_ids"
     SUMMARY_STATE = "summary_state"
     SUMMARY_PAGE = "summary_page"
+    DIRECTORY = "directory"
     SERVICES = "services"
     WINDOWS = "windows"
     IS_UP = "is_up"
@@ -51,6 +52,7 @@ _ROUTES = {
     Operation.TRACK_IDS: (Host.ECF, "consultatrackids/api/trackids/consulta"),
     Operation.SUMMARY_STATE: (Host.FC, "consultarfce/api/Consultas/Consulta"),
     Operation.SUMMARY_PAGE: (Host.FC, "consultatimbrefc"),
+    Operation.DIRECTORY: (Host.ECF, "consultadirectorio/api/consultas/obtenerdirectorioporrnc"),
     Operation.SERVICES: (Host.STATUS, "api/estatusservicios/obtenerestatus"),
     Operation.WINDOWS: (Host.STATUS, "api/estatusservicios/obtenerventanasmantenimiento"),
     Operation.IS_UP: (Host.STATUS, "api/estatusservicios/verificarestado"),

@@ -242,6 +242,46 @@ def read_trackings(body: Body) -> list[Tracking]:
     return found
 
 
+# --- The directory ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """Where an electronic taxpayer is reached: bases that the paths of authority.md#receivers come after.
+
+    They are what a stranger had written down: anything may stand there. None where nothing does.
+    """
+
+    rnc: str
+    reception: str | None
+    approval: str | None
+
+
+def read_directory(body: Body, *, rnc: str, stands_in: bool = False) -> DirectoryEntry | None:
+    """Read the entry of a taxpayer (row 12): an array or one object; None if there is none.
+
+    With `stands_in` an entry of another RNC serves where it is the only one: in testecf the simulated counterparty is
+    given for everybody.
+    """
+    if not _is_data(body) or not isinstance(body.value, list | dict):
+        raise Unreadable("the answer is not an entry of the directory", body.raw)
+    entries = [_entry(value) for value in (body.value if isinstance(body.value, list) else [body.value])]
+    known = [entry for entry in entries if entry is not None]
+    if len(known) < len(entries):
+        raise Unreadable("an entry of the directory names no RNC", body.raw)
+    mine = [entry for entry in known if entry.rnc == rnc]
+    return mine[0] if mine else known[0] if stands_in and len(known) == 1 else None
+
+
+def _entry(value: Any) -> DirectoryEntry | None:
+    rnc = text(member(value, "rnc"))
+    if rnc is None:
+        return None
+    return DirectoryEntry(
+        rnc, text(member(value, "urlrecepcion")) or None, text(member(value, "urlaceptacion")) or None
+    )
+
+
 # --- Sessions -----------------------------------------------------------------------------------------------------
 
 #: For how long a token is used whose dates cannot be read. Should it end sooner, a 401 says so.

@@ -124,8 +124,8 @@ class Sessions:
             seed = classify_seed(reply, self._clock())
         try:
             # Not abandoned on cancellation: it takes a millisecond, and an abandoned thread would keep its token.
-            signed = await trio.to_thread.run_sync(_sign_seed, seed, signing.signer, limiter=self._signing_limiter)
-        except _NotASeed as error:
+            signed = await trio.to_thread.run_sync(sign_seed, seed, signing.signer, limiter=self._signing_limiter)
+        except NotASeed as error:
             raise Unavailable(f"the token service did not give a seed: {error}") from error
         location = self._line.hosts.locate(Operation.VALIDATE_SEED, environment)
         with self._line.observed(Operation.VALIDATE_SEED, environment, location.host):
@@ -138,18 +138,18 @@ class Sessions:
         return granted.token
 
 
-class _NotASeed(Exception):
-    pass
+class NotASeed(Exception):
+    """What was given as a seed is something else; the message says what."""
 
 
-def _sign_seed(raw: bytes, signer: Signer) -> bytes:
-    """Sign what is a seed and nothing else: whoever answers in the authority's place must not choose what we sign."""
+def sign_seed(raw: bytes, signer: Signer) -> bytes:
+    """Sign what is a seed and nothing else: whoever answers must not choose what we sign. Raises NotASeed."""
     try:
         root = parse_xml(raw)
     except MalformedXml as error:
-        raise _NotASeed(str(error)) from error
+        raise NotASeed(str(error)) from error
     if root.tag != "SemillaModel" or root.attrib or [child.tag for child in root] != ["valor", "fecha"]:
-        raise _NotASeed("it is another document")
+        raise NotASeed("it is another document")
     if any(len(child) or child.attrib for child in root):
-        raise _NotASeed("its parts are not plain text")
+        raise NotASeed("its parts are not plain text")
     return signer.sign(root).xml

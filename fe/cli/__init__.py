@@ -21,6 +21,12 @@ COMMANDS = {
     "certificate": ("fe.cli.certificate:certificate", "Add and list certificates, or make one to try things with."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
+    "received": ("fe.cli.received:received", "List what suppliers sent, and approve or reject it, through the API."),
+    "counterparty": (
+        "fe.cli.counterparty:counterparty",
+        "See what goes to receivers and issuers; replay it.",
+    ),
+    "webhook": ("fe.cli.webhook:webhook", "Set where events are sent, see deliveries, listen for them."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "billing": ("fe.cli.billing:billing", "Bill tenants: prices, months, charges."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),

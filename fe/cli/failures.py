@@ -98,6 +98,7 @@ KNOWN_LATER = (
     ("fe.accounts.provision", "ProvisioningRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
+    ("fe.webhooks.accounts", "WebhookRefused", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),
 )

@@ -42,6 +42,17 @@ def _networks(text: str) -> str:
 Networks = Annotated[str, AfterValidator(_networks)]
 
 
+def _ports(text: str) -> str:
+    for part in text.split(","):
+        if not (part.strip().isascii() and part.strip().isdigit() and 0 < int(part) < 65536):
+            raise ValueError(f"{part.strip()!r} is not a port")
+    return text
+
+
+#: Comma-separated ports, at least one.
+Ports = Annotated[str, AfterValidator(_ports)]
+
+
 def host_of(url: str) -> str | None:
     """The host of a URL; None where there is none."""
     try:

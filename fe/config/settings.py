@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from fe.config.addresses import Networks, host_of, is_literal, is_loopback
+from fe.config.addresses import Networks, Ports, host_of, is_literal, is_loopback
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
@@ -28,7 +29,7 @@ from fe.config.keys import (
 from fe.ecf.catalogue import Service
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
-_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_TEST_POSTGRES")
+_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_API_SECRET", "FE_WEBHOOK_SECRET", "FE_TEST_POSTGRES")
 
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
 
@@ -102,6 +103,11 @@ class Settings(BaseSettings):
         None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors, reception and CLI"
     )
     kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
+    webhook_keys: KeyEncryptionKeys | None = Field(
+        None,
+        description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
+        " front, actors and CLI. Without it there are no webhooks",
+    )
 
     certifiers_file: Path | None = Field(
         None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
@@ -127,6 +133,16 @@ class Settings(BaseSettings):
     sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
+    webhook_slots: int = Field(
+        128, ge=2, description="webhooks called at once per process; half of them never for long"
+    )
+    egress_ports: Ports = Field("443,8443", description="comma-separated ports at which others may be called")
+    egress_proxy: str = Field(
+        "", description="http://host:port of a proxy (CONNECT) that calls to others go through; empty: none"
+    )
+    public_hosts: str = Field(
+        "", description="comma-separated names under which this service is reached: it never calls itself"
+    )
     lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
     poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
     grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in flight")
@@ -154,6 +170,18 @@ class Settings(BaseSettings):
     def lease(self) -> timedelta:
         """How long a claim is believed."""
         return timedelta(seconds=self.lease_seconds)
+
+    def webhook_keks(self) -> dict[str, bytes] | None:
+        """The keys of webhooks by id, the one in use first; None where there are none."""
+        return None if self.webhook_keys is None else named_keys(self.webhook_keys.get_secret_value())
+
+    def ports_of_egress(self) -> frozenset[int]:
+        """The ports at which others may be called."""
+        return frozenset(int(port) for port in self.egress_ports.split(","))
+
+    def own_hosts(self) -> frozenset[str]:
+        """The names under which this service is reached, in lower case."""
+        return frozenset(filter(None, (host.strip().lower() for host in self.public_hosts.split(","))))
 
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
@@ -188,6 +216,8 @@ class Settings(BaseSettings):
         found: dict[str, dict[str, bytes]] = {}
         if self.kek is not None and self.kek_file is None:
             found["FE_KEK"] = named_keys(self.kek.get_secret_value())
+        if self.webhook_keys is not None:
+            found["FE_WEBHOOK_KEYS"] = named_keys(self.webhook_keys.get_secret_value())
         if self.jwt_keys is not None:
             found["FE_JWT_KEYS"] = named_keys(self.jwt_keys.get_secret_value())
         if self.api_key_pepper is not None:
@@ -212,7 +242,8 @@ def load_settings(**overrides: Any) -> Settings:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
     require_different(settings.secrets())
-    if wrong := [*_only_in_development(settings), *_authority_problems(settings), *_processor_problems(settings)]:
+    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems)
+    if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
 
@@ -265,6 +296,20 @@ def _authority_problems(settings: Settings) -> list[str]:
     return problems
 
 
+def _proxy_problems(settings: Settings) -> list[str]:
+    """Say what is wrong with the proxy of calls to others."""
+    if not settings.egress_proxy:
+        return []
+    try:
+        parts = urlsplit(settings.egress_proxy)
+        is_plain = (
+            parts.scheme == "http" and parts.hostname and parts.port and not parts.path and "@" not in parts.netloc
+        )
+    except ValueError:
+        is_plain = False
+    return [] if is_plain else ["FE_EGRESS_PROXY should be a URL such as http://proxy.internal:3128"]
+
+
 def _processor_problems(settings: Settings) -> list[str]:
     """Say why the payment processor cannot be trusted to be it; or, in development, why it must not be the real one."""
     host = host_of(settings.stripe_url)
@@ -308,4 +353,9 @@ def _with_development_secrets(settings: Settings) -> Settings:
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None
     missing = {name: SecretStr(value) for name, value in kept.items() if getattr(settings, name) is None}
-    return settings.model_copy(update=missing)
+    filled = settings.model_copy(update=missing)
+    if filled.webhook_keys is None and filled.kek is not None:
+        # Made from the other one: files of before there were webhooks have none.
+        made_of = sha256(b"webhooks" + next(iter(named_keys(filled.kek.get_secret_value()).values())))
+        filled = filled.model_copy(update={"webhook_keys": SecretStr(f"dev:{made_of.hexdigest()}")})
+    return filled

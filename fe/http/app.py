@@ -16,6 +16,7 @@ from fe.accounts.keys import Peppers
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
+from fe.http.approvals import ApprovalHandlers
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
@@ -41,6 +42,7 @@ from fe.http.server.requests import make_call
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
+from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
@@ -52,6 +54,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
+from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
 PREFIX = "/api/v1/fe"
 PRUNE_SECONDS = 60.0
@@ -95,6 +98,8 @@ class HttpDeps:
     attempt_limits: AttemptLimits = ATTEMPT_LIMITS
     #: Whether whole requests of the busiest routes skip the framework. The answers are the same; the tests see to it.
     fast_path: bool = True
+    #: None: webhooks cannot be set here, because there is no key for their secrets.
+    webhooks: WebhookAccounts | None = None
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
 
@@ -121,6 +126,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
             submission_log=settings.submission_log,
@@ -166,21 +172,16 @@ class Api:
         )
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
+        quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(
-                db,
-                self._acceptance,
-                self.waiting,
-                Quotas(deps.quota, metrics),
-                clock,
-                metrics,
-                SubmissionLog(deps.submission_log),
-            ),
+            Invoices(db, self._acceptance, self.waiting, quotas, clock, metrics, log),
             ReceivedHandlers(db),
+            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
+            WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

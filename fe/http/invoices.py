@@ -50,7 +50,7 @@ from fe.issuing.validate import is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
-from fe.store import buyer_approvals, history, submissions, tenant_context
+from fe.store import counterparty, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -154,10 +154,10 @@ class Invoices:
                 call.identity.tenant_id, record, seconds, authorization=authorization
             )
         again = _POLLING.get(record.status)
-        said = None
+        other = None
         if takes_approval(record):
-            said = await self._db.run_for(call.identity.tenant_id, buyer_approvals.of, record.submission_id)
-        answer = SUBMISSION.write(serialize_record(record, said))
+            other = await self._db.run_for(call.identity.tenant_id, counterparty.other_side, record.submission_id)
+        answer = SUBMISSION.write(serialize_record(record, other))
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:

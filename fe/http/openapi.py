@@ -10,6 +10,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from fe import __version__
 from fe.accounts.keys import SCOPES
+from fe.http.event_models import EVENT_MODELS
 from fe.http.request_bodies import RequestModel
 from fe.http.response_models import ERROR
 from fe.http.response_types import ResponseModel
@@ -33,6 +34,15 @@ _RETRY_AFTER = {
     }
 }
 
+_WEBHOOK_HEADERS = {
+    "X-Service-Event": "the kind of event",
+    "X-Service-Delivery": "id of the delivery, the same each time it is tried",
+    "X-Service-Signature": "`sha256=` and the hexadecimal HMAC-SHA256 of the body under the secret",
+    "webhook-id": "the delivery's id (Standard Webhooks)",
+    "webhook-timestamp": "when this try was made, in seconds since 1970",
+    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `{id}.{timestamp}.{body}`; two while a secret changes",
+}
+
 _INTRODUCTION = """\
 Issues electronic fiscal receipts (e-CF) to the tax authority of the Dominican Republic.
 
@@ -47,7 +57,7 @@ Every error is `{message, statusCode}`. Every answer carries `X-Request-Id`; a r
 def describe(routes: Iterable[Route]) -> dict[str, Any]:
     """Make the description of every route that has one."""
     described = [(route, route.about) for route in routes if route.about is not None]
-    refs, definitions = _schemas(about for _, about in described)
+    refs, definitions = _schemas((about for _, about in described), EVENT_MODELS.values())
     paths: dict[str, dict[str, Any]] = {}
     for route, about in described:
         path = re.sub(r"<(\w+)>", lambda found: "{" + _camel(found[1]) + "}", route.path)
@@ -63,6 +73,7 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
         },
         "servers": [{"url": "/"}],
         "paths": paths,
+        "webhooks": {event: _webhook(event, refs[model]) for event, model in EVENT_MODELS.items()},
         "components": {
             "schemas": definitions,
             "securitySchemes": {
@@ -82,10 +93,10 @@ def _camel(name: str) -> str:
     return head + "".join(part.title() for part in rest)
 
 
-def _schemas(abouts: Iterable[About]) -> tuple[Refs, dict[str, Any]]:
+def _schemas(abouts: Iterable[About], sent: Iterable[ResponseModel[Any]]) -> tuple[Refs, dict[str, Any]]:
     """Every model's reference, and the definitions they refer to."""
     request_models: dict[type[RequestModel], None] = {}
-    response_models: dict[ResponseModel[Any], None] = {ERROR: None}
+    response_models: dict[ResponseModel[Any], None] = {ERROR: None, **dict.fromkeys(sent)}
     for about in abouts:
         if about.body is not None:
             request_models[about.body] = None
@@ -122,7 +133,7 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
             for parameter in about.parameters
         ]
     if about.body is not None:
-        operation["requestBody"] = {"required": True, "content": _json(refs[about.body])}
+        operation["requestBody"] = {"required": about.needs_body, "content": _json(refs[about.body])}
     errors = {*_OF_ALL, *about.errors}
     if about.body is not None:
         errors |= set(_OF_BODIES)
@@ -141,6 +152,29 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
         }
     operation["responses"] = {str(status): answers[status] for status in sorted(answers)}
     return operation
+
+
+def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Describe a call of ours to an endpoint."""
+    words = "".join(word.title() for word in re.findall(r"[a-z]+", event))
+    return {
+        "post": {
+            "operationId": f"webhook{words}",
+            "summary": f"We tell you of `{event}`",
+            "description": "Check `webhook-signature` over the raw body before anything else.",
+            "tags": ["Webhooks"],
+            "parameters": [
+                {"name": name, "in": "header", "required": True, "description": words, "schema": {"type": "string"}}
+                for name, words in _WEBHOOK_HEADERS.items()
+            ],
+            "requestBody": {"required": True, "content": _json(schema)},
+            "responses": {
+                "2XX": {"description": "Delivered; so it is with 3XX, which is not followed."},
+                "410": {"description": "The endpoint is gone: it is called no more."},
+                "default": {"description": "Tried again, ten times in about 75 hours; `Retry-After` is honoured."},
+            },
+        }
+    }
 
 
 def _operation_id(route: Route) -> str:

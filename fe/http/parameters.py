@@ -7,12 +7,14 @@ from datetime import UTC, date, datetime, time
 from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.errors import ApiError
 from fe.identifiers import SubmissionId, TrackId
-from fe.lifecycle import Place, Status
+from fe.lifecycle import Place, Status, WebhookEvent
 from fe.store.history import HistoryFilter
 from fe.store.received import ReceivedFilter
+from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 
 F = TypeVar("F")
 
@@ -22,6 +24,8 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
 _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
+_EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
+_ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -33,6 +37,16 @@ WAIT_MAX = 30
 
 #: What `state` filters by.
 STATES = (*Status, Place.DEAD_LETTER)
+#: What `state` of deliveries filters by, and what it is called in the store.
+DELIVERY_STATES = {
+    "pending": DeliveryState.PENDING,
+    "held": DeliveryState.HELD,
+    "delivered": DeliveryState.DELIVERED,
+    "failed": DeliveryState.FAILED,
+}
+_DELIVERY_STATE = re.compile("|".join(DELIVERY_STATES))
+#: How a date or a timestamp is described.
+A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
 _E_NCF_WORDS = "an e-CF number such as E310000000001"
 _TAX_ID_WORDS = "a tax id of 9 or 11 digits"
 _DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
@@ -127,6 +141,22 @@ def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:
         chosen=chosen,
         cursor=_read_cursor(query),
     )
+
+
+def read_delivery_query(query: Mapping[str, str], environment: Environment) -> ListQuery[DeliveryFilter]:
+    """Read the query of GET /webhooks/deliveries, of an environment. Raises ApiError (400)."""
+    since, until = _read_period(query)
+    state = _read_like(query, "state", _DELIVERY_STATE, f"one of: {', '.join(DELIVERY_STATES)}")
+    kind = _read_like(query, "event", _EVENT, f"one of: {', '.join(WebhookEvent)}")
+    chosen = DeliveryFilter(
+        environment=environment,
+        state=None if state is None else DELIVERY_STATES[state],
+        kind=None if kind is None else WebhookEvent(kind),
+        about=_read_like(query, "about", _ABOUT, "an id: at most 120 printable characters"),
+        since=since,
+        until=until,
+    )
+    return _read_list(query, chosen)
 
 
 def read_uuid(text: str) -> UUID | None:

@@ -5,6 +5,7 @@ from typing import TypedDict
 from uuid import UUID
 
 from fe.http.calls import ApiReply, Call
+from fe.http.handing import serialize_handing
 from fe.http.parameters import iso, read_received_query, read_uuid
 from fe.http.response_models import (
     NOT_FOUND,
@@ -12,12 +13,16 @@ from fe.http.response_models import (
     RECEIVED_PAGE,
     RECEIVED_STRETCH,
     RECEIVED_XML,
+    ApprovalAtAuthority,
+    ReceivedApproval,
     ReceivedItem,
     ReceivedPage,
     ReceivedStretch,
     ReceivedXml,
 )
-from fe.store import received
+from fe.lifecycle import FINAL, Status
+from fe.store import approvals, received
+from fe.store.approvals import Word
 from fe.store.postgres.db import Database
 from fe.store.received import ReceivedRecord
 
@@ -47,7 +52,13 @@ class ReceivedHandlers:
     async def show(self, call: Call) -> ApiReply:
         """Show one; what matches nothing is 200 {found: false}."""
         record = await self._find(call)
-        return _not_found() if record is None else ApiReply(200, RECEIVED.write(_serialize(record)))
+        if record is None:
+            return _not_found()
+        answer = _serialize(record)
+        word = await self._db.run_for(call.identity.tenant_id, approvals.word_on, record.received_id)
+        if word is not None:
+            answer["approval"] = _serialize_word(word)
+        return ApiReply(200, RECEIVED.write(answer))
 
     async def xml(self, call: Call) -> ApiReply:
         """Show the document as the supplier sent it, and the acknowledgement as it was given."""
@@ -96,3 +107,29 @@ def _serialize(record: ReceivedRecord) -> ReceivedItem:
         "approvalStatus": record.approval_status,
         "receivedAt": iso(record.received_at),
     }
+
+
+def _serialize_word(word: Word) -> ReceivedApproval:
+    answer: ReceivedApproval = {
+        "decision": "approved" if word.approved else "rejected",
+        "taxLogId": str(word.submission_id),
+        "decidedAt": iso(word.decided_at),
+        "authority": _at_the_authority(word),
+    }
+    if word.reason is not None:
+        answer["reason"] = word.reason
+    if word.delivery_state is not None and word.delivery_at is not None:
+        answer["issuer"] = serialize_handing(word.delivery_state, word.delivery_reason, word.delivery_at)
+    elif word.status not in FINAL:
+        answer["issuer"] = {"state": "waiting"}
+    return answer
+
+
+def _at_the_authority(word: Word) -> ApprovalAtAuthority:
+    answer: ApprovalAtAuthority = {"status": word.status, "at": iso(word.status_at)}
+    if word.status in (Status.REJECTED, Status.ERROR) and word.response:
+        said = [message.get("valor") for message in word.response.get("mensajes", ())]
+        message = next(filter(None, said), None) or word.response.get("error")
+        if message:
+            answer["message"] = str(message)
+    return answer

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
+from fe.ecf.parse import writable
 from fe.http.request_bodies import RequestModel
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
@@ -43,7 +44,48 @@ _EXAMPLE: dict[str, JsonValue] = {
 }
 
 
-class NewInvoice(RequestModel):
+class ByUser(RequestModel):
+    """With whose certificate something is signed, and what the client calls its request."""
+
+    clientRequestId: Annotated[
+        ClientRequestId | None, Field(min_length=1, max_length=120, description="idempotency key")
+    ] = None
+    asUser: Annotated[
+        str | None,
+        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
+    ] = None
+    asUserId: Annotated[
+        str | None,
+        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
+    ] = None
+
+    @classmethod
+    def messages(cls) -> dict[str, str]:
+        """The interface's own messages."""
+        return {"clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
+
+    @field_validator("asUser")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and "@" not in value[1:-1]:
+            raise ValueError("must be an e-mail address")
+        return value
+
+    @field_validator("asUserId")
+    @classmethod
+    def _is_a_uuid(cls, value: str | None) -> str | None:
+        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
+        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
+            raise ValueError("must be a UUID")
+        return value
+
+    @property
+    def user_id(self) -> UserId | None:
+        """Whose certificate was asked for by id."""
+        return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
+
+
+class NewInvoice(ByUser):
     """A receipt to submit."""
 
     model_config = ConfigDict(
@@ -68,18 +110,6 @@ class NewInvoice(RequestModel):
         dict[str, Any] | None,
         Field(description="the document as JSON, in the authority's element names; required when format is structured"),
     ] = None
-    clientRequestId: Annotated[
-        ClientRequestId | None, Field(min_length=1, max_length=120, description="idempotency key")
-    ] = None
-    asUser: Annotated[
-        str | None,
-        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
-    ] = None
-    asUserId: Annotated[
-        str | None,
-        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
-    ] = None
-
     strict: Annotated[
         bool | None,
         Field(description="refuse at once, with every problem, a document that would not be sent"),
@@ -88,22 +118,7 @@ class NewInvoice(RequestModel):
     @classmethod
     def messages(cls) -> dict[str, str]:
         """The interface's own messages."""
-        return {"format": _FORMAT, "clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
-
-    @field_validator("asUser")
-    @classmethod
-    def _is_an_address(cls, value: str | None) -> str | None:
-        if value is not None and "@" not in value[1:-1]:
-            raise ValueError("must be an e-mail address")
-        return value
-
-    @field_validator("asUserId")
-    @classmethod
-    def _is_a_uuid(cls, value: str | None) -> str | None:
-        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
-        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise ValueError("must be a UUID")
-        return value
+        return {**super().messages(), "format": _FORMAT}
 
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
@@ -121,8 +136,33 @@ class NewInvoice(RequestModel):
             payload=self.payload,
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
-            as_user_id=UserId(UUID(self.asUserId)) if self.asUserId is not None else None,
+            as_user_id=self.user_id,
         )
+
+
+class ApproveReceived(ByUser):
+    """What may be said when a received document is approved; nothing has to be."""
+
+
+class RejectReceived(ByUser):
+    """Why a received document is rejected."""
+
+    reason: Annotated[
+        str,
+        Field(min_length=1, max_length=250, description="DetalleMotivoRechazo: the issuer and the authority read it"),
+    ]
+
+    @classmethod
+    def messages(cls) -> dict[str, str]:
+        """What the format demands of the reason."""
+        return {**super().messages(), "reason": "reason must be a text of 1 to 250 characters that says why"}
+
+    @field_validator("reason")
+    @classmethod
+    def _is_text(cls, value: str) -> str:
+        if not value.strip() or not writable(value):
+            raise ValueError("must be a text")
+        return value
 
 
 def _uuid(text: str) -> UUID | None:

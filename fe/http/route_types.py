@@ -40,6 +40,8 @@ class About:
     #: Statuses of errors beyond those that every route of its kind has.
     errors: tuple[int, ...] = field(default=())
     links: tuple[RouteLink, ...] = field(default=())
+    #: Whether a request without a body is refused.
+    needs_body: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +63,8 @@ class Route:
     def name(self) -> str:
         """A name for metrics and the router."""
         return f"{self.method} {self.path}"
+
+
+def whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
+    """Describe a parameter that is a whole number."""
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}

@@ -1,10 +1,9 @@
 """The table of routes: every path there is, who may call it, what answers, and how it is described."""
 
-from typing import Any
-
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http import response_models
+from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
 from fe.http.docs import Docs
 from fe.http.health import Health
@@ -12,11 +11,13 @@ from fe.http.invoices import Invoices
 from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
-from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
+from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
-from fe.http.request_models import NewInvoice
-from fe.http.route_types import About, Parameter, Route, RouteLink
+from fe.http.request_models import ApproveReceived, NewInvoice, RejectReceived
+from fe.http.route_types import About, Parameter, Route, RouteLink, whole
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
+from fe.http.webhook_routes import webhook_routes
+from fe.http.webhooks import WebhookHandlers
 
 _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documents", "Number sequences", "Account"
 
@@ -24,21 +25,16 @@ _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documen
 SMALL_BODY = 4 * 1024
 
 
-def _whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}
-
-
 _TRACK_OR_ID = Parameter(
     "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
-_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", _whole(0, WAIT_MAX, 0))
-_A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
+_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
 _HISTORY = (
-    Parameter("page", "1 is the newest", _whole(1, PAGE_MAX, PAGE_DEFAULT)),
-    Parameter("limit", "items on a page", _whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
-    Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", _A_MOMENT),
-    Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", _A_MOMENT),
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", A_MOMENT),
     Parameter("status", "reserved, no effect", {"type": "string"}),
     Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
@@ -47,10 +43,10 @@ _HISTORY = (
 )
 _RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")
 _RECEIVED_LIST = (
-    Parameter("page", "1 is the newest", _whole(1, PAGE_MAX, PAGE_DEFAULT)),
-    Parameter("limit", "items on a page", _whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
-    Parameter("from", "received at or after this date (its start in UTC) or timestamp", _A_MOMENT),
-    Parameter("to", "received at or before this date (its end in UTC) or timestamp", _A_MOMENT),
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "received at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "received at or before this date (its end in UTC) or timestamp", A_MOMENT),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
     Parameter("rnc", "of the supplier with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
@@ -60,7 +56,7 @@ _TO_ONE = tuple(
     for status in (200, 202)
     for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
 )
-_DAYS = Parameter("days", "whole UTC days, ending yesterday", _whole(1, DAYS_MAX, DAYS_DEFAULT))
+_DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
 
 def every_route(
@@ -70,6 +66,8 @@ def every_route(
     login: Login,
     invoices: Invoices,
     received: ReceivedHandlers,
+    approvals: ApprovalHandlers,
+    webhooks: WebhookHandlers,
     ncf: Ncf,
     usage: UsageHandlers,
     billing: BillingHandlers,
@@ -197,6 +195,38 @@ def every_route(
                 {200: (response_models.RECEIVED_XML, *found_or_not)},
                 parameters=(_RECEIVED_ID,),
             ),
+        ),
+        *webhook_routes(prefix, webhooks),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/approve",
+            "invoices:write",
+            approvals.approve,
+            About(
+                "Approve one of them",
+                _RECEIVED,
+                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                ApproveReceived,
+                parameters=(_RECEIVED_ID,),
+                errors=(404, 409),
+                needs_body=False,
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/reject",
+            "invoices:write",
+            approvals.reject,
+            About(
+                "Reject one of them, for a reason",
+                _RECEIVED,
+                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                RejectReceived,
+                parameters=(_RECEIVED_ID,),
+                errors=(404, 409),
+            ),
+            SMALL_BODY,
         ),
         Route(
             "GET",

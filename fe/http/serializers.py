@@ -6,10 +6,11 @@ from typing import Literal, TypedDict, cast
 
 from fe.ecf.dates import ZONE
 from fe.ecf.problems import Problem, serialize_problem
+from fe.http.handing import serialize_handing
 from fe.http.parameters import iso
-from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
+from fe.http.response_models import DocumentProblem, Handing, Item, Submission, TimelineEvent
 from fe.lifecycle import NumberFate, Status
-from fe.store.buyer_approvals import Approval
+from fe.store.counterparty import OtherSide
 from fe.store.submissions import Event, Record
 
 
@@ -25,13 +26,16 @@ class _Known(_Tracked, total=False):
     warnings: list[DocumentProblem]
     approvalStatus: Literal["approved", "rejected"]
     approvalReason: str | None
+    approvalAt: str
+    receiver: Handing
 
 
-def serialize_record(record: Record, approval: Approval | None = None) -> Submission:
+def serialize_record(record: Record, other: OtherSide | None = None) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed,
-    `approvalStatus` and `approvalReason` when the buyer has said something.
+    `approvalStatus`, `approvalReason` and `approvalAt` when the buyer has said something, `receiver` when it is sent
+    there.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -39,10 +43,13 @@ def serialize_record(record: Record, approval: Approval | None = None) -> Submis
         known = {"eNCF": record.e_ncf, "numberFate": record.number_fate}
     if record.warnings:
         known["warnings"] = cast(list[DocumentProblem], record.warnings)  # as `serialize_problems` wrote them
-    if approval is not None:
-        known["approvalStatus"] = "approved" if approval.approved else "rejected"
-        if not approval.approved:
-            known["approvalReason"] = approval.reason
+    if other is not None and other.approved is not None and other.approved_at is not None:
+        known["approvalStatus"] = "approved" if other.approved else "rejected"
+        if not other.approved:
+            known["approvalReason"] = other.approval_reason
+        known["approvalAt"] = iso(other.approved_at)
+    if other is not None and other.state is not None and other.changed_at is not None:
+        known["receiver"] = serialize_handing(other.state, other.reason, other.changed_at)
     return {
         "taxLogId": str(record.submission_id),
         **tracked,

@@ -25,6 +25,9 @@ EVERYWHERE: dict[Labels, float] = {
 }
 CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
 SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
+#: Of deliveries that are not confirmed, and of endpoints that are switched on.
+DELIVERY_STATES = ("webhook", "held", "failed")
+ENDPOINT_STATES = ("well", "failing", "disabled")
 CHARGE_STATES = ("waiting", "failed")
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
@@ -47,7 +50,7 @@ class Collectors:
         while True:
             looks = [self._dead_letters, self._doubts, self._pauses, self._server, self._billing]
             if look_number % _SLOW_EVERY == 0:
-                looks += [self._certificates, self._sequences, self._tables]
+                looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
                 self._metrics.turned("stock watch")
                 look_number += 1
@@ -128,6 +131,12 @@ class Collectors:
             expiring[environment, expires] += count
         show(self._metrics.sequences_left, left)
         show(self._metrics.sequences_expiring, expiring)
+
+    async def _webhooks(self, conn: Conn) -> None:
+        found = await statistics.webhooks(conn)
+        show(self._metrics.webhook_rows, {(state,): found.deliveries.get(state, 0) for state in DELIVERY_STATES})
+        show(self._metrics.webhook_endpoints, {(state,): found.endpoints.get(state, 0) for state in ENDPOINT_STATES})
+        self._metrics.webhook_late.set(found.late)
 
     async def _tables(self, conn: Conn) -> None:
         for table, size, live, dead in await statistics.tables(conn):

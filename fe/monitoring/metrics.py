@@ -31,6 +31,7 @@ _ANSWERS = (
     *(0.001, 0.002, 0.003, 0.004, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075),
     *(0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0),
 )
+
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 #: From 202 to the verdict: each bound a seventh above the one before, from 20 ms on, so that p95 is right within a
 #: per cent; 60 s, which the objective names, is among them.
@@ -80,8 +81,8 @@ class Metrics:
         )
         self.login = Counter("fe_login_total", "Login attempts", ("outcome",), registry=own)
         self.lockouts = Counter("fe_login_lockouts_total", "Lockouts begun", ("bucket",), registry=own)
-        self.unsealed = Counter(
-            "fe_certificates_unsealed_total", "Private keys decrypted for signing", ("outcome",), registry=own
+        self.decrypted = Counter(
+            "fe_certificates_decrypted_total", "Private keys decrypted for signing", ("outcome",), registry=own
         )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
@@ -104,6 +105,12 @@ class Metrics:
             "From 202 to the verdict",
             ("environment",),
             buckets=_VERDICTS,
+            registry=own,
+        )
+        self.handed_on = Counter(
+            "fe_counterparty_deliveries_total",
+            "Documents handed on to the other party of a receipt, by what came of it",
+            ("kind", "outcome"),
             registry=own,
         )
         self.steps = Counter("fe_steps_total", "Steps of the outbox booked", ("stage", "outcome"), registry=own)
@@ -138,6 +145,19 @@ class Metrics:
         self.sign_seconds = Histogram(
             "fe_sign_seconds", "Making, checking and signing one document", buckets=_FAST, registry=own
         )
+        self.webhook_attempts = Counter(
+            "fe_webhook_attempts_total",
+            "Calls of webhooks, by what became of the delivery",
+            ("outcome", "result"),
+            registry=own,
+        )
+        self.webhook_seconds = Histogram(
+            "fe_webhook_attempt_seconds",
+            "One call of a webhook, its answer included",
+            ("result",),
+            buckets=_FAST,
+            registry=own,
+        )
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
@@ -162,6 +182,11 @@ class Metrics:
             ("environment",),
             registry=own,
         )
+        self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
+        self.webhook_late = Gauge(
+            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        )
+        self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
         self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
         self.certificates = Gauge(
@@ -264,6 +289,11 @@ class Metrics:
         """Take note of one exchange with the authority."""
         self.authority_requests.labels(environment, operation, host, outcome).inc()
         self.authority_seconds.labels(operation, host).observe(seconds)
+
+    def observe_webhook(self, outcome: str, result: str, seconds: float) -> None:
+        """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
+        self.webhook_attempts.labels(outcome, result).inc()
+        self.webhook_seconds.labels(result).observe(seconds)
 
     def observe_end(
         self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str

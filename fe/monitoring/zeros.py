@@ -26,6 +26,15 @@ SHARES = (
     "tenant_requests",
 )
 
+#: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).
+WEBHOOK_RESULTS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
+
+#: Every stage of every kind of work.
+STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on")
+
+#: What is handed on from taxpayer to taxpayer, and what a try may come to.
+HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
+
 #: Of a request that failed by our fault.
 FAILURES = ("500", "503")
 #: Of a login that is refused, and of what is refused before there is a route.
@@ -42,12 +51,14 @@ def begin_at_zero(metrics: Metrics) -> None:
     for kind in ("same", "different"):
         metrics.deduped.labels(kind)
     for outcome in ("opened", "failed"):
-        metrics.unsealed.labels(outcome)
+        metrics.decrypted.labels(outcome)
     for bucket in ("address", "key"):
         metrics.lockouts.labels(bucket)
     for limit in SHARES:
         metrics.share_refused.labels(limit)
-    for stage in Stage:
+    for kind, outcome in product(*HANDED_ON):
+        metrics.handed_on.labels(kind, outcome)
+    for stage in STAGES:
         metrics.leases_lost.labels(stage)
         metrics.rescued.labels(stage)
 
@@ -71,6 +82,9 @@ def begin_actors_at_zero(metrics: Metrics, calls: Iterable[tuple[str, str]], out
         metrics.verdicts.labels(environment, Status.ERROR, "unknown")
         for host in (Host.ECF, Host.FC):
             metrics.circuit_open.labels(environment, host)
+    metrics.webhook_attempts.labels("delivered", "confirmed")
+    for result in WEBHOOK_RESULTS:
+        metrics.webhook_attempts.labels("not confirmed", result)
     for (operation, at), outcome in product(calls, outcomes):
         metrics.authority_seconds.labels(operation, at)
         for whose in ("",) if at == Host.STATUS else tuple(map(str, Environment)):

@@ -201,7 +201,8 @@ class StageConfig(Generic[W]):
         return work.attempt >= MAX_ATTEMPTS and work.waited >= self.patience
 
 
-def _all_slots(_: Any, slots: int) -> int:
+def no_gate(_: Any, slots: int) -> int:
+    """Let all slots through."""
     return slots
 
 
@@ -218,4 +219,4 @@ class Tools:
     holder: str
     spread: random.Random = field(default_factory=random.Random)
     #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
-    gate: Callable[[Any, int], int] = _all_slots
+    gate: Callable[[Any, int], int] = no_gate

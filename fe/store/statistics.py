@@ -1,5 +1,6 @@
 """What operators keep an eye on, counted over all tenants: one statement each, and never which tenant it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -228,3 +229,43 @@ async def server(conn: Conn) -> PostgresHealth:
     found = await cursor.fetchone()
     assert found is not None
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookStock:
+    """Deliveries that are not confirmed and endpoints that are switched on, by their states; `late` in seconds."""
+
+    deliveries: Mapping[str, int]
+    endpoints: Mapping[str, int]
+    #: How late the oldest due delivery is, of endpoints whose last try did not fail.
+    late: float
+
+
+_WEBHOOK_DELIVERIES = """
+    SELECT d.stage, count(*)
+      FROM webhook_deliveries AS d
+     WHERE d.stage IN ('webhook', 'held', 'failed')
+     GROUP BY d.stage
+"""
+_WEBHOOK_ENDPOINTS = """
+    SELECT CASE WHEN e.disabled_at IS NOT NULL THEN 'disabled' WHEN e.failing_since IS NOT NULL THEN 'failing'
+                ELSE 'well' END AS state, count(*)
+      FROM webhook_endpoints AS e
+     WHERE e.enabled AND e.removed_at IS NULL
+     GROUP BY state
+"""
+_WEBHOOK_LATE = """
+    SELECT coalesce(extract(EPOCH FROM now() - min(d.run_at)), 0)::float
+      FROM webhook_deliveries AS d
+      JOIN webhook_endpoints AS e ON e.tenant_id = d.tenant_id AND e.endpoint_id = d.endpoint_id
+     WHERE d.stage = 'webhook' AND d.run_at < now() AND e.failing_since IS NULL
+"""
+
+
+async def webhooks(conn: Conn) -> WebhookStock:
+    """Count what waits to be told, and who does not listen."""
+    deliveries = await (await conn.execute(_WEBHOOK_DELIVERIES)).fetchall()
+    endpoints = await (await conn.execute(_WEBHOOK_ENDPOINTS)).fetchall()
+    late = await (await conn.execute(_WEBHOOK_LATE)).fetchone()
+    assert late is not None
+    return WebhookStock(dict(deliveries), dict(endpoints), late[0])

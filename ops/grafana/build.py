@@ -15,9 +15,10 @@ from ops.grafana.model import Dashboard, Panel
 from ops.grafana.pipeline import AUTHORITY, PIPELINE
 from ops.grafana.processes import PROCESSES
 from ops.grafana.traffic import OVERVIEW, SECURITY
+from ops.grafana.webhooks import WEBHOOKS
 
 FOLDER = Path(__file__).parent
-DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES, BUSINESS)
+DASHBOARDS = (OVERVIEW, PIPELINE, AUTHORITY, SIGNING, SECURITY, SEQUENCES, PROCESSES, BUSINESS, WEBHOOKS)
 
 #: Grafana's grid.
 WIDTH = 24
@@ -50,7 +51,6 @@ _VARIABLES: list[dict[str, Any]] = [
         "type": "query",
         "datasource": _SOURCE,
         "query": {"query": "label_values(fe_build_info, instance)", "refId": "instances"},
-        "definition": "label_values(fe_build_info, instance)",
         "refresh": 2,
         "sort": 1,
         "multi": True,

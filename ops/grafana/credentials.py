@@ -25,9 +25,9 @@ SIGNING = Dashboard(
         ),
         "Keys": (
             Panel(
-                "Private keys unsealed",
+                "Private keys decrypted",
                 "At most once a minute for each that signs. `failed`: another key-encryption key, or changed bytes.",
-                {"{{outcome}}": rate("fe_certificates_unsealed_total", INSTANCE, by="outcome")},
+                {"{{outcome}}": rate("fe_certificates_decrypted_total", INSTANCE, by="outcome")},
                 unit="ops",
                 width=24,
             ),

@@ -136,7 +136,7 @@ async def test_the_cache_has_a_size(db: Database) -> None:
     assert len(cache._slots) == 2
 
 
-async def test_each_unsealing_is_an_event_and_counted_and_says_no_secret(db: Database) -> None:
+async def test_each_decryption_of_a_key_is_an_event_and_counted_and_says_no_secret(db: Database) -> None:
     tenant = await make_tenant(db)
     certificate = await make_certificate(db, tenant)
     metrics = Metrics()
@@ -151,7 +151,7 @@ async def test_each_unsealing_is_an_event_and_counted_and_says_no_secret(db: Dat
 
     assert logs == [
         {
-            "event": "a key was unsealed",
+            "event": "a key was decrypted",
             "log_level": "info",
             "outcome": outcome,
             "tenant_id": tenant,
@@ -160,5 +160,5 @@ async def test_each_unsealing_is_an_event_and_counted_and_says_no_secret(db: Dat
         for outcome in ("opened", "failed")
     ]
     for outcome in ("opened", "failed"):
-        counted = metrics.registry.get_sample_value("fe_certificates_unsealed_total", {"outcome": outcome})
+        counted = metrics.registry.get_sample_value("fe_certificates_decrypted_total", {"outcome": outcome})
         assert counted == 1

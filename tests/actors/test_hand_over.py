@@ -8,6 +8,7 @@ import trio
 import trio.testing
 
 from fe.actors.hand_over import HandOver
+from tests.waiting import PATIENCE
 
 
 class Gate:
@@ -77,16 +78,22 @@ async def test_what_waits_goes_together_in_order_and_a_bad_piece_fails_alone() -
 
 async def test_the_threads_share_what_waits() -> None:
     over, gates = HandOver(trio.CapacityLimiter(2)), [Gate(), Gate()]
-    barrier = threading.Barrier(2, timeout=20)
+    barrier, turns = threading.Barrier(2, timeout=PATIENCE), list[int]()
+
+    async def meet() -> None:
+        turns.append(await over.run(barrier.wait))  # each needs the other one beside it
+
     async with trio.open_nursery() as nursery:
         for gate in gates:
             nursery.start_soon(over.run, gate)
             await gate.is_shut()
         for _ in range(2):
-            nursery.start_soon(over.run, barrier.wait)  # each needs the other one beside it
+            nursery.start_soon(meet)
             await trio.testing.wait_all_tasks_blocked()
         for gate in gates:
             gate.open()
+
+    assert sorted(turns) == [0, 1]
 
 
 async def test_a_cancelled_piece_that_waits_is_not_run_and_the_others_are() -> None:

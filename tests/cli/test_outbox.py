@@ -270,7 +270,7 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
 ) -> None:
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 13)]
-    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "20", *WHY)
+    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "4", *WHY)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "fe", *args],
         env=environment(database_url=fe.dsn, data_dir=str(fe.folder)),

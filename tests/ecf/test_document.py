@@ -258,7 +258,9 @@ def test_wrong_shapes_are_named(change: dict[str, Any], path: str) -> None:
 
 @pytest.mark.parametrize("given", ["1", "2", "3", "4", 1, 2, 3, 4, Decimal("1.0"), None])
 def test_items_may_say_1_to_4_or_nothing(given: Any) -> None:
-    read_payload({**ecf(), "DetallesItems": [{"IndicadorFacturacion": given}]})
+    document = read_payload({**ecf(), "DetallesItems": [{"IndicadorFacturacion": given}]})
+
+    assert document.get("DetallesItems.Item[1].IndicadorFacturacion") == given
 
 
 @pytest.mark.parametrize("given", ["0", 0, "5", 5, "01", " 1", "", "exento", Decimal("1.5"), -1])

@@ -77,6 +77,10 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
+#: Some bugs show only where a fault meets a moment: on a busy machine a run may have none, and the next seed is tried.
+_SEEDS = 3
+
+
 @dataclass(frozen=True)
 class Caught:
     """What the harness said of a mutant."""
@@ -134,14 +138,17 @@ def say(text: str) -> None:
 
 
 def try_all(names: Iterable[str], seed: int) -> int:
-    """Try these mutants and say of each whether it was caught; return 1 when one escaped."""
+    """Try these mutants and say of each whether it was caught; return 1 when one escaped for good."""
     escaped = 0
     for name in names:
-        caught = hunt(name, seed)
+        for tried in range(_SEEDS):
+            caught = hunt(name, seed + tried)
+            word = "caught" if caught.rightly else "ESCAPED"
+            first = next((str(v) for v in caught.violations if v.invariant == caught.mutant.invariant), "")
+            say(f"{word:<8} {name:<28} {caught.seconds:3.0f} s  seed {seed + tried}  {first}")
+            if caught.rightly:
+                break
         escaped += not caught.rightly
-        word = "caught" if caught.rightly else "ESCAPED"
-        first = next((str(v) for v in caught.violations if v.invariant == caught.mutant.invariant), "")
-        say(f"{word:<8} {name:<28} {caught.seconds:3.0f} s  {first}")
     return 1 if escaped else 0
 
 

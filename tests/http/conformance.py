@@ -54,13 +54,11 @@ _SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z`{(])")
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("Electronic Fiscal Receipt Submission Service — Interface Specification", ""): "about the document itself",
     ("What the service does", "The service is an HTTP/JSON interface"): "about the whole",
-    ("What the service does", "Receipts that suppliers issue"): "not served yet: webhooks",
     ("API key (credential)", "Other fields of the key record"): "tests/cli (keys)",
     (
         "Structured receipt payload (`payload` when `format` is `structured`)",
         "",
     ): "tests/ecf (document, autofill, totals)",
-    ("Received e-CF summary (webhook)", ""): "not served yet: webhooks",
     ("Digital certificate and users", ""): "tests/issuing (certificate choice), tests/cli (certificates, users)",
     ("Submission status", "The authority additionally can answer"): "tests/actors (tracker, reconciler)",
     ("Submission status", "| queued | worker | transient failure"): "tests/queue (retry schedule, dead letters)",
@@ -71,10 +69,8 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("Authentication", "Long-lived credentials"): "tests/cli (keys); the portal",
     ("Authentication", "Credentials rotate independently"): "tests/cli (keys); the portal",
     ("Authentication failures", "The login throttle is in Limits"): "a reference",
-    ("Events", ""): "not served yet: webhooks",
-    ("Request sent", ""): "not served yet: webhooks",
-    ("Signature verification", ""): "not served yet: webhooks",
-    ("Delivery rules", ""): "not served yet: webhooks",
+    ("Signature verification", ""): "tests/webhooks (recipes, vectors)",
+    ("Delivery rules", ""): "tests/webhooks (deliverer, schedule)",
     ("Authority states", "`Aceptado`, `Aceptado Condicional`"): "tests/authority (replies), tests/actors",
     (
         "Asynchronous worker errors (after a 202)",

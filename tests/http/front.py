@@ -16,6 +16,7 @@ from quart_trio import QuartTrio
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import Environment
+from fe.egress.target import Policy
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
@@ -24,10 +25,14 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
+from fe.webhooks.accounts import WebhookAccounts
 from tests.waiting import PATIENCE
+from tests.webhooks.receiver import WEBHOOK_VAULT
 
 PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}
+#: What is public may be set as an address, and so may ports of this machine.
+WEBHOOKS = WebhookAccounts(WEBHOOK_VAULT, Policy(development=True))
 ISSUER = {
     "RNCEmisor": "131880681",
     "RazonSocialEmisor": "Empresa de Prueba SRL",
@@ -170,6 +175,7 @@ async def start_front(
             "metrics": metrics,
             "jwt_keys": JWT_KEYS,
             "peppers": {"": PEPPER},
+            "webhooks": WEBHOOKS,
             **deps,
         }
     )

@@ -132,7 +132,8 @@ async def _accept_the_last(db: Database, key: Key) -> None:
 
 
 def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
-    assert {page.stem for page in PAGES} == {"README", "states", "idempotency", "sequences", "errors", "received"}
+    named = {"README", "states", "idempotency", "sequences", "errors", "received", "webhooks"}
+    assert {page.stem for page in PAGES} == named
     for page in PAGES:
         for target in re.findall(r"\]\(([\w.]+\.md)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).is_file(), (page.name, target)

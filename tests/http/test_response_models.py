@@ -18,7 +18,7 @@ from fe.http.response_types import ResponseModel
 from fe.http.serializers import serialize_problems, serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store.buyer_approvals import Approval
+from fe.store.counterparty import DeliveryState, OtherSide
 from fe.store.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)
@@ -74,7 +74,8 @@ def test_a_submission_is_written_as_it_is_described(record: Record) -> None:
 
 
 def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
-    rejected = serialize_record(ENDED, Approval(approved=False, reason="NO PEDIDO"))
+    at = ENDED.updated_at
+    rejected = serialize_record(ENDED, OtherSide(False, "NO PEDIDO", at, DeliveryState.DELIVERED, None, at))
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)
 

@@ -113,7 +113,7 @@ def test_the_dashboards_that_are_kept_are_those_that_are_built() -> None:
 def test_dashboards_are_told_apart_and_share_their_variables() -> None:
     shown = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
 
-    assert len({one["uid"] for one in shown}) == len({one["title"] for one in shown}) == len(shown) == 8
+    assert len({one["uid"] for one in shown}) == len({one["title"] for one in shown}) == len(shown) == 9
     for one in shown:
         assert [variable["name"] for variable in one["templating"]["list"]] == ["datasource", "environment", "instance"]
         ids = [panel["id"] for panel in one["panels"]]

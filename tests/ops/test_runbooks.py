@@ -22,7 +22,8 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
-from fe.identifiers import ActionId
+from fe.egress.target import Policy
+from fe.identifiers import ActionId, TenantId
 from fe.lifecycle import Stage
 from fe.metering.billing import close_month
 from fe.store import billing
@@ -30,6 +31,8 @@ from fe.store.postgres.db import Database
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.vault import Vault
+from fe.webhooks.accounts import Wanted, WebhookAccounts
+from fe.webhooks.secrets import WebhookVault
 from tests.cli.logins import as_whom, dsn_of
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
@@ -39,6 +42,7 @@ from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported, 
 from tests.ops.promql import selectors
 from tests.system.stack import provision
 
+WEBHOOK_KEYS = f"test:4a{'44' * 31}"
 PAGES = {path.stem: path for path in sorted(RUNBOOKS.glob("*.md"))}
 OURS = {name: path for name, path in PAGES.items() if name not in RUN_ELSEWHERE}
 
@@ -89,14 +93,28 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
         now = datetime.now(UTC)
         act = OperatorAction(ActionId(new_id(now)), now, "somebody", "forgotten since")
         assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF)
-    return {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
+    told = {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
+    if name == "webhooks-failing":
+        return told | {"ENVIRONMENT": "ecf", "DELIVERY": await fail_to_deliver(db, owner.tenant_id)}
+    return told
+
+
+async def fail_to_deliver(db: Database, tenant: TenantId) -> str:
+    """A webhook, and a delivery to it that was given up."""
+    accounts = WebhookAccounts(WebhookVault(Vault(named_keys(WEBHOOK_KEYS))), Policy())
+    now = datetime.now(UTC)
+    await db.run(accounts.put, tenant, Environment.ECF, Wanted("https://erp.example.com/"), now)
+    delivery = await db.run(accounts.test, tenant, Environment.ECF, now)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'failed', finished_at = now()")
+    return str(delivery)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_every_command_and_statement_of_a_runbook_does_its_work(
     name: str, db: Database, dsn: str, tmp_path: Path
 ) -> None:
-    told = environment(database_url=dsn, data_dir=str(tmp_path)) | await prepare(db, tmp_path, name)
+    told = environment(database_url=dsn, data_dir=str(tmp_path), webhook_keys=WEBHOOK_KEYS)
+    told |= await prepare(db, tmp_path, name)
     told["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     for language, block in COMMANDS[name]:

@@ -44,6 +44,7 @@ MATRIX = """
 | `api_key_uses` | SIU | S | | S | |
 | `api_keys` | Su | | SIu | s | |
 | `applied_migrations` | S | S | S | S | S |
+| `approvals` | SI | S | S | S | |
 | `audit_trail` | | | S | S | |
 | `billing_accounts` | S | S | SIU | S | |
 | `billing_charges` | | SIU | SIU | S | |
@@ -53,6 +54,9 @@ MATRIX = """
 | `certificates` | | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
+| `counterparty_deliveries` | S | SIU | SU | S | |
+| `counterparty_outbox` | | SIUD | SI | S | |
+| `counterparty_sends` | | SIU | S | S | |
 | `dead_letters` | | SI | SD | S | |
 | `duties` | | SIU | | | |
 | `excise_rates` | S | S | SIUD | S | |
@@ -76,7 +80,7 @@ MATRIX = """
 | `submission_documents` | SI | SI | S | S | |
 | `submission_events` | SI | SI | SI | S | |
 | `submissions` | SI | SU | SU | S | s |
-| `tenants` | S | S | SI | S | |
+| `tenants` | S | S | SIu | S | |
 | `usage_carried` | | SIUD | SIUD | S | |
 | `usage_days` | S | SIUD | SIUD | S | |
 | `usage_ends` | S | SIUD | SIUD | S | |
@@ -114,6 +118,7 @@ SOME_COLUMNS = {
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
     ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
+    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers"},
     ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
     ("webhook_endpoints", RECEPTION, "SELECT"): {
         "tenant_id",
@@ -164,7 +169,9 @@ CALLERS = {
     **dict.fromkeys(("tell_webhooks_once", "book_webhooks_batch", "note_endpoints", "recover_webhooks"), (WORKER,)),
     "received_event_body": (WORKER, RECEPTION),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
-    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter"), (OPERATOR,)),
+    **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
+    "decide_received": (FRONT,),
+    "begin_deliveries": (WORKER,),
 }
 
 _RIGHTS = """

@@ -1,7 +1,7 @@
 """The whole service in one process for a test: simulator, front and actors over real sockets and a real Postgres."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,6 +45,9 @@ class Stack:
     credential: Credential
     client: httpx.AsyncClient
     settings: Settings
+    vault: Vault
+    #: Where suppliers are received, if FE_RECEPTION_BIND says so.
+    reception: str | None = None
 
     async def submit(self, payload: dict[str, Any] | None = None, *, xml: str | None = None, **more: Any) -> Any:
         """POST a receipt; return the body of the 202."""
@@ -63,11 +66,19 @@ class Stack:
                 await trio.sleep(0.05)
 
 
-async def provision(db: Database, vault: Vault, pepper: bytes, *, environment: Environment) -> tuple[Tenant, Any, Any]:
+async def provision(
+    db: Database,
+    vault: Vault,
+    pepper: bytes,
+    *,
+    environment: Environment,
+    issuer: Mapping[str, str] = ISSUER,
+    credential: Credential | None = None,
+) -> tuple[Tenant, Any, Any]:
     """Make a tenant with a certificate, every sequence and a key."""
     now = datetime.now(UTC)
-    tenant = await db.transact(create_tenant, f"t-{secrets.token_hex(4)}", ISSUER, today=now.date())
-    credential = credential_of_today()
+    tenant = await db.transact(create_tenant, f"t-{secrets.token_hex(4)}", issuer, today=now.date())
+    credential = credential or credential_of_today()
     await db.transact(
         add_certificate,
         vault,
@@ -91,9 +102,11 @@ async def running_stack(
     *,
     simulator: SimulatorSettings | None = None,
     environment: Environment = Environment.TESTECF,
+    credential: Credential | None = None,
+    role: str = "all",
     **overrides: Any,
 ) -> AsyncIterator[Stack]:
-    """Run everything for as long as the block lasts."""
+    """Run everything for as long as the block lasts; with the role `http` all but the actors."""
     async with trio.open_nursery() as nursery:
         addresses: Addresses = await nursery.start(simulate, simulator or SimulatorSettings())
         settings = load_settings(
@@ -108,17 +121,18 @@ async def running_stack(
             **{"poll_seconds": 0.5, **overrides},
         )
         vault = Vault(settings.keks())
-        listeners = Listeners.open(settings, "all")
+        listeners = Listeners.open(settings, role)
         port = listeners.http[0].getsockname()[1]
+        reception = f"http://127.0.0.1:{listeners.reception[0].getsockname()[1]}" if listeners.reception else None
         assert settings.api_key_pepper is not None
         pepper = bytes.fromhex(settings.api_key_pepper.get_secret_value())
-        nursery.start_soon(serve, settings, dsn, "all", vault, listeners)
+        nursery.start_soon(serve, settings, dsn, role, None if role == "http" else vault, listeners)
         async with open_database(dsn) as db:
-            tenant, credential, key = await provision(db, vault, pepper, environment=environment)
+            tenant, credential, key = await provision(db, vault, pepper, environment=environment, credential=credential)
             base_url = f"http://127.0.0.1:{port}{PREFIX}"
             async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE, trust_env=False) as client:
                 login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
                 assert login.status_code == 200, login.text
                 client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
-                yield Stack(base_url, addresses, db, tenant, credential, client, settings)
+                yield Stack(base_url, addresses, db, tenant, credential, client, settings, vault, reception)
         nursery.cancel_scope.cancel()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import environment
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: looks through /proc")
 
@@ -69,9 +70,7 @@ def _all_gone(folder: str, *, within: float) -> bool:
 
 
 def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
-    started = time.monotonic()
     ended = subprocess.run([*_COMMAND, "--exit"], capture_output=True, text=True, env=environment(), timeout=300)
-    seconds = time.monotonic() - started
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stderr == ""
@@ -91,7 +90,6 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     assert "The refusal, in the authority's words: 4 Número de secuencia no autorizada." in ended.stdout
     assert re.search(r"\d+ ms +\+\d+  service  the authority's verdict +Aceptado", ended.stdout)
     assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
-    assert seconds < 60
 
 
 def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
@@ -116,7 +114,7 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
     assert len(running) >= 3
     assert rest == "Stopping everything.\n"
     assert process.returncode == 0
-    assert _all_gone(folder, within=5)
+    assert _all_gone(folder, within=PATIENCE)
     assert not Path(folder).exists()
 
 
@@ -126,7 +124,7 @@ def test_a_demonstration_that_is_killed_takes_everything_with_it() -> None:
         process.kill()
         process.wait(timeout=120)
 
-        gone = _all_gone(folder, within=30)
+        gone = _all_gone(folder, within=PATIENCE)
 
     assert gone, processes_of(folder)
     assert not Path(folder).exists()

@@ -41,6 +41,7 @@ class FaultKind(StrEnum):
     STUCK = "stuck"  # `En Proceso` for `seconds` or for ever: at reception the document, at a query this answer
     NOT_FOUND = "not-found"  # `No encontrado`: at reception the document for `seconds` (5), at a query this answer
     BY_CODE = "by-code"  # asked for a state with a security code: of the documents with that code, not of the number
+    WRONG_ACKNOWLEDGEMENT = "wrong-acknowledgement"  # the counterparty acknowledges another number
     TRY_AGAIN = "try-again"  # the verdict is `Rechazado` with code 4, "favor intentar nueva vez"; the number stays free
 
     @property
@@ -70,11 +71,12 @@ _QUERIES = frozenset(
         SimulatedOperation.SUMMARY_STATE,
     }
 )
+_COUNTERPARTIES = frozenset({SimulatedOperation.COUNTERPARTY_RECEPTION, SimulatedOperation.COUNTERPARTY_APPROVAL})
 _DIRECTORIES = frozenset({SimulatedOperation.DIRECTORY, SimulatedOperation.DIRECTORY_ENTRY})
 
 #: Where a kind means something, if not everywhere.
 _APPLIES = {
-    FaultKind.UNAUTHORIZED: CARRIES_DOCUMENT | _QUERIES | _DIRECTORIES,
+    FaultKind.UNAUTHORIZED: CARRIES_DOCUMENT | _QUERIES | _DIRECTORIES | _COUNTERPARTIES,
     FaultKind.DUPLICATE_DELIVERY: CARRIES_DOCUMENT,
     FaultKind.OTHER_TRACK: frozenset({SimulatedOperation.RECEPTION, SimulatedOperation.RESULT}),
     FaultKind.OTHER_SHAPE: _SENDS | _QUERIES | _DIRECTORIES | {SimulatedOperation.SERVICES},
@@ -82,6 +84,7 @@ _APPLIES = {
     FaultKind.NOT_FOUND: _QUERIES | {SimulatedOperation.RECEPTION},
     FaultKind.BY_CODE: frozenset({SimulatedOperation.STATE}),
     FaultKind.TRY_AGAIN: _SENDS,
+    FaultKind.WRONG_ACKNOWLEDGEMENT: frozenset({SimulatedOperation.COUNTERPARTY_RECEPTION}),
 }
 
 

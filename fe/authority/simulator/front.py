@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from fe.authority.simulator import access, approval, qr_pages, queries, reception, services, voiding
+from fe.authority.simulator import access, approval, counterparty, qr_pages, queries, reception, services, voiding
 from fe.authority.simulator.connection import CorruptedReply, FaultyConnection
 from fe.authority.simulator.exchange import RawAnswer, RawRequest
 from fe.authority.simulator.faults import FaultKind, Occasion
@@ -36,6 +36,10 @@ _HANDLERS: dict[SimulatedOperation, Handler] = {
     SimulatedOperation.IS_UP: services.is_up,
     SimulatedOperation.QR: qr_pages.qr,
     SimulatedOperation.SUMMARY_QR: qr_pages.summary_qr,
+    SimulatedOperation.COUNTERPARTY_SEED: access.give_seed,
+    SimulatedOperation.COUNTERPARTY_TOKEN: access.validate_seed,
+    SimulatedOperation.COUNTERPARTY_RECEPTION: counterparty.receive,
+    SimulatedOperation.COUNTERPARTY_APPROVAL: counterparty.take_approval,
 }
 
 _TOO_LARGE = page(413, "<html><body>413 - Request entity too large</body></html>")

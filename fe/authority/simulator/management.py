@@ -13,7 +13,6 @@ from fe.authority.simulator.orders import read_order, show_plan, show_script, sh
 from fe.authority.simulator.registry import KINDS
 from fe.authority.simulator.replies import JSON
 from fe.authority.simulator.state import AuthorityState
-from fe.authority.simulator.supplier import Supplier
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
@@ -34,7 +33,7 @@ class Management:
 
     def __init__(self, state: AuthorityState) -> None:
         self._state = state
-        self._supplier = Supplier(state.now)
+        self._supplier = state.supplier
         self._routes: dict[tuple[str, str], Callable[[RawRequest], Any]] = {
             ("GET", ""): self._index,
             ("GET", "healthz"): lambda _: {"status": "ok"},
@@ -44,6 +43,7 @@ class Management:
             ("POST", "faults"): self._order_fault,
             ("DELETE", "faults"): self._clear_faults,
             ("POST", "reset"): self._reset,
+            ("GET", "counterparty"): lambda _: {"heard": [heard.to_record() for heard in state.heard]},
             ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }

@@ -27,6 +27,11 @@ class SimulatedOperation(StrEnum):
     IS_UP = "is_up"
     QR = "qr"
     SUMMARY_QR = "summary_qr"
+    #: The simulated counterparty of testecf, as a receiver and as an issuer.
+    COUNTERPARTY_SEED = "counterparty_seed"
+    COUNTERPARTY_TOKEN = "counterparty_token"  # noqa: S105  (no password)
+    COUNTERPARTY_RECEPTION = "counterparty_reception"
+    COUNTERPARTY_APPROVAL = "counterparty_approval"
 
 
 class SimulatedHost(StrEnum):
@@ -123,6 +128,15 @@ _ROUTES = (
     ),
     ServiceRoute(SimulatedOperation.QR, "GET", SimulatedHost.ECF, "consultatimbre", Access.OPEN),
     ServiceRoute(SimulatedOperation.SUMMARY_QR, "GET", SimulatedHost.FC, "consultatimbrefc", Access.OPEN),
+    *(
+        ServiceRoute(operation, method, SimulatedHost.ECF, f"emisorreceptor/fe/{path}", Access.OPEN)
+        for operation, method, path in (
+            (SimulatedOperation.COUNTERPARTY_SEED, "GET", "autenticacion/api/semilla"),
+            (SimulatedOperation.COUNTERPARTY_TOKEN, "POST", "autenticacion/api/validacioncertificado"),
+            (SimulatedOperation.COUNTERPARTY_RECEPTION, "POST", "recepcion/api/ecf"),
+            (SimulatedOperation.COUNTERPARTY_APPROVAL, "POST", "aprobacioncomercial/api/ecf"),
+        )
+    ),
 )
 _BY_PATH = {route.path: route for route in _ROUTES}
 
@@ -176,15 +190,25 @@ _NOT_IN_CERTIFICATION = dict.fromkeys(
     ),
     frozenset({_T, _P}),
 )
+_COUNTERPARTY = dict.fromkeys(
+    (
+        SimulatedOperation.COUNTERPARTY_SEED,
+        SimulatedOperation.COUNTERPARTY_TOKEN,
+        SimulatedOperation.COUNTERPARTY_RECEPTION,
+        SimulatedOperation.COUNTERPARTY_APPROVAL,
+    ),
+    frozenset({_T}),
+)
 #: Only what is not everywhere.
 _WHERE: dict[Availability, dict[SimulatedOperation, frozenset[Environment]]] = {
     Availability.V1_6: {
         **_NOT_IN_CERTIFICATION,
+        **_COUNTERPARTY,
         SimulatedOperation.SUMMARY_RECEPTION: frozenset({_T, _P}),
         SimulatedOperation.SUMMARY_STATE: frozenset({_P}),
         SimulatedOperation.SUMMARY_QR: frozenset({_T, _P}),
     },
-    Availability.V1_7: _NOT_IN_CERTIFICATION,
+    Availability.V1_7: {**_NOT_IN_CERTIFICATION, **_COUNTERPARTY},
     Availability.EVERYWHERE: {},
 }
 

@@ -11,6 +11,7 @@ import trio
 
 from fe.authority.simulator.exchange import RawRequest
 from fe.authority.simulator.faults import Fault, FaultKind, Faults
+from fe.authority.simulator.heard import Heard
 from fe.authority.simulator.journal import Journal, open_journal
 from fe.authority.simulator.ledger import Filed, Ledger, Voided
 from fe.authority.simulator.multipart import Part
@@ -18,6 +19,7 @@ from fe.authority.simulator.operations import ServiceRoute, SimulatedOperation
 from fe.authority.simulator.registry import KINDS, Registry, load_world
 from fe.authority.simulator.sessions import SeedSessions, Session
 from fe.authority.simulator.settings import SimulatorSettings
+from fe.authority.simulator.supplier import Supplier
 from fe.ecf.catalogue import Environment
 
 #: Verification runs in threads of its own: more than the cores of a small machine only add switching.
@@ -35,6 +37,9 @@ class AuthorityState:
         self.requests: Counter[tuple[SimulatedOperation, str]] = Counter()
         #: When a number of an issuer was last asked about, since this process began.
         self.asked_at: dict[tuple[Environment, str, str], datetime] = {}
+        self.supplier = Supplier(self.now)
+        #: What the simulated counterparty was handed, since this process began.
+        self.heard: list[Heard] = []
         self.verifiers = trio.CapacityLimiter(_VERIFIERS)
         self.started_at = settings.now()
         self.journal: Journal = open_journal(settings.journal, fsync=settings.fsync)
@@ -67,6 +72,7 @@ class AuthorityState:
         self.faults.applied.clear()
         self.requests.clear()
         self.asked_at.clear()
+        self.heard.clear()
         self.journal.clear()
         self._open(self._secret)
         self._load_world()

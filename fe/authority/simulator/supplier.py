@@ -66,7 +66,8 @@ class Supplier:
         self._sent = 0
 
     @cached_property
-    def _credential(self) -> Credential:
+    def credential(self) -> Credential:
+        """What it signs with."""
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         now = self._now()
         year = timedelta(days=365)
@@ -76,7 +77,7 @@ class Supplier:
 
     def describe(self) -> dict[str, Any]:
         """Tell who it is, what it signs with, and what it can be told to send."""
-        pem = self._credential.certificate.public_bytes(Encoding.PEM).decode()
+        pem = self.credential.certificate.public_bytes(Encoding.PEM).decode()
         return {"rnc": _ISSUER["RNCEmisor"], "pem": pem, "samples": {each: each.expected for each in SupplierSample}}
 
     async def send(self, order: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Supplier:
         kind = "32" if sample == SupplierSample.CONSUMER else "31"
         number = number or f"E{kind}{self._sent:010}"
         document = self._make(SupplierSample(sample), rnc, number)
-        answers = await _send(url.rstrip("/"), document, number, Signer(self._credential), times)
+        answers = await _send(url.rstrip("/"), document, number, Signer(self.credential), times)
         return {"eNCF": number, "document": b64encode(document).decode(), "answers": answers}
 
     def _make(self, sample: SupplierSample, rnc: str, number: str) -> bytes:
@@ -125,7 +126,7 @@ class Supplier:
         root = build(autofill(read_payload(payload), issuer=_ISSUER, expiry=expiry, now=now))
         if sample is SupplierSample.BAD_FORMAT:
             root[0].append(root.makeelement("NoExiste"))
-        signed = Signer(self._credential).sign(root).xml
+        signed = Signer(self.credential).sign(root).xml
         return signed.replace(b">Servicio<", b">Otra cosa<") if sample is SupplierSample.BAD_SIGNATURE else signed
 
 

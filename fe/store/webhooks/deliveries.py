@@ -112,17 +112,40 @@ _PAGE = f"""
     SELECT {_COLUMNS}
      WHERE {_CHOSEN} AND d.subject < %(below)s
      ORDER BY d.subject DESC
-     LIMIT %(limit)s
+     LIMIT %(limit)s OFFSET %(offset)s
 """
 
 
 async def listed(
-    conn: Conn, tenant_id: TenantId, chosen: DeliveryFilter, *, limit: int, below: UUID | None = None
+    conn: Conn,
+    tenant_id: TenantId,
+    chosen: DeliveryFilter,
+    *,
+    limit: int,
+    below: UUID | None = None,
+    offset: int = 0,
 ) -> list[Delivery]:
-    """List deliveries, newest first, from below an id on."""
+    """List deliveries, newest first, from below an id on, but for the first `offset`."""
     cursor = conn.cursor(row_factory=record_row(Delivery))
-    await cursor.execute(_PAGE, {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit})
+    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
+    await cursor.execute(_PAGE, values)
     return await cursor.fetchall()
+
+
+_COUNT = f"""
+    SELECT count(*)
+      FROM webhook_deliveries AS d
+      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id
+     WHERE {_CHOSEN}
+"""
+
+
+async def count(conn: Conn, tenant_id: TenantId, chosen: DeliveryFilter) -> int:
+    """Count deliveries."""
+    cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 _ONE = f"SELECT {_COLUMNS} WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject = %(delivery)s"
@@ -148,6 +171,22 @@ async def attempts(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Sequen
     cursor = conn.cursor(row_factory=class_row(Attempt))
     await cursor.execute(_ATTEMPTS, {"tenant": tenant_id, "delivery": delivery_id})
     return await cursor.fetchall()
+
+
+_OLDEST_HELD = """
+    SELECT min(created_at)
+      FROM webhook_deliveries
+     WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND stage = 'held' AND host = %(endpoint)s::uuid::text
+"""
+
+
+async def oldest_held(conn: Conn, tenant_id: TenantId, endpoint_id: UUID) -> datetime | None:
+    """Tell when the oldest delivery that is kept for an endpoint was made; None where none is kept."""
+    cursor = await conn.execute(_OLDEST_HELD, {"tenant": tenant_id, "endpoint": endpoint_id})
+    row = await cursor.fetchone()
+    assert row is not None
+    made: datetime | None = row[0]
+    return made
 
 
 _RETRY = "SELECT retry_webhook(%(tenant)s, %(delivery)s)"

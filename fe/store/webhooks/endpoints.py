@@ -85,6 +85,29 @@ async def one(conn: Conn, tenant_id: TenantId, endpoint_id: UUID) -> Endpoint | 
     return await cursor.fetchone()
 
 
+_OF_ENVIRONMENT = f"""
+    SELECT {_COLUMNS}
+      FROM webhook_endpoints
+     WHERE tenant_id = %(tenant)s AND environment IS NOT DISTINCT FROM %(environment)s::environment
+       AND removed_at IS NULL
+"""
+
+
+async def of_environment(conn: Conn, tenant_id: TenantId, environment: Environment | None) -> Endpoint | None:
+    """Find the endpoint of an environment; None asks for that of all of them."""
+    cursor = conn.cursor(row_factory=record_row(Endpoint))
+    await cursor.execute(_OF_ENVIRONMENT, {"tenant": tenant_id, "environment": environment})
+    return await cursor.fetchone()
+
+
+_AWAIT_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks', %(tenant)s))"
+
+
+async def await_turn(conn: Conn, tenant_id: TenantId) -> None:
+    """Let who changes the endpoints of a tenant do so one after the other, until the transaction ends."""
+    await conn.execute(_AWAIT_TURN, {"tenant": tenant_id})
+
+
 _ADD = """
     INSERT INTO webhook_endpoints (tenant_id, endpoint_id, environment, url, enabled, events, headers, created_at,
                                    updated_at)

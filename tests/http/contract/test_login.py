@@ -35,6 +35,10 @@ CALLS = {
 ADDED = {
     ("POST", "/invoices/validate"): "invoices:write",
     ("GET", f"/invoices/{_ANY}/timeline"): "invoices:read",
+    ("GET", "/webhooks"): "webhooks:read",
+    ("PUT", "/webhooks"): "webhooks:write",
+    ("GET", "/webhooks/deliveries"): "webhooks:read",
+    ("POST", "/webhooks/test"): "webhooks:write",
 }
 PUBLIC = {"/healthz", "/readyz", "/api/v1/fe/login", "/api/v1/fe/openapi.json", "/api/v1/fe/docs"}
 

@@ -1,0 +1,307 @@
+"""Handing on from taxpayer to taxpayer: the two stages, and how their outcomes are written.
+
+`address` asks the authority's directory where the other party is reached; `pass_on` sends there. What is sent is bytes
+that the authority has accepted, so nothing of the submission hangs on it any more, and it is harmless to send them once
+more: a receiver gives the acknowledgement of the first time, an issuer has the approval already. So there is no stage
+for doubts. Each time the intent is committed with the digest of the bytes before the first one goes out.
+"""
+
+import hashlib
+import random
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import trio
+from cryptography import x509
+
+from fe import failpoints
+from fe.actors.credentials import Opened, SigningCredentials
+from fe.authority.errors import AuthorityError
+from fe.clock import Clock
+from fe.counterparty.acknowledgement import About, NotBelieved, read_acknowledgement
+from fe.counterparty.directory import Directory
+from fe.counterparty.wire import CannotReach, Counterparties, CounterpartyAnswer, NobodyKnows
+from fe.ecf.catalogue import Environment, Host
+from fe.identifiers import SubmissionId
+from fe.monitoring.metrics import Metrics
+from fe.queue.outcome import Advance, End, Outcome, Park, Retry, TryLater, Writer
+from fe.queue.retry import poll_gap, scaled
+from fe.queue.stage import StageConfig, WorkKind
+from fe.store import counterparty
+from fe.store.counterparty import (
+    COUNTERPARTY_OUTBOX,
+    Delivery,
+    DeliveryKind,
+    DeliveryStage,
+    DeliveryState,
+    Handed,
+    SendOutcome,
+    hosts_of_counterparties,
+)
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue.host_lanes import ALL_HOSTS
+from fe.store.queue.outbox import OutboxLane
+
+#: After the try of this number, in minutes; the last one again and again.
+_GAPS = (0.5, 2, 10, 30, 60, 120, 240, 480)
+_JITTER = 0.10
+#: For how long, from when the address was found.
+PATIENCE = timedelta(hours=72)
+
+#: So much of what was answered is kept, where it is no acknowledgement.
+_KEPT = 4096
+
+
+def delivery_gap(attempt: int, spread: random.Random) -> timedelta:
+    """How long to wait after try number `attempt` (from 1): half a minute growing to eight hours, +-10 %."""
+    minutes = _GAPS[min(attempt, len(_GAPS)) - 1]
+    return timedelta(minutes=minutes * (1 + spread.uniform(-_JITTER, _JITTER)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressed(Advance):
+    """There is an address: send it there."""
+
+    host: str
+    url: str
+    to: DeliveryStage = DeliveryStage.PASS_ON
+    name: str = "addressed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOn(End):
+    """No further try: they have it, or do not take it, or are not to be found."""
+
+    state: DeliveryState
+    reason: str | None = None
+    answer: bytes | None = None
+    status: int | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # read only, as it is of all outcomes
+        """The state."""
+        return self.state.value
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverer:
+    """The handlers of both stages."""
+
+    db: Database
+    credentials: SigningCredentials
+    directory: Directory
+    counterparties: Counterparties
+    #: Whose certificates acknowledgements may be signed with; None: anybody's.
+    roots: Sequence[x509.Certificate] | None
+    clock: Clock
+    #: Bounds the CPU work of verifying.
+    threads: trio.CapacityLimiter
+    #: What is tried now, for the metrics.
+    kinds: MutableMapping[SubmissionId, DeliveryKind]
+
+    async def address(self, work: Delivery) -> Outcome:
+        """Find where it goes. Cancelled, nothing has happened."""
+        handed, opened = await self._open(work)
+        base = await self._find(handed, opened)
+        if base is None:
+            return _unlisted()
+        return Addressed(host=_host_of(base), url=base)
+
+    async def pass_on(self, work: Delivery) -> Outcome:
+        """Send it. Cancelled after the intent it may have arrived: then it is sent once more."""
+        handed, opened = await self._open(work)
+        base = await self._find(handed, opened)
+        if base is None:
+            return _unlisted()
+        if _host_of(base) != work.host:
+            return Addressed(host=_host_of(base), url=base)
+
+        async def announce(url: str) -> None:
+            digest = hashlib.sha256(handed.content).digest()
+            if not await self.db.run(counterparty.intend, work, digest=digest, url=url, at=self.clock()):
+                raise LeaseLost(work.subject, work.epoch)
+            failpoints.reached("handing")
+
+        try:
+            answer = await self.counterparties.hand_on(
+                base, handed.kind, _file_name(handed), handed.content, opened, before_send=announce
+            )
+        except CannotReach as lost:
+            unknown = isinstance(lost, NobodyKnows)
+            await self._note(work, SendOutcome.UNKNOWN if unknown else SendOutcome.NOT_SENT)
+            self.directory.forget(handed.environment, handed.counterparty_rnc)
+            raise TryLater(lost.reason, lost.wait) from lost
+        failpoints.reached("handed")
+        return await self._answered(work, handed, answer)
+
+    async def _open(self, work: Delivery) -> tuple[Handed, Opened]:
+        handed = await self.db.run(counterparty.handed, work)
+        self.kinds[work.subject] = handed.kind
+        return handed, await self.credentials.get(work.tenant_id, handed.certificate_id)
+
+    async def _find(self, handed: Handed, opened: Opened) -> str | None:
+        try:
+            return await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
+        except AuthorityError as error:
+            raise TryLater(f"the directory cannot be asked: {error.reason}", error.retry_after) from error
+
+    async def _answered(self, work: Delivery, handed: Handed, answer: CounterpartyAnswer) -> Outcome:
+        if handed.kind is DeliveryKind.APPROVAL:
+            outcome = _approval_taken(answer)
+        elif 200 <= answer.status < 300:
+            outcome = await self._acknowledged(handed, answer)
+        else:
+            outcome = f"they answered with status {answer.status}"
+        if isinstance(outcome, Outcome):
+            return outcome
+        await self._note(work, SendOutcome.ANSWERED, answer.status)
+        raise TryLater(outcome, answer.wait)
+
+    async def _acknowledged(self, handed: Handed, answer: CounterpartyAnswer) -> Outcome | str:
+        if answer.is_cut:
+            return "their acknowledgement does not end"
+        about = About(handed.issuer_rnc, handed.buyer_rnc, handed.e_ncf)
+        read = partial(read_acknowledgement, answer.body, about, roots=self.roots, now=self.clock())
+        try:
+            said = await trio.to_thread.run_sync(read, limiter=self.threads)
+        except NotBelieved as wrong:
+            return f"their acknowledgement is not believed: {wrong}"[:300]
+        state = DeliveryState.DELIVERED if said.received else DeliveryState.REFUSED
+        return HandedOn(state=state, reason=said.reason, answer=answer.body, status=answer.status)
+
+    async def _note(self, work: Delivery, outcome: SendOutcome, status: int | None = None) -> None:
+        await self.db.run(counterparty.note_send, work, outcome, status=status, at=self.clock())
+
+
+def _approval_taken(answer: CounterpartyAnswer) -> Outcome | str:
+    """200 says that they took it and 400 that they do not; what else is answered is not about the approval."""
+    kept = answer.body[:_KEPT]
+    if 200 <= answer.status < 300:
+        return HandedOn(state=DeliveryState.DELIVERED, answer=kept, status=answer.status)
+    if answer.status == 400:
+        said = " ".join(kept.decode("utf-8", "replace").split())[:200]
+        reason = f"they answered 400: {said}" if said.isprintable() and said else "they answered 400"
+        return HandedOn(state=DeliveryState.REFUSED, reason=reason, answer=kept, status=answer.status)
+    return f"they answered with status {answer.status}"
+
+
+def _unlisted() -> HandedOn:
+    return HandedOn(state=DeliveryState.UNLISTED, reason="the authority's directory has no address for them")
+
+
+def _file_name(handed: Handed) -> str:
+    """By authority.md#file-names."""
+    owner = handed.issuer_rnc if handed.kind is DeliveryKind.RECEIPT else handed.buyer_rnc
+    return f"{owner}{handed.e_ncf}.xml"
+
+
+def _host_of(base: str) -> str:
+    """Whom rows stand or fall with: host and port of an address. What is no address is refused when it is called."""
+    try:
+        return urlsplit(base).netloc.lower()[:253]
+    except ValueError:
+        return ""
+
+
+# --- how outcomes are written -----------------------------------------------------------------------------------------
+
+
+def _each(write: Callable[[Conn, Delivery, Any, datetime], Awaitable[bool]]) -> Writer[Delivery]:
+    """Write outcomes one after the other in one transaction: they are few."""
+
+    async def write_all(conn: Conn, items: Sequence[tuple[Delivery, Any]], at: datetime) -> Sequence[Outcome | None]:
+        async with conn.transaction():
+            return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
+
+    return write_all
+
+
+async def _addressed(conn: Conn, work: Delivery, outcome: Addressed, at: datetime) -> bool:
+    return await counterparty.wait(
+        conn, work, at=at, after=outcome.after, stage=outcome.to, host=outcome.host, url=outcome.url, counts=False
+    )
+
+
+async def _handed_on(conn: Conn, work: Delivery, outcome: HandedOn, at: datetime) -> bool:
+    return await counterparty.end(
+        conn, work, at=at, state=outcome.state, reason=outcome.reason, answer=outcome.answer, status=outcome.status
+    )
+
+
+async def _retry(conn: Conn, work: Delivery, outcome: Retry, at: datetime) -> bool:
+    return await counterparty.wait(conn, work, at=at, after=outcome.after, counts=outcome.counts, error=outcome.reason)
+
+
+async def _park(conn: Conn, work: Delivery, outcome: Park, at: datetime) -> bool:
+    return await counterparty.end(conn, work, at=at, state=DeliveryState.GAVE_UP, reason=outcome.reason)
+
+
+WRITERS: Mapping[type[Outcome], Writer[Delivery]] = {
+    Addressed: _each(_addressed),
+    HandedOn: _each(_handed_on),
+    Retry: _each(_retry),
+    Park: _each(_park),
+}
+
+
+def delivery_kind(metrics: Metrics, kinds: MutableMapping[SubmissionId, DeliveryKind]) -> WorkKind[Delivery]:
+    """Handing on as a kind of work. `kinds` are those of the rows that are tried: the handlers note them there."""
+
+    def written(work: Delivery, outcome: Outcome) -> None:
+        kind = kinds.pop(work.subject, "unknown")
+        match outcome:
+            case HandedOn(state=state):
+                metrics.handed_on.labels(kind, state.value).inc()
+            case Park():
+                metrics.handed_on.labels(kind, DeliveryState.GAVE_UP.value).inc()
+            case Retry(counts=True):
+                metrics.handed_on.labels(kind, "failed_try").inc()
+
+    return WorkKind(COUNTERPARTY_OUTBOX, WRITERS, written=written)
+
+
+# --- the stages -------------------------------------------------------------------------------------------------------
+
+_SLOTS = 16
+#: Of a host at once, over all processes.
+_OF_ONE_HOST = 4
+
+
+def delivery_stages(
+    deliverer: Deliverer, kind: WorkKind[Delivery], *, budget: float, scale: float
+) -> list[StageConfig[Delivery]]:
+    """Build both stages of this process."""
+    across = hosts_of_counterparties(most=_OF_ONE_HOST, suspects=_SLOTS // 2)
+    patience = PATIENCE * scale
+    return [
+        StageConfig(
+            DeliveryStage.ADDRESS,
+            kind,
+            deliverer.address,
+            _SLOTS,
+            [OutboxLane(environment, Host.ECF) for environment in (Environment.ECF, *_OF_TESTS)],
+            budget,
+            gap=scaled(poll_gap, scale),
+            max_attempts=None,
+            patience=patience,
+        ),
+        StageConfig(
+            DeliveryStage.PASS_ON,
+            replace(kind, source=across, together=across.together),
+            deliverer.pass_on,
+            _SLOTS,
+            [ALL_HOSTS],
+            budget,
+            gap=scaled(delivery_gap, scale),
+            max_attempts=None,
+            patience=patience,
+        ),
+    ]
+
+
+_OF_TESTS = (Environment.CERTECF, Environment.TESTECF)

@@ -1,0 +1,255 @@
+"""The deliverer: makes the calls of webhooks, and what they come to (interface.md#events); and what is asked for again.
+
+A call may arrive and its answer be lost, with us or with the other side: then it is made again, under the same id.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+
+from fe import failpoints
+from fe.clock import Clock
+from fe.egress.client import SECONDS, Egress
+from fe.monitoring.metrics import Metrics
+from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer
+from fe.queue.retry import Gap
+from fe.queue.stage import WorkKind
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue import webhooks
+from fe.store.queue.host_lanes import HostLanes
+from fe.store.queue.wakeups import Wakeups
+from fe.store.queue.webhooks import Booked, WebhookWork
+from fe.store.webhooks.deliveries import DeliveryState
+from fe.vault import VaultError
+from fe.webhooks.exchange import Call, Tried, try_once
+from fe.webhooks.schedule import ATTEMPTS, PATIENCE
+from fe.webhooks.secrets import WebhookVault
+
+_log = structlog.get_logger(__name__)
+
+Written = Sequence[Outcome | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered(End):
+    """The endpoint confirmed it."""
+
+    tried: Tried
+    name: str = "delivered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotConfirmed(Retry):
+    """It will be tried again."""
+
+    tried: Tried
+    name: str = "not confirmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaveUp(End):
+    """The last try failed. It rests, and may be asked for again."""
+
+    tried: Tried
+    name: str = "gave up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone(End):
+    """The endpoint says that it is to be called no more, so it is not; what is for it is held."""
+
+    tried: Tried
+    name: str = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held(End):
+    """The endpoint is not called at present."""
+
+    name: str = "held"
+
+
+class Deliverer:
+    """Makes one try of a delivery."""
+
+    def __init__(
+        self,
+        db: Database,
+        egress: Egress,
+        vault: WebhookVault,
+        clock: Clock,
+        gap: Gap,
+        spread: random.Random,
+        *,
+        seconds: float = SECONDS,
+    ) -> None:
+        self._db = db
+        self._egress = egress
+        self._vault = vault
+        self._clock = clock
+        self.gap = gap
+        self._spread = spread
+        self._seconds = seconds
+
+    async def deliver(self, work: WebhookWork) -> Outcome:
+        """Make a try. Cancelled, nobody knows whether it arrived: it is made again."""
+        needed = await self._db.run(webhooks.input_of, work.tenant_id, work.subject, self._clock())
+        if needed is None:
+            raise LeaseLost(work.subject, work.epoch)
+        if not needed.is_called:
+            return Held()
+        try:
+            opened = [
+                self._vault.open_secret(work.tenant_id, secret_id, secret)
+                for secret_id, secret in zip(needed.secret_ids, needed.secrets, strict=True)
+            ]
+            headers = self._vault.open_headers(work.tenant_id, needed.endpoint_id, needed.headers)
+        except VaultError as error:
+            _log.error("the secrets of a webhook cannot be opened", error=error)
+            return Retry("its secrets cannot be opened", self.gap(work.attempt, self._spread), counts=False)
+        call = Call(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
+        tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
+        failpoints.reached("called")
+        return self._judge(work, tried)
+
+    def _judge(self, work: WebhookWork, tried: Tried) -> Outcome:
+        if tried.error is None:
+            return Delivered(tried=tried)
+        if tried.is_gone:
+            return Gone(tried=tried)
+        if work.attempt >= ATTEMPTS:
+            return GaveUp(tried=tried)
+        after = max(self.gap(work.attempt, self._spread), tried.wait or AT_ONCE)
+        return NotConfirmed(tried.error, after, tried=tried)
+
+
+def _booked(outcome: Any) -> Booked:
+    """How an outcome is written."""
+    match outcome:
+        case Delivered(tried=tried):
+            return _of(tried, DeliveryState.DELIVERED)
+        case NotConfirmed(tried=tried, after=after):
+            return _of(tried, DeliveryState.PENDING, after)
+        case GaveUp(tried=tried):
+            return _of(tried, DeliveryState.FAILED)
+        case Gone(tried=tried):
+            return _of(tried, DeliveryState.HELD)
+        case Held():
+            return Booked(DeliveryState.HELD, AT_ONCE, counts=False, error=None)
+        case Retry(reason=reason, after=after, counts=counts):
+            return Booked(DeliveryState.PENDING, after, counts=counts, error=reason)
+        case Park(reason=reason):
+            return Booked(DeliveryState.FAILED, AT_ONCE, counts=True, error=reason)
+        case _:  # pragma: no cover  (WRITERS has no others)
+            raise TypeError(type(outcome))
+
+
+def _of(tried: Tried, state: DeliveryState, after: timedelta = AT_ONCE) -> Booked:
+    return Booked(
+        state,
+        after,
+        counts=True,
+        error=tried.reason,
+        begun=tried.begun,
+        duration=tried.duration,
+        status=tried.status,
+        error_kind=tried.error,
+        redirected=tried.is_redirect,
+        answer=tried.answer,
+        gone=tried.is_gone,
+    )
+
+
+async def _write(patience: timedelta, conn: Conn, items: Sequence[tuple[WebhookWork, Any]], at: datetime) -> Written:
+    works = [work for work, _ in items]
+    booked = [_booked(outcome) for _, outcome in items]
+    ours = await webhooks.book(conn, works, booked, at=at, patience=patience)
+    return [outcome if is_ours else None for (_, outcome), is_ours in zip(items, ours, strict=True)]
+
+
+def delivery_kind(
+    table: HostLanes[WebhookWork], metrics: Metrics, *, patience: timedelta = PATIENCE
+) -> WorkKind[WebhookWork]:
+    """Deliveries as a kind of work."""
+
+    def written(_: WebhookWork, outcome: Outcome) -> None:
+        tried: Tried | None = getattr(outcome, "tried", None)
+        if tried is not None:
+            metrics.observe_webhook(outcome.name, tried.error or "confirmed", tried.duration.total_seconds())
+
+    writer: Writer[WebhookWork] = partial(_write, patience)
+    writers: Mapping[type[Outcome], Writer[WebhookWork]] = dict.fromkeys(
+        (Delivered, NotConfirmed, GaveUp, Gone, Held, Retry, Park), writer
+    )
+    return WorkKind(table, writers, together=table.together, written=written)
+
+
+# --- recoveries -------------------------------------------------------------------------------------------------------
+
+#: So many events are looked at in one transaction.
+_STRETCH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretched(Advance):
+    """A stretch was put on its way by the handler itself, in the transaction that moved the job on."""
+
+    name: str = "recovered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered(End):
+    """The last stretch was."""
+
+    name: str = "recovered all"
+
+
+class Recoverer:
+    """Puts what was not confirmed on its way again, a stretch at a time."""
+
+    def __init__(self, db: Database, clock: Clock, wakeups: Wakeups) -> None:
+        self._db = db
+        self._clock = clock
+        self._wakeups = wakeups
+
+    async def recover(self, work: WebhookWork) -> Outcome:
+        """Put a stretch on its way. It is fenced and committed here, so that no delivery is put on its way twice."""
+        found = await self._db.run(webhooks.recover, work, self._clock(), _STRETCH)
+        if found is None:
+            raise LeaseLost(work.subject, work.epoch)
+        put, is_done = found
+        if put:
+            self._wakeups.notify(webhooks.DELIVER)
+        return Recovered() if is_done else Stretched(to=webhooks.RECOVER)
+
+
+async def _moved(_: Conn, items: Sequence[tuple[WebhookWork, Any]], __: datetime) -> Written:
+    """Nothing is left to write."""
+    return [outcome for _, outcome in items]
+
+
+async def _later(conn: Conn, items: Sequence[tuple[WebhookWork, Any]], _: datetime) -> Written:
+    written: list[Outcome | None] = []
+    async with conn.transaction():
+        for work, outcome in items:
+            is_ours = await webhooks.recovery_later(
+                conn,
+                work,
+                after=getattr(outcome, "after", AT_ONCE),
+                error=outcome.reason,
+                counts=getattr(outcome, "counts", True),
+                gives_up=isinstance(outcome, Park),
+            )
+            written.append(outcome if is_ours else None)
+    return written
+
+
+def recovery_kind() -> WorkKind[WebhookWork]:
+    """Recoveries as a kind of work."""
+    return WorkKind(webhooks.RECOVERIES, {Stretched: _moved, Recovered: _moved, Retry: _later, Park: _later})

@@ -1,0 +1,67 @@
+"""Tells of what comes about by itself, and forgets what is old: now, and every quarter of an hour."""
+
+from datetime import timedelta
+from typing import Final
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
+from fe.monitoring.metrics import Metrics
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue import webhooks
+from fe.store.webhooks import ending, events
+from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
+
+_log = structlog.get_logger(__name__)
+
+_EVERY_SECONDS: Final = 900.0
+#: A day more, so that no threshold is missed by the hour.
+_AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
+
+#: For so long events, deliveries and tries are kept: what can be looked at, and recovered.
+KEPT_FOR: Final = timedelta(days=30)
+
+
+async def watch_webhooks(db: Database, clock: Clock, metrics: Metrics) -> None:
+    """Tell and forget until cancelled."""
+    while True:
+        try:
+            await tell_notices(db, clock)
+            await forget_old(db, clock)
+        except DatabaseUnavailable as error:
+            _log.warning("webhooks could not be looked after", error=error)
+        else:
+            metrics.turned("webhook watch")
+        await trio.sleep(_EVERY_SECONDS)
+
+
+async def tell_notices(db: Database, clock: Clock) -> int:
+    """Tell each threshold that was passed and not told; how many were."""
+    now = clock()
+    notices = [
+        notice for sequence in await db.run(ending.sequences, now, _AHEAD) for notice in of_sequence(sequence, now)
+    ]
+    for certificate in await db.run(ending.certificates, now, _AHEAD):
+        notices += of_certificate(certificate, now)
+    told = 0
+    for notice in notices:
+        told += await db.run(
+            events.tell_once,
+            notice.tenant_id,
+            environment=Environment(notice.environment) if notice.environment is not None else None,
+            kind=notice.kind,
+            about=notice.about,
+            body=notice.body,
+            at=now,
+        )
+    return told
+
+
+async def forget_old(db: Database, clock: Clock) -> None:
+    """Forget what is older than it is kept for, tenant by tenant."""
+    now = clock()
+    for tenant_id in await db.run(webhooks.tenants):
+        await db.run(webhooks.forget, tenant_id, before=now - KEPT_FOR, at=now)

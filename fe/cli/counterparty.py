@@ -1,0 +1,102 @@
+"""`fe counterparty`: what is handed on from taxpayer to taxpayer, and setting going again what gave up."""
+
+from typing import Any
+
+import click
+
+from fe.accounts import provision
+from fe.cli.dead_letter_options import audited, given
+from fe.cli.failures import Failure
+from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
+from fe.clock import system_clock
+from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, SubmissionId
+from fe.store import counterparty as store
+from fe.store.counterparty import DeliveryRecord, DeliveryState
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.audit import OperatorAction
+
+
+@click.group()
+def counterparty() -> None:
+    """See what goes to receivers and issuers, replay what gave up, and say whose receipts are sent at all."""
+
+
+@counterparty.command("list")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="Only of this tenant.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice([state.value for state in DeliveryState]),
+    help="May be repeated; default: gave_up.",
+)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="At most so many.")
+@json_option
+def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """List deliveries, those first that have been as they are for the longest time."""
+
+    async def work(db: Database) -> list[DeliveryRecord]:
+        tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
+        chosen = [DeliveryState(state) for state in states] or [DeliveryState.GAVE_UP]
+        return await db.run(store.listed, chosen, tenant_id=tenant.tenant_id if tenant else None, limit=limit)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_record(one) for one in found], as_json=as_json, none="there are no such deliveries")
+
+
+@counterparty.command()
+@click.argument("tax_log_id", type=click.UUID)
+@audited
+def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None) -> None:
+    """Set one going again that gave up, was refused or found no address. The same bytes go out."""
+    because = given(reason)
+
+    async def work(db: Database) -> bool:
+        found = await db.run(store.listed, list(DeliveryState), submission_id=tax_log_id, limit=1)
+        if not found:
+            raise Failure(f"nothing is handed on of {tax_log_id}")
+        now = system_clock()
+        action = OperatorAction(ActionId(new_id(now)), now, by_whom, because)
+        return await db.transact(store.replay, action, found[0].tenant_id, found[0].submission_id)
+
+    if not with_database(settings_with_database(), work):
+        raise Failure("it is under way, or delivered: there is nothing to replay")
+    click.echo("it is set going again")
+
+
+@counterparty.command()
+@click.argument("tenant_name", metavar="TENANT")
+@click.argument("switch", type=click.Choice(["on", "off"]))
+def sending(tenant_name: str, switch: str) -> None:
+    """Say whether what TENANT issues is sent to its receivers, once the authority accepted it: off unless said here.
+
+    It counts from the next verdict on; what is under way goes on.
+    """
+
+    async def task(conn: Conn) -> bool:
+        tenant = await provision.find_tenant(conn, tenant_name)
+        return await store.send_to_receivers(conn, tenant.tenant_id, on=switch == "on")
+
+    async def work(db: Database) -> bool:
+        return await db.transact(task)
+
+    changed = with_database(settings_with_database(), work)
+    click.echo(f"sending to receivers is {switch} for {tenant_name}" + ("" if changed else ", as it was"))
+
+
+def _record(one: DeliveryRecord) -> dict[str, Any]:
+    return {
+        "taxLogId": str(one.submission_id),
+        "tenant": one.tenant,
+        "environment": one.environment,
+        "kind": one.kind,
+        "eNCF": one.e_ncf,
+        "counterparty": one.counterparty_rnc,
+        "state": one.state,
+        "since": moment(one.since),
+        "changedAt": moment(one.changed_at),
+        "sends": one.sends,
+        "url": one.url,
+        "reason": one.reason,
+    }

@@ -1,0 +1,120 @@
+"""`fe webhook deliveries|retry`: what became of each call, and making one again."""
+
+from typing import Any
+from uuid import UUID
+
+import click
+
+from fe.accounts import provision
+from fe.cli.failures import Failure
+from fe.cli.session import (
+    environment_option,
+    json_option,
+    moment,
+    settings_with_database,
+    show,
+    show_all,
+    tenant_option,
+    with_database,
+)
+from fe.ecf.catalogue import Environment
+from fe.store.postgres.db import Conn, Database
+from fe.store.webhooks import deliveries
+from fe.store.webhooks.deliveries import Attempt, Delivery, DeliveryFilter, DeliveryState
+from fe.webhooks import accounts as webhooks
+
+#: What a delivery is called while it waits or is under way; the other states are called as they are in the store.
+_PENDING = "pending"
+_STATES = [_PENDING if state is DeliveryState.PENDING else state.value for state in DeliveryState]
+
+
+@click.command("deliveries")
+@tenant_option
+@environment_option
+@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--id", "wanted", type=click.UUID, help="Show this one, with its tries.")
+@json_option
+def deliveries_(
+    tenant_name: str,
+    environment: Environment,
+    state: str | None,
+    limit: int,
+    wanted: UUID | None,
+    as_json: bool,
+) -> None:
+    """List deliveries, newest first, or show one with every try."""
+    found = DeliveryState.PENDING if state == _PENDING else None if state is None else DeliveryState(state)
+
+    async def some(conn: Conn) -> list[Delivery]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        chosen = DeliveryFilter(environment=environment, state=found)
+        return await deliveries.listed(conn, owner.tenant_id, chosen, limit=limit)
+
+    async def one(conn: Conn) -> tuple[Delivery, list[Attempt]] | None:
+        assert wanted is not None
+        owner = await provision.find_tenant(conn, tenant_name)
+        delivery = await deliveries.one(conn, owner.tenant_id, wanted)
+        if delivery is None or delivery.environment not in (environment, None):
+            return None
+        return delivery, list(await deliveries.attempts(conn, owner.tenant_id, wanted))
+
+    async def work(db: Database) -> list[Delivery] | tuple[Delivery, list[Attempt]] | None:
+        return await db.run(some) if wanted is None else await db.run(one)
+
+    answer = with_database(settings_with_database(), work)
+    if answer is None:
+        raise Failure(f"tenant {tenant_name!r} has no delivery {wanted} in {environment.value}")
+    if isinstance(answer, list):
+        show_all([_record(each) for each in answer], as_json=as_json, none="nothing was sent yet")
+        return
+    delivery, tries = answer
+    if as_json:
+        show({**_record(delivery), "tries": [_try(each) for each in tries]}, as_json=True)
+        return
+    show(_record(delivery), as_json=False)
+    click.echo("")
+    show_all([_try(each) for each in tries], as_json=False, none="it was not tried yet")
+
+
+@click.command()
+@click.argument("delivery", type=click.UUID)
+@tenant_option
+@json_option
+def retry(delivery: UUID, tenant_name: str, as_json: bool) -> None:
+    """Make DELIVERY again, whatever became of it, under its id."""
+
+    async def task(conn: Conn) -> Delivery | None:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await webhooks.retry(conn, owner.tenant_id, delivery)
+
+    async def work(db: Database) -> Delivery | None:
+        return await db.transact(task)
+
+    found = with_database(settings_with_database(), work)
+    if found is None:
+        raise Failure(f"tenant {tenant_name!r} has no delivery {delivery}")
+    show(_record(found), as_json=as_json)
+
+
+def _record(one: Delivery) -> dict[str, Any]:
+    return {
+        "id": str(one.delivery_id),
+        "event": str(one.kind),
+        "about": one.about,
+        "state": _PENDING if one.state is DeliveryState.PENDING else one.state.value,
+        "tries": one.attempts,
+        "createdAt": moment(one.created_at),
+        "nextAt": moment(one.next_at),
+        "lastError": one.last_error,
+    }
+
+
+def _try(one: Attempt) -> dict[str, Any]:
+    return {
+        "at": moment(one.at),
+        "ms": one.duration_ms,
+        "status": one.status,
+        "error": one.error,
+        "answer": None if one.answer is None else bytes(one.answer[:200]).decode("utf-8", "replace"),
+    }

@@ -1,0 +1,199 @@
+"""`fe webhook show|set|disable|rotate|test|recover`: where a tenant's events are sent, and sending again."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+import click
+
+from fe.accounts import provision
+from fe.cli.failures import USAGE, Failure
+from fe.cli.session import (
+    environment_option,
+    json_option,
+    moment,
+    read_object,
+    settings_with_database,
+    show,
+    show_all,
+    tenant_option,
+    with_database,
+)
+from fe.clock import system_clock
+from fe.config import ConfigError
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
+from fe.lifecycle import WANTED, WebhookEvent
+from fe.store.postgres.db import Conn, Database
+from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.webhooks.accounts import DEFAULT_EVENTS, Shown, Wanted, WebhookAccounts, webhook_accounts
+
+T = TypeVar("T")
+
+_KINDS = [str(kind) for kind in WebhookEvent if kind in WANTED]
+
+
+def of_tenant(tenant_name: str, work: Callable[[WebhookAccounts, Conn, TenantId], Awaitable[T]]) -> T:
+    """Do something about a tenant's webhooks. Raises ConfigError where this installation has no key for them."""
+    settings = settings_with_database()
+    accounts = webhook_accounts(settings)
+    if accounts is None:
+        raise ConfigError("FE_WEBHOOK_KEYS is not set: without it there are no webhooks")
+    known = accounts
+
+    async def task(conn: Conn) -> T:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await work(known, conn, owner.tenant_id)
+
+    async def run(db: Database) -> T:
+        return await db.transact(task)
+
+    return with_database(settings, run)
+
+
+@click.command("show")
+@tenant_option
+@environment_option
+@json_option
+def show_(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """Show where the tenant is called, and how that goes. Secrets and values of headers are not shown."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> list[Shown]:
+        return await accounts.shown(conn, tenant_id, environment, system_clock())
+
+    found = of_tenant(tenant_name, work)
+    if not found and not as_json:
+        click.echo(f"tenant {tenant_name!r} has no webhook in {environment.value}: `fe webhook set`", err=True)
+    if as_json:
+        show_all([record(one) for one in found], as_json=True, none="")
+        return
+    for one in found:
+        show(record(one), as_json=False)
+
+
+@click.command("set")
+@tenant_option
+@environment_option
+@click.option("--url", required=True, help="https address that is called.")
+@click.option("--event", "events", multiple=True, type=click.Choice(_KINDS), help="May be repeated. [received_ecf]")
+@click.option("--headers", "headers_file", type=click.Path(path_type=Path), help="JSON file: headers of the tenant's.")
+@click.option("--no-headers", is_flag=True, help="Send none. Left out, those it has stay.")
+@json_option
+def set_(
+    tenant_name: str,
+    environment: Environment,
+    url: str,
+    events: tuple[str, ...],
+    headers_file: Path | None,
+    no_headers: bool,
+    as_json: bool,
+) -> None:
+    """Set where the tenant is called, and enable it; of a new one the secret is shown, this once.
+
+    What was kept while it was not called is delivered now.
+    """
+    if headers_file is not None and no_headers:
+        raise click.UsageError("--headers and --no-headers exclude each other")
+    headers: dict[str, Any] | None = {} if no_headers else None
+    if headers_file is not None:
+        headers = read_object(headers_file)
+        if not all(isinstance(value, str) for value in headers.values()):
+            raise Failure(f"{headers_file}: every value should be a text", USAGE)
+    wanted = Wanted(url=url, events=events or DEFAULT_EVENTS, headers=headers)
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown:
+        return await accounts.put(conn, tenant_id, environment, wanted, system_clock())
+
+    _tell(of_tenant(tenant_name, work), as_json=as_json)
+
+
+@click.command()
+@tenant_option
+@environment_option
+@json_option
+def disable(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """Call the tenant no more, and make no events for it; `set` enables it again."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown | None:
+        return await accounts.disable(conn, tenant_id, environment, system_clock())
+
+    found = of_tenant(tenant_name, work)
+    if found is None:
+        raise Failure(f"no webhook is set in {environment.value}")
+    _tell(found, as_json=as_json)
+
+
+@click.command()
+@tenant_option
+@environment_option
+@json_option
+def rotate(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """Make a new secret and show it, this once; the old one signs beside it for 24 hours."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown:
+        return await accounts.rotate(conn, tenant_id, environment, system_clock())
+
+    _tell(of_tenant(tenant_name, work), as_json=as_json)
+
+
+@click.command("test")
+@tenant_option
+@environment_option
+@json_option
+def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """Send an event `test`; `fe webhook deliveries --id` shows what became of it."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> UUID:
+        return await accounts.test(conn, tenant_id, environment, system_clock())
+
+    show({"delivery": str(of_tenant(tenant_name, work)), "state": "pending"}, as_json=as_json)
+
+
+@click.command()
+@tenant_option
+@environment_option
+@click.option("--since", required=True, type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="In UTC.")
+@json_option
+def recover(tenant_name: str, environment: Environment, since: datetime, as_json: bool) -> None:
+    """Deliver again what did not arrive since a moment. It is done in the background, in stretches."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Recovery:
+        return await accounts.recover(conn, tenant_id, environment, since.replace(tzinfo=UTC), system_clock())
+
+    found = of_tenant(tenant_name, work)
+    show(
+        {
+            "recovery": str(found.recovery_id),
+            "since": moment(found.since),
+            "until": moment(found.until),
+            "state": "pending" if found.state is RecoveryState.UNDER_WAY else found.state.value,
+        },
+        as_json=as_json,
+    )
+
+
+def record(shown: Shown) -> dict[str, Any]:
+    """An endpoint, as the commands print it."""
+    one = shown.endpoint
+    printed: dict[str, Any] = {
+        "id": str(one.endpoint_id),
+        "environment": one.environment,
+        "url": one.url,
+        "enabled": one.enabled,
+        "events": list(one.events),
+        "headers": list(shown.header_names),
+        "createdAt": moment(one.created_at),
+        "failingSince": moment(one.failing_since),
+        "disabledAt": moment(one.disabled_at),
+        "disabledReason": one.disabled_reason,
+        "oldSecretUntil": moment(shown.old_secret_until),
+    }
+    return printed if shown.secret is None else {"secret": shown.secret, **printed}
+
+
+def _tell(shown: Shown, *, as_json: bool) -> None:
+    show(record(shown), as_json=as_json)
+    if shown.secret is not None:
+        click.echo("fe: keep the secret now: it is not shown again", err=True)

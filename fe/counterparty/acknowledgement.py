@@ -1,0 +1,78 @@
+"""What a receiver's acknowledgement (ARECF) says, and whether it is to be believed. Pure CPU work: for a thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cryptography import x509
+
+from fe.ecf.catalogue import Root
+from fe.ecf.dates import read_moment
+from fe.ecf.parse import MalformedXml
+from fe.ecf.problems import Severity
+from fe.ecf.schema import validate
+from fe.ecf.signature import BadSignature, verify
+from fe.ecf.trust import check_certificate
+
+#: CodigoMotivoNoRecibido.
+_REASONS = {
+    "1": "1: specification error",
+    "2": "2: digital signature error",
+    "3": "3: duplicate",
+    "4": "4: the buyer is not theirs",
+}
+
+
+class NotBelieved(ValueError):
+    """It is no acknowledgement of that document, or nobody vouches for it; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an acknowledgement must repeat of the document it is about."""
+
+    issuer_rnc: str
+    buyer_rnc: str
+    e_ncf: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """Received, or not, and then why."""
+
+    received: bool
+    reason: str | None
+
+
+def read_acknowledgement(
+    raw: bytes, about: About, *, roots: Sequence[x509.Certificate] | None, now: datetime
+) -> Acknowledged:
+    """Read an acknowledgement: verified on its bytes, by a certificate that one of `roots` issued (None: whoever did).
+
+    Raises NotBelieved.
+    """
+    try:
+        verified = verify(raw)
+    except MalformedXml as wrong:
+        raise NotBelieved(f"it is no XML: {wrong}") from wrong
+    except BadSignature as bad:
+        raise NotBelieved(f"its signature is not accepted: {bad.message}") from bad
+    root = verified.root
+    if root.tag != Root.ARECF:
+        raise NotBelieved("it is another document")
+    for problem in validate(root):
+        if problem.severity is Severity.REJECTED:
+            raise NotBelieved(f"its format is not that of an ARECF: {problem.path}")
+    said = {str(child.tag): (child.text or "").strip() for child in root[0]}
+    signed_at = read_moment(said.get("FechaHoraAcuseRecibo", "")) or now
+    objections = check_certificate(verified.certificate, roots=roots, at=min(signed_at, now))
+    if objections:
+        raise NotBelieved(f"its signature is not accepted: {objections[0].message}")
+    if (said["RNCEmisor"], said["eNCF"]) != (about.issuer_rnc, about.e_ncf):
+        raise NotBelieved("it is about another document")
+    if said["RNCComprador"] != about.buyer_rnc:
+        raise NotBelieved("it is another buyer's")
+    if said["Estado"] == "0":
+        return Acknowledged(True, None)
+    code = said.get("CodigoMotivoNoRecibido", "")
+    return Acknowledged(False, _REASONS.get(code, "it does not say why"))

@@ -1,0 +1,56 @@
+"""Where the other party of a receipt is reached: what the authority's directory says, kept for a while."""
+
+from collections import OrderedDict
+from datetime import timedelta
+
+import trio
+
+from fe.authority.client import Authority, DirectoryEntry, Signing
+from fe.ecf.catalogue import Environment
+from fe.store.counterparty import DeliveryKind
+
+#: How long an entry is believed, and that there is none.
+FOUND_FOR = timedelta(hours=1)
+ABSENT_FOR = timedelta(minutes=5)
+
+_MOST = 10_000
+#: The certification environment has no directory (authority.md#hosts).
+_WITHOUT = frozenset({Environment.CERTECF})
+
+
+class Directory:
+    """The directory as one process knows it. Any number of tasks may ask at once."""
+
+    def __init__(self, authority: Authority, *, scale: float = 1.0) -> None:
+        self._authority = authority
+        self._scale = scale
+        self._known: OrderedDict[tuple[Environment, str], tuple[DirectoryEntry | None, float]] = OrderedDict()
+
+    async def address(self, environment: Environment, rnc: str, kind: DeliveryKind, credential: Signing) -> str | None:
+        """Give the base under which `rnc` takes documents of this kind, or None: it has none.
+
+        Raises what the authority's client raises. Cancelled, nothing was learned.
+        """
+        entry = await self._entry(environment, rnc, credential)
+        if entry is None:
+            return None
+        base = entry.reception if kind is DeliveryKind.RECEIPT else entry.approval
+        return None if base is None else base.strip().rstrip("/") or None
+
+    def forget(self, environment: Environment, rnc: str) -> None:
+        """Ask anew the next time: where it sent us nobody was found."""
+        self._known.pop((environment, rnc), None)
+
+    async def _entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:
+        if environment in _WITHOUT:
+            return None
+        known, until = self._known.get((environment, rnc), (None, 0.0))
+        if trio.current_time() < until:
+            return known
+        found = await self._authority.directory_entry(environment, rnc, credential)
+        life = (FOUND_FOR if found is not None else ABSENT_FOR) * self._scale
+        self._known.pop((environment, rnc), None)
+        self._known[environment, rnc] = (found, trio.current_time() + life.total_seconds())
+        if len(self._known) > _MOST:
+            self._known.popitem(last=False)
+        return found

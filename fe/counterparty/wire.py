@@ -1,0 +1,153 @@
+"""Talking to the other party of a receipt: a document out, and where it is asked for, a token for it first.
+
+Whom we talk to is a stranger whom the directory names. Nothing it gives is signed but a seed; its answers are bounded;
+addresses are those that the egress client lets pass (fe/egress).
+"""
+
+import math
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import trio
+
+from fe.authority.answer import HttpReply
+from fe.authority.classify import classify_token, read_retry_after
+from fe.authority.client import Signing
+from fe.authority.errors import AuthorityError
+from fe.authority.multipart import MultipartForm, xml_form
+from fe.authority.session import NotASeed, sign_seed
+from fe.clock import Clock
+from fe.egress.answer import Reply
+from fe.egress.client import Egress, Request
+from fe.egress.errors import EgressError, NotSent, Refused
+from fe.store.counterparty import DeliveryKind
+
+_PATHS = {
+    DeliveryKind.RECEIPT: "fe/recepcion/api/ecf",
+    DeliveryKind.APPROVAL: "fe/aprobacioncomercial/api/ecf",
+}
+_SEED = "fe/autenticacion/api/semilla"
+_TOKEN = "fe/autenticacion/api/validacioncertificado"  # noqa: S105  (a path)
+
+#: For each of the exchanges that handing on a document may take.
+_SECONDS = 12.0
+#: The part of a token's life in which it is used.
+_USABLE = 0.9
+_MOST_TOKENS = 10_000
+
+
+class CannotReach(Exception):
+    """Nothing of the document was taken in there; `reason` is one sentence, safe to show."""
+
+    def __init__(self, reason: str, *, wait: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.wait = wait
+
+
+class NobodyKnows(CannotReach):
+    """The document was on its way and there is no whole answer. The same bytes again are harmless."""
+
+
+@dataclass(frozen=True, slots=True)
+class CounterpartyAnswer:
+    """What was answered to a document."""
+
+    status: int
+    body: bytes
+    #: The body was longer than is kept: what is there is not the whole of it.
+    is_cut: bool
+    wait: timedelta | None
+
+
+class Counterparties:
+    """Everybody that documents are handed on to, as one process talks to them."""
+
+    def __init__(self, egress: Egress, clock: Clock, signing: trio.CapacityLimiter) -> None:
+        self._egress = egress
+        self._clock = clock
+        self._signing = signing
+        #: By base and certificate: a token, and until when it serves by Trio's clock.
+        self._tokens: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+
+    async def hand_on(
+        self,
+        base: str,
+        kind: DeliveryKind,
+        file_name: str,
+        xml: bytes,
+        credential: Signing,
+        *,
+        before_send: Callable[[str], Awaitable[None]],
+    ) -> CounterpartyAnswer:
+        """Send a document to where `base` takes its kind; with a token where one is asked for (401).
+
+        `before_send` is told the address when the first byte is about to leave; what it raises comes out unchanged.
+        Raises CannotReach, or NobodyKnows. Cancelled after `before_send`, it may have arrived.
+        """
+        address = f"{base}/{_PATHS[kind]}"
+        form = xml_form(file_name, xml)
+        token = self._token(base, credential)
+        await before_send(address)
+        reply = await self._post(address, form, token)
+        if reply.status == 401:
+            # Asking for a token is the receiver's choice, and the directory does not tell it: this is how we learn.
+            self._tokens.pop((base, credential.id), None)
+            reply = await self._post(address, form, await self._log_in(base, credential))
+        if reply.status == 401:
+            self._tokens.pop((base, credential.id), None)
+        wait = read_retry_after(reply.headers.get("retry-after"), self._clock())
+        return CounterpartyAnswer(reply.status, reply.body, reply.is_cut, wait)
+
+    def _token(self, base: str, credential: Signing) -> str | None:
+        token, until = self._tokens.get((base, credential.id), ("", -math.inf))
+        return token if trio.current_time() < until else None
+
+    async def _log_in(self, base: str, credential: Signing) -> str:
+        asked = trio.current_time()
+        seed = await self._exchange(Request("GET", f"{base}/{_SEED}", (("Accept", "application/xml"),), b""))
+        if not 200 <= seed.status < 300:
+            raise CannotReach(f"they ask for a token, and for a seed they answer {seed.status}")
+        try:
+            # Not abandoned on cancellation: it takes a millisecond, and an abandoned thread would keep its token.
+            signed = await trio.to_thread.run_sync(sign_seed, seed.body, credential.signer, limiter=self._signing)
+        except NotASeed as error:
+            raise CannotReach(f"they ask for a token, and what they give is no seed: {error}") from error
+        reply = await self._exchange(_posting(f"{base}/{_TOKEN}", xml_form("semilla.xml", signed), None))
+        try:
+            granted = classify_token(
+                HttpReply(reply.status, reply.headers.get("content-type", ""), None, reply.body), self._clock()
+            )
+        except AuthorityError as error:
+            raise CannotReach(f"they give no token: status {reply.status}") from error
+        self._tokens[base, credential.id] = (granted.token, asked + granted.lifetime.total_seconds() * _USABLE)
+        if len(self._tokens) > _MOST_TOKENS:
+            self._tokens.popitem(last=False)
+        return granted.token
+
+    async def _post(self, address: str, form: MultipartForm, token: str | None) -> Reply:
+        try:
+            return await self._egress.exchange(_posting(address, form, token), seconds=_SECONDS)
+        except (Refused, NotSent) as error:
+            raise CannotReach(_say(error)) from error
+        except EgressError as error:
+            raise NobodyKnows(_say(error)) from error
+
+    async def _exchange(self, request: Request) -> Reply:
+        try:
+            return await self._egress.exchange(request, seconds=_SECONDS)
+        except EgressError as error:
+            raise CannotReach(_say(error)) from error
+
+
+def _posting(address: str, form: MultipartForm, token: str | None) -> Request:
+    headers = [("Content-Type", form.content_type), ("Accept", "application/xml, application/json;q=0.9")]
+    if token is not None:
+        headers.append(("Authorization", f"Bearer {token}"))
+    return Request("POST", address, tuple(headers), form.body)
+
+
+def _say(error: EgressError) -> str:
+    return error.reason[:300]

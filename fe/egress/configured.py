@@ -1,0 +1,33 @@
+"""The egress client as the settings say it."""
+
+from urllib.parse import urlsplit
+
+from fe.config import Settings
+from fe.egress.addresses import is_public
+from fe.egress.client import Egress, Proxy
+from fe.egress.target import Policy
+
+
+def policy_from_settings(settings: Settings) -> Policy:
+    """What may be called: never this service itself, under a name or an address that the settings know."""
+    binds = [
+        bind.rsplit(":", 1) for bind in (settings.http_bind, settings.metrics_bind, settings.reception_bind) if bind
+    ]
+    return Policy(
+        development=settings.development,
+        ports=settings.ports_of_egress(),
+        own_hosts=settings.own_hosts(),
+        own_addresses=frozenset(host.strip("[]") for host, _ in binds if is_public(host.strip("[]"))),
+        own_ports=frozenset(int(port) for _, port in binds),
+    )
+
+
+def egress_from_settings(settings: Settings) -> Egress:
+    """A client with the wall, and by the proxy if there is one."""
+    proxy = None
+    if settings.egress_proxy:
+        parts = urlsplit(settings.egress_proxy)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        proxy = Proxy(parts.hostname, parts.port)
+    return Egress(policy_from_settings(settings), proxy)

@@ -1,0 +1,26 @@
+"""What can go wrong with a call to others, told apart by what may have happened there."""
+
+
+class EgressError(Exception):
+    """A call came to nothing. `kind` is a word of a short list, for history and metrics; `reason` says more."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+class Refused(EgressError):
+    """We do not call there: nothing was sent, nobody was connected to. Kinds: url, address."""
+
+
+class NotSent(EgressError):
+    """Nothing of the request left this process. Kinds: dns, connect, tls, proxy, timeout."""
+
+
+class Broken(EgressError):
+    """The request may have arrived, whole or in part, and there is no whole answer. Kinds: timeout, closed, answer."""
+
+
+#: Every `kind` there is.
+KINDS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer")

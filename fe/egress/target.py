@@ -1,0 +1,165 @@
+"""URLs that others give us to call: read strictly, refused with words. Pure; the addresses behind are another matter.
+
+Nothing is repaired: of two readers of a sloppy URL one would check a host and the other call another.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+import idna
+
+_LONGEST: Final = 2048
+_URL: Final = re.compile(r"(https?)://([^/?#]*)((?:[/?][!-~]*)?)", re.IGNORECASE)
+_PORT: Final = re.compile(r"[0-9]{1,5}")
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+#: How the last label of a literal address looks, in any notation a resolver takes for one (127.1, 0x7f000001, 0177.1).
+_NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+#: Names that are never of the public internet (RFC 6761 and successors).
+_NEVER_PUBLIC: Final = (
+    "localhost",
+    "local",
+    "internal",
+    "intranet",
+    "invalid",
+    "onion",
+    "home.arpa",
+    "in-addr.arpa",
+    "ip6.arpa",
+)
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+
+
+class BadTarget(ValueError):
+    """A URL that is not called; the message says why, to whoever gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be called. `development`: this very machine too, without TLS and at any port."""
+
+    development: bool = False
+    ports: Collection[int] = frozenset({443, 8443})
+    #: The names under which this installation is reached itself, in lower case.
+    own_hosts: Collection[str] = frozenset()
+    #: The addresses at which it listens, where they are of the public internet.
+    own_addresses: Collection[str] = frozenset()
+    #: The ports at which it listens on this machine.
+    own_ports: Collection[int] = field(default=frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes. `host` is lower-case ASCII without brackets or a final dot; `path` begins with a slash."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it names this machine, which only a policy for development lets pass."""
+        return self.host in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def authority(self) -> str:
+        """What the header Host says."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL in its one form."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+
+def read_target(url: str, policy: Policy) -> Target:
+    """Read a URL. Raises BadTarget saying what is wrong with it."""
+    if len(url) > _LONGEST:
+        raise BadTarget(f"the URL is longer than {_LONGEST} characters")
+    if "\\" in url or any(character <= " " or character == "\x7f" for character in url):
+        raise BadTarget("the URL holds blanks, control characters or backslashes")
+    if "#" in url:
+        raise BadTarget("the URL has a fragment (#...), which is never sent: leave it out")
+    matched = _URL.fullmatch(url)
+    if matched is None:
+        if not re.match(r"https?://", url, re.IGNORECASE):
+            raise BadTarget("the URL should begin with https://")
+        raise BadTarget("the path of the URL holds characters that have to be written with %")
+    scheme, authority, path = matched[1].lower(), matched[2], matched[3]
+    if "@" in authority:
+        raise BadTarget("the URL holds credentials: put them in a header of your own")
+    host, port = _split(authority, scheme)
+    target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}")
+    if target.is_loopback:
+        if not policy.development:
+            raise BadTarget("the URL is this machine's own")
+        if port in policy.own_ports:
+            raise BadTarget("the URL is this service's own")
+        return target
+    if scheme != "https":
+        raise BadTarget("the URL should begin with https://")
+    if port not in policy.ports:
+        raise BadTarget(f"the port should be one of {', '.join(map(str, sorted(policy.ports)))}")
+    if host in policy.own_hosts:
+        raise BadTarget("the URL is this service's own")
+    return target
+
+
+def _split(authority: str, scheme: str) -> tuple[str, int]:
+    if authority.startswith("["):
+        host, bracket, rest = authority.partition("]")
+        if host + bracket != "[::1]":
+            raise BadTarget("the URL should name a host, not an address")
+        name, rest = "::1", rest
+        if rest and not rest.startswith(":"):
+            raise BadTarget("the host of the URL is no name")
+        port = rest[1:] if rest else ""
+        colon = rest[:1]
+    else:
+        name, colon, port = authority.partition(":")
+        name = _name(name)
+    if colon and not _PORT.fullmatch(port):
+        raise BadTarget("the port of the URL is no number")
+    number = int(port) if port else _DEFAULT_PORTS[scheme]
+    if not 0 < number < 65536:
+        raise BadTarget("the port of the URL is none")
+    return name, number
+
+
+def _name(text: str) -> str:
+    """Bring a host's name to its ASCII form. Raises BadTarget for what is none, for an address, for a private name."""
+    name = text
+    if not text.isascii():
+        try:
+            name = idna.encode(text, uts46=True, std3_rules=True, transitional=False).decode()
+        except idna.IDNAError:
+            raise BadTarget("the host of the URL is no name that IDNA knows") from None
+    name = name.lower()
+    if name in _LOOPBACK:
+        return name
+    name = name.removesuffix(".")
+    labels = name.split(".")
+    if _NUMERIC.fullmatch(labels[-1]):
+        raise BadTarget("the URL should name a host, not an address")
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise BadTarget("the host of the URL is no name")
+    for label in labels:
+        if label.startswith("xn--"):
+            _require_plain(label)
+    if len(labels) < 2 or any(name == private or name.endswith(f".{private}") for private in _NEVER_PUBLIC):
+        raise BadTarget("the host of the URL is not one of the public internet")
+    return name
+
+
+def _require_plain(label: str) -> None:
+    """See that a label in punycode stands for what it would be written from. Raises BadTarget."""
+    try:
+        plain = idna.alabel(idna.ulabel(label)).decode() == label
+    except idna.IDNAError:
+        plain = False
+    if not plain:
+        raise BadTarget("the host of the URL is no name that IDNA knows")

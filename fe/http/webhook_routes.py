@@ -1,0 +1,116 @@
+"""The routes of webhooks, a part of the table in fe/http/routes.py."""
+
+from fe.http import webhook_models as models
+from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
+from fe.http.response_models import NOT_FOUND
+from fe.http.route_types import About, Parameter, Route, RouteLink, whole
+from fe.http.webhooks import WebhookHandlers
+
+_GROUP = "Webhooks"
+#: A body has an address, the kinds of events and a few headers.
+_BODY = 16 * 1024
+
+_ID = Parameter("deliveryId", "`id` of a delivery", {"type": "string", "maxLength": 64}, "path")
+_LIST = (
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "made at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "made at or before this date (its end in UTC) or timestamp", A_MOMENT),
+    Parameter("state", "in this state", {"type": "string", "enum": list(DELIVERY_STATES)}),
+    Parameter("event", "of this kind", {"type": "string", "enum": [*models.EVENTS, "test"]}),
+    Parameter("about", "about this received document or submission", {"type": "string", "maxLength": 120}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+)
+
+
+def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
+    """Make the routes below `{prefix}/webhooks`."""
+    base = f"{prefix}/webhooks"
+    one = f"{base}/deliveries/<delivery_id>"
+    return (
+        Route(
+            "GET",
+            base,
+            "webhooks:read",
+            webhooks.listed,
+            About("Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
+        ),
+        Route(
+            "PUT",
+            base,
+            "webhooks:write",
+            webhooks.put,
+            About("Set where you are called", _GROUP, {200: (models.WEBHOOK,)}, models.NewWebhook),
+            _BODY,
+        ),
+        Route(
+            "POST",
+            f"{base}/rotate",
+            "webhooks:write",
+            webhooks.rotate,
+            About("Make a new secret", _GROUP, {200: (models.WEBHOOK,)}, errors=(404,)),
+        ),
+        Route(
+            "POST",
+            f"{base}/test",
+            "webhooks:write",
+            webhooks.test,
+            About(
+                "Send a test event",
+                _GROUP,
+                {202: (models.DELIVERY_AGAIN,)},
+                errors=(404, 409),
+                links=(RouteLink(202, "id", "getWebhooksDeliveriesDeliveryId", "deliveryId"),),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{base}/deliveries",
+            "webhooks:read",
+            webhooks.deliveries,
+            About("List deliveries", _GROUP, {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)}, parameters=_LIST),
+        ),
+        Route(
+            "GET",
+            one,
+            "webhooks:read",
+            webhooks.delivery,
+            About(
+                "Show a delivery and its tries", _GROUP, {200: (models.DELIVERY_DETAIL, NOT_FOUND)}, parameters=(_ID,)
+            ),
+        ),
+        Route(
+            "POST",
+            f"{one}/retry",
+            "webhooks:write",
+            webhooks.retry,
+            About(
+                "Make a delivery again",
+                _GROUP,
+                {202: (models.DELIVERY_AGAIN,)},
+                parameters=(_ID,),
+                errors=(404, 409),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{base}/recover",
+            "webhooks:write",
+            webhooks.recover,
+            About(
+                "Make again what did not arrive since a moment",
+                _GROUP,
+                {202: (models.RECOVERY,)},
+                models.NewRecovery,
+                errors=(404, 409),
+            ),
+            _BODY,
+        ),
+        Route(
+            "GET",
+            f"{base}/recoveries",
+            "webhooks:read",
+            webhooks.recoveries,
+            About("See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
+        ),
+    )

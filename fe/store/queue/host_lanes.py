@@ -1,0 +1,238 @@
+"""Queue tables whose rows wait for many hosts: each is a lane, and whoever is slow or dead costs the others nothing.
+
+The engine knows the lanes of a stage beforehand (fe/queue/stage.py); here they come and go with the rows. So to it
+there is one lane, and which rows are claimed is decided in one statement: a few of each (environment, host, tenant)
+that has work due, in turn. Of a host there are never more than a few in flight, over all processes, which is counted
+by the rows that are held; of a host that is suspected to be dead there is one, and all such hosts together never have
+the last half of the slots. The table needs one index more than others:
+
+    CREATE INDEX deliveries_held ON deliveries (stage, environment, host) WHERE holder IS NOT NULL;
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString, TypeVar
+
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
+from fe.store.queue.tables import QueueTable
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class AllHosts:
+    """The one lane that the engine knows."""
+
+    environment: str = "ecf"
+    host: str = ""
+
+    @property
+    def group(self) -> str:
+        """There is one."""
+        return self.environment
+
+    @property
+    def takes_all(self) -> bool:
+        """What may not take all is told apart by the claim."""
+        return True
+
+
+ALL_HOSTS = AllHosts()
+
+# The walk goes from one (environment, host, tenant) to the next by the index, to the earliest row of each, so that a
+# million rows of one cost a step; it begins past the one that was served last, and goes round once. Then, of those that
+# have something due: those that are not suspect first, and of each as many rows as it may have in flight, the first of
+# each before the second of any. Arrays for what was picked: see tables.py. `more`: somebody has rows due that he was
+# not given, or may have some.
+_CLAIM = """
+    WITH RECURSIVE ahead (environment, host, tenant_id, run_at, n) AS (
+        (SELECT o.environment, o.host, o.tenant_id, o.run_at, 1
+           FROM {table} AS o
+          WHERE o.stage = %(stage)s
+            AND (o.environment, o.host, o.tenant_id) > (%(environment)s, %(host)s, %(tenant)s)
+            AND o.run_at >= %(floor)s
+          ORDER BY o.environment, o.host, o.tenant_id, o.run_at
+          LIMIT 1)
+        UNION ALL
+        SELECT following.environment, following.host, following.tenant_id, following.run_at, ahead.n + 1
+          FROM ahead
+         CROSS JOIN LATERAL (SELECT o.environment, o.host, o.tenant_id, o.run_at
+                               FROM {table} AS o
+                              WHERE o.stage = %(stage)s
+                                AND (o.environment, o.host, o.tenant_id)
+                                    > (ahead.environment, ahead.host, ahead.tenant_id)
+                                AND o.run_at >= %(floor)s
+                              ORDER BY o.environment, o.host, o.tenant_id, o.run_at
+                              LIMIT 1) AS following
+    ), around (environment, host, tenant_id, run_at, n) AS (
+        (SELECT o.environment, o.host, o.tenant_id, o.run_at, 1
+           FROM {table} AS o
+          WHERE o.stage = %(stage)s
+            AND (o.environment, o.host, o.tenant_id) <= (%(environment)s, %(host)s, %(tenant)s)
+            AND o.run_at >= %(floor)s
+          ORDER BY o.environment, o.host, o.tenant_id, o.run_at
+          LIMIT 1)
+        UNION ALL
+        SELECT following.environment, following.host, following.tenant_id, following.run_at, around.n + 1
+          FROM around
+         CROSS JOIN LATERAL (SELECT o.environment, o.host, o.tenant_id, o.run_at
+                               FROM {table} AS o
+                              WHERE o.stage = %(stage)s
+                                AND (o.environment, o.host, o.tenant_id)
+                                    > (around.environment, around.host, around.tenant_id)
+                                AND (o.environment, o.host, o.tenant_id) <= (%(environment)s, %(host)s, %(tenant)s)
+                                AND o.run_at >= %(floor)s
+                              ORDER BY o.environment, o.host, o.tenant_id, o.run_at
+                              LIMIT 1) AS following
+    ), held AS MATERIALIZED (
+        SELECT d.environment, d.host, d.tenant_id, count(*) AS held,
+               count(*) FILTER (WHERE d.holder = %(holder)s) AS mine
+          FROM {table} AS d
+         WHERE d.stage = %(stage)s AND d.holder IS NOT NULL
+         GROUP BY d.environment, d.host, d.tenant_id
+    ), due AS MATERIALIZED (
+        SELECT d.environment, d.host, d.tenant_id, d.turn, {suspect} AS is_suspect,
+               (SELECT coalesce(sum(h.held), 0)
+                  FROM held AS h
+                 WHERE h.environment = d.environment AND h.host = d.host) AS held
+          FROM (SELECT a.environment, a.host, a.tenant_id, a.run_at, a.n AS turn FROM ahead AS a
+                UNION ALL
+                SELECT r.environment, r.host, r.tenant_id, r.run_at, 1000000 + r.n AS turn FROM around AS r) AS d
+         WHERE d.run_at <= statement_timestamp() AND d.tenant_id <> ALL (%(full)s::bigint[])
+           AND (SELECT count(*)
+                  FROM pauses AS p
+                 WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)) = 0
+    ), lanes AS MATERIALIZED (
+        SELECT d.environment, d.host, d.tenant_id, d.turn, d.is_suspect,
+               (CASE WHEN d.is_suspect THEN 1 ELSE %(most)s END - d.held)::int AS room
+          FROM due AS d
+         WHERE d.held < CASE WHEN d.is_suspect THEN 1 ELSE %(most)s END
+         ORDER BY d.is_suspect, d.turn
+         LIMIT %(slots)s
+    ), candidates AS MATERIALIZED (
+        SELECT lane.is_suspect, lane.turn, lane.room, w.tenant_id, w.subject,
+               row_number() OVER (PARTITION BY lane.environment, lane.host ORDER BY w.run_at, w.subject) AS nth
+          FROM lanes AS lane
+         CROSS JOIN LATERAL (SELECT o.tenant_id, o.subject, o.run_at
+                               FROM {table} AS o
+                              WHERE o.tenant_id = lane.tenant_id AND o.stage = %(stage)s
+                                AND o.environment = lane.environment AND o.host = lane.host
+                                AND o.run_at >= %(floor)s AND o.run_at <= statement_timestamp()
+                              ORDER BY o.run_at
+                              LIMIT lane.room) AS w
+    ), chosen AS MATERIALIZED (
+        SELECT c.tenant_id, c.subject, c.turn
+          FROM (SELECT e.tenant_id, e.subject, e.turn, e.nth, e.is_suspect,
+                       row_number() OVER (PARTITION BY e.is_suspect ORDER BY e.nth, e.turn, e.subject) AS place
+                  FROM candidates AS e
+                 WHERE e.nth <= e.room) AS c
+         WHERE NOT c.is_suspect
+            OR c.place <= %(suspects)s - (SELECT coalesce(sum(d.mine), 0) FROM held AS d WHERE {suspect})
+         ORDER BY c.is_suspect, c.nth, c.turn
+         LIMIT %(slots)s
+    ), locked AS MATERIALIZED (
+        SELECT o.tenant_id, o.subject
+          FROM unnest(ARRAY(SELECT tenant_id FROM chosen), ARRAY(SELECT subject FROM chosen))
+                       AS c (tenant_id, subject)
+         CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
+                               FROM {table} AS w
+                              WHERE w.tenant_id = c.tenant_id AND w.subject = c.subject AND w.stage = %(stage)s
+                                AND w.run_at <= statement_timestamp()
+                                FOR UPDATE SKIP LOCKED) AS o
+    ), claimed AS (
+        UPDATE {table} AS o
+           SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = %(holder)s,
+               deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = now() + %(lease)s
+          FROM unnest(ARRAY(SELECT tenant_id FROM locked), ARRAY(SELECT subject FROM locked))
+                       AS picked (tenant_id, subject)
+         WHERE o.tenant_id = picked.tenant_id AND o.subject = picked.subject
+        RETURNING o.environment, o.host, o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths,
+                  now() - o.entered_at AS waited, o.last_error
+    )
+    SELECT count_of.due > count_of.served AS more, k.environment, k.host, k.tenant_id, k.subject, k.attempt, k.epoch,
+           k.deaths, k.waited, k.last_error
+      FROM (SELECT (SELECT count(*) FROM due) AS due,
+                   (SELECT count(*) FROM lanes AS l WHERE l.room > (SELECT count(*)
+                                                                      FROM candidates AS e
+                                                                     WHERE e.turn = l.turn)) AS served) AS count_of
+      LEFT JOIN (claimed AS k JOIN chosen AS c ON c.tenant_id = k.tenant_id AND c.subject = k.subject) ON true
+     ORDER BY c.turn
+"""
+
+_FLOOR = """
+    SELECT least(min(o.run_at), now()) - interval '15 s' FROM {table} AS o WHERE o.stage = %(stage)s
+"""
+
+
+class HostLanes(QueueTable[AllHosts, W]):
+    """A queue table of many hosts: the `Source` of its kind of work and, as `together`, how its rows are claimed.
+
+    `work` makes a claimed row: called with the stage, the lane, and by position tenant, subject, attempt, epoch,
+    deaths, for how long it was in the stage, the last error, the environment and the host. `most` are the rows of a
+    host in flight at once, `suspects` those of suspected hosts in this process; `suspect` is an SQL condition that
+    tells by d.tenant_id and d.host whether a host is one. One for each stage and process: it knows who was served last.
+    """
+
+    def __init__(
+        self,
+        name: LiteralString,
+        work: Callable[..., W],
+        *,
+        most: int,
+        suspects: int,
+        suspect: LiteralString = "false",
+    ) -> None:
+        super().__init__(name, work)
+        self._across = _CLAIM.format(table=name, suspect=suspect)
+        self._floor = _FLOOR.format(table=name)
+        self._most, self._suspects = most, suspects
+        self._last: tuple[str, str, int] = ("", "", 0)
+
+    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[AllHosts]) -> dict[AllHosts, datetime]:
+        """Tell a moment before which no row of any host is due, now or later."""
+        cursor = await conn.execute(self._floor, {"stage": stage})
+        row = await cursor.fetchone()
+        assert row is not None
+        return dict.fromkeys(lanes, row[0])
+
+    async def together(self, conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms) -> list[LaneClaim[W]]:
+        """Claim: a few rows of each host that has some due, in turn. For `WorkKind.together`."""
+        (lane,) = lanes
+        slots = min(terms.slots, terms.max_rows, lane.free)
+        if slots <= 0:
+            return []
+        environment, host, tenant = self._last
+        cursor = await conn.execute(
+            self._across,
+            {
+                "stage": stage,
+                "environment": environment,
+                "host": host,
+                "tenant": tenant,
+                "floor": lane.floor,
+                "full": [tenant_id for (tenant_id, _), busy in terms.busy.items() if busy >= terms.max_per_tenant],
+                "most": self._most,
+                "suspects": self._suspects,
+                "slots": slots,
+                "lease": terms.lease,
+                "holder": terms.holder,
+            },
+            binary=True,
+        )
+        rows = await cursor.fetchall()
+        claimed = [row[1:] for row in rows if row[4] is not None]
+        works = [self._work(stage, lane.lane, *row[2:], row[0], row[1]) for row in claimed]
+        claims: list[LaneClaim[W]] = []
+        if claimed:
+            self._last = claimed[-1][:3]
+            # Nobody's share is said to be used up: what more there is of somebody is told below.
+            shares: Mapping[TenantId, int] = Counter(row[2] for row in claimed)
+            claims.append(LaneClaim(lane.lane, 0, {tenant_id: count + 1 for tenant_id, count in shares.items()}, works))
+        if rows[0][0]:
+            # More is due of hosts that have all they may have: it is looked for again when one of their tries ends.
+            claims.append(LaneClaim(lane.lane, 1, {}, ()))
+        return claims

@@ -1,0 +1,230 @@
+"""Deliveries and recoveries of webhooks as work: claims, what a try needs, the fenced ways to book what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, LiteralString
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+
+from fe.identifiers import TenantId
+from fe.store.postgres.arrays import blobs, booleans, int4s, int8s, intervals, moments, texts, uuids
+from fe.store.postgres.db import Conn
+from fe.store.queue.host_lanes import AllHosts, HostLanes
+from fe.store.queue.tables import QueueTable
+
+#: The stages; no other table has one of these names.
+DELIVER: Final = "webhook"
+RECOVER: Final = "webhook_recovery"
+
+#: So many calls to an endpoint are under way at once, over all processes.
+_MOST: Final = 4
+
+#: An endpoint whose last try failed.
+_FAILING: LiteralString = (
+    "EXISTS (SELECT 1 FROM webhook_endpoints AS e WHERE e.tenant_id = d.tenant_id"
+    " AND e.endpoint_id = d.host::uuid AND e.failing_since IS NOT NULL)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookWork:
+    """A claimed row of either table. Of a delivery the subject is its id, and the host its endpoint's."""
+
+    stage: str
+    lane: AllHosts
+    tenant_id: TenantId
+    subject: UUID
+    attempt: int
+    epoch: int
+    crash_count: int
+    waited: timedelta
+    last_error: str | None
+    environment: str = ""
+    host: str = ""
+
+
+def deliveries_table(slots: int) -> HostLanes[WebhookWork]:
+    """The queue of deliveries, for a process that makes so many calls at once: half are for those that answer."""
+    return HostLanes("webhook_deliveries", WebhookWork, most=_MOST, suspects=max(slots // 2, 1), suspect=_FAILING)
+
+
+#: The same for whoever claims nothing.
+DELIVERIES: HostLanes[WebhookWork] = deliveries_table(2)
+
+RECOVERIES: QueueTable[AllHosts, WebhookWork] = QueueTable("webhook_recoveries", WebhookWork)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryInput:
+    """What a try of a delivery needs. Secrets and headers are encrypted; the first secret is the one in use."""
+
+    kind: str
+    body: bytes
+    endpoint_id: UUID
+    url: str
+    #: Whether its endpoint is to be called.
+    is_called: bool
+    headers: bytes | None
+    secret_ids: Sequence[UUID]
+    secrets: Sequence[bytes]
+
+
+# A test is made for an endpoint that is off, too: before it is switched on.
+_INPUT = """
+    SELECT v.kind, v.body, e.endpoint_id, e.url,
+           e.removed_at IS NULL AND (v.kind = 'test' OR (e.enabled AND e.disabled_at IS NULL)) AS is_called, e.headers,
+           ARRAY(SELECT s.secret_id
+                   FROM webhook_secrets AS s
+                  WHERE s.tenant_id = %(tenant)s AND s.endpoint_id = d.endpoint_id
+                    AND (s.expires_at IS NULL OR s.expires_at > %(at)s)
+                  ORDER BY s.expires_at DESC NULLS FIRST, s.secret_id) AS secret_ids,
+           ARRAY(SELECT s.secret
+                   FROM webhook_secrets AS s
+                  WHERE s.tenant_id = %(tenant)s AND s.endpoint_id = d.endpoint_id
+                    AND (s.expires_at IS NULL OR s.expires_at > %(at)s)
+                  ORDER BY s.expires_at DESC NULLS FIRST, s.secret_id) AS secrets
+      FROM webhook_deliveries AS d
+      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id
+      JOIN webhook_endpoints AS e ON e.tenant_id = d.tenant_id AND e.endpoint_id = d.endpoint_id
+     WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND e.tenant_id = %(tenant)s
+       AND d.subject = %(delivery)s
+"""
+
+
+async def input_of(conn: Conn, tenant_id: TenantId, delivery_id: UUID, at: datetime) -> DeliveryInput | None:
+    """Fetch what a try needs; None when the delivery is not there any more."""
+    cursor = conn.cursor(row_factory=class_row(DeliveryInput), binary=True)
+    await cursor.execute(_INPUT, {"tenant": tenant_id, "delivery": delivery_id, "at": at})
+    return await cursor.fetchone()
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """What came of one claim of a delivery, as it is written."""
+
+    #: Where it goes: a state of fe.store.webhooks.deliveries.DeliveryState.
+    state: str
+    after: timedelta
+    counts: bool
+    error: str | None
+    #: The try, where one was made.
+    begun: datetime | None = None
+    duration: timedelta = timedelta(0)
+    status: int | None = None
+    error_kind: str | None = None
+    redirected: bool = False
+    answer: bytes | None = None
+    gone: bool = False
+
+
+_BOOK = """
+    SELECT book_webhooks_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                               %(states)s::text[], %(afters)s::interval[], %(counts)s::boolean[],
+                               %(begun)s::timestamptz[], %(durations)s::int[], %(statuses)s::int[],
+                               %(errors)s::text[], %(redirected)s::boolean[], %(answers)s::bytea[],
+                               %(gone)s::boolean[], %(patience)s)
+"""
+
+
+async def book(
+    conn: Conn, works: Sequence[WebhookWork], booked: Sequence[Booked], *, at: datetime, patience: timedelta
+) -> list[bool]:
+    """Write what came of some claims, sorted by tenant and subject; tells of each whether it was still ours."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(
+        _BOOK,
+        {
+            "tenants": int8s([work.tenant_id for work in works]),
+            "subjects": uuids([work.subject for work in works]),
+            "epochs": int8s([work.epoch for work in works]),
+            "at": at,
+            "states": texts([each.state for each in booked]),
+            "afters": intervals([each.after for each in booked]),
+            "counts": booleans([each.counts for each in booked]),
+            "begun": moments([each.begun for each in booked]),
+            "durations": int4s([int(each.duration / timedelta(milliseconds=1)) for each in booked]),
+            "statuses": int4s([each.status for each in booked]),
+            "errors": texts([each.error_kind or each.error for each in booked]),
+            "redirected": booleans([each.redirected for each in booked]),
+            "answers": blobs([each.answer for each in booked]),
+            "gone": booleans([each.gone for each in booked]),
+            "patience": patience,
+        },
+        binary=True,
+    )
+    (mine,) = await cursor.fetchall()
+    return [subject is not None for subject in mine]
+
+
+# --- recoveries -------------------------------------------------------------------------------------------------------
+
+_RECOVER = """
+    SELECT found, is_done
+      FROM recover_webhooks(%(tenant)s, %(recovery)s, %(epoch)s, %(at)s, %(limit)s)
+"""
+
+
+async def recover(conn: Conn, work: WebhookWork, at: datetime, limit: int) -> tuple[int, bool] | None:
+    """Put a stretch of a recovery on its way; how many deliveries, and whether that was all. None: not ours."""
+    cursor = await conn.execute(
+        _RECOVER,
+        {"tenant": work.tenant_id, "recovery": work.subject, "epoch": work.epoch, "at": at, "limit": limit},
+    )
+    row: Any = await cursor.fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+_AGAIN = """
+    UPDATE webhook_recoveries
+       SET holder = NULL, deaths = 0, run_at = now() + %(after)s, last_error = %(error)s,
+           attempt = CASE WHEN %(counts)s THEN attempt ELSE greatest(attempt - 1, 0) END, stage = %(stage)s
+     WHERE tenant_id = %(tenant)s AND subject = %(recovery)s AND epoch = %(epoch)s AND holder IS NOT NULL
+"""
+
+
+async def recovery_later(
+    conn: Conn, work: WebhookWork, *, after: timedelta, error: str, counts: bool, gives_up: bool
+) -> bool:
+    """It did not work out: later, or not at all; False when it is not ours any more."""
+    cursor = await conn.execute(
+        _AGAIN,
+        {
+            "tenant": work.tenant_id,
+            "recovery": work.subject,
+            "epoch": work.epoch,
+            "after": after,
+            "error": error,
+            "counts": counts,
+            "stage": "failed" if gives_up else RECOVER,
+        },
+    )
+    return cursor.rowcount == 1
+
+
+# --- what is forgotten ------------------------------------------------------------------------------------------------
+
+_TENANTS = "SELECT DISTINCT e.tenant_id FROM webhook_endpoints AS e ORDER BY e.tenant_id"
+_FORGET: Sequence[LiteralString] = (
+    "DELETE FROM webhook_attempts WHERE tenant_id = %(tenant)s AND delivery_id < uuid_floor(%(before)s)",
+    "DELETE FROM webhook_deliveries WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s)"
+    " AND holder IS NULL",
+    "DELETE FROM webhook_events WHERE tenant_id = %(tenant)s AND event_id < uuid_floor(%(before)s)",
+    "DELETE FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s)"
+    " AND holder IS NULL",
+    "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s",
+)
+
+
+async def tenants(conn: Conn) -> list[TenantId]:
+    """List the tenants that have, or had, an endpoint."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_TENANTS)
+    return await cursor.fetchall()
+
+
+async def forget(conn: Conn, tenant_id: TenantId, *, before: datetime, at: datetime) -> None:
+    """Forget what happened before a moment, and secrets that have ended."""
+    for statement in _FORGET:
+        await conn.execute(statement, {"tenant": tenant_id, "before": before, "at": at})

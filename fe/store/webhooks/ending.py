@@ -1,0 +1,82 @@
+"""What comes to its end, of tenants who want to hear of it."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from psycopg.rows import class_row
+
+from fe.ecf.dates import end_of_day, last_day
+from fe.identifiers import CertificateId, TenantId
+from fe.store.postgres.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class EndingSequence:
+    """An active sequence that runs low or ends soon. `current_number` is the next one; `max_number` + 1: used up."""
+
+    tenant_id: TenantId
+    environment: str
+    prefix: str
+    min_number: int
+    max_number: int
+    current_number: int
+    expire_at: datetime | None
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day its numbers may be used on."""
+        return last_day(self.expire_at) if self.expire_at is not None else None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The end of that day."""
+        day = self.last_day
+        return end_of_day(day) if day is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class EndingCertificate:
+    """A certificate in use that ends soon; `email` is that of its user, None where it is the company's."""
+
+    tenant_id: TenantId
+    certificate_id: CertificateId
+    email: str | None
+    not_after: datetime
+
+
+_WANTED = """EXISTS (SELECT 1
+                     FROM webhook_endpoints AS e
+                    WHERE e.tenant_id = {table}.tenant_id AND e.enabled AND e.removed_at IS NULL AND {wants})"""
+_WANTS_SEQUENCES = _WANTED.format(table="q", wants="e.events && ARRAY['sequence.low', 'sequence.expiring']")
+_WANTS_CERTIFICATES = _WANTED.format(table="c", wants="'certificate.expiring' = ANY (e.events)")
+
+_SEQUENCES = f"""
+    SELECT q.tenant_id, q.environment, q.prefix, q.min_number, q.max_number, q.current_number, q.expire_at
+      FROM sequences AS q
+     WHERE q.is_active AND {_WANTS_SEQUENCES}
+       AND ((q.max_number - q.current_number + 1) * 10 <= q.max_number - q.min_number + 1 OR q.expire_at < %(before)s)
+     ORDER BY q.tenant_id, q.environment, q.prefix
+"""
+
+
+async def sequences(conn: Conn, now: datetime, within: timedelta) -> list[EndingSequence]:
+    """List sequences with at most a tenth of their numbers left, or that end within so long."""
+    cursor = conn.cursor(row_factory=class_row(EndingSequence))
+    await cursor.execute(_SEQUENCES, {"before": now + within})
+    return await cursor.fetchall()
+
+
+_CERTIFICATES = f"""
+    SELECT c.tenant_id, c.certificate_id, u.email, c.not_after
+      FROM certificates AS c
+      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
+     WHERE c.retired_at IS NULL AND c.not_after < %(before)s AND {_WANTS_CERTIFICATES}
+     ORDER BY c.tenant_id, c.certificate_id
+"""
+
+
+async def certificates(conn: Conn, now: datetime, within: timedelta) -> list[EndingCertificate]:
+    """List certificates in use that end within so long."""
+    cursor = conn.cursor(row_factory=class_row(EndingCertificate))
+    await cursor.execute(_CERTIFICATES, {"before": now + within})
+    return await cursor.fetchall()

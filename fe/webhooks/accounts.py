@@ -1,0 +1,271 @@
+"""Where a tenant wants to be called: set, shown, tried and caught up with, for the API and for operators alike."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from fe.config import Settings
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.egress.configured import policy_from_settings
+from fe.egress.target import BadTarget, Policy, read_target
+from fe.identifiers import TenantId
+from fe.lifecycle import WANTED, WebhookEvent
+from fe.store.postgres.db import Conn
+from fe.store.webhooks import deliveries, endpoints, events, recoveries
+from fe.store.webhooks.endpoints import Endpoint
+from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.webhooks.events import sample_body
+from fe.webhooks.headers import BadHeaders, check_headers
+from fe.webhooks.secrets import WebhookVault, webhook_vault
+from fe.webhooks.signature import new_secret
+
+URL_WORDS = "https, a public host name, without user, password or fragment"
+#: What is told of when nothing else was asked for: what the interface promises (interface.md#events).
+DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
+
+
+class WebhookRefused(Exception):
+    """What was asked for cannot be; nothing was changed. The message may be shown to the tenant."""
+
+
+class BadWebhook(WebhookRefused):
+    """An address, a header or a kind of event that is not allowed; the message names the field."""
+
+
+class NoWebhook(WebhookRefused):
+    """No address is set."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(f"no webhook is set in {environment}")
+
+
+class NotNow(WebhookRefused):
+    """It can be asked for again later: of what is under way there is one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a tenant asks for. `headers` None: those it has stay."""
+
+    url: str
+    enabled: bool = True
+    events: Sequence[str] = DEFAULT_EVENTS
+    headers: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An endpoint as its tenant may see it. `secret` only where it has just been made."""
+
+    endpoint: Endpoint
+    header_names: Sequence[str]
+    old_secret_until: datetime | None
+    secret: str | None = None
+
+
+class WebhookAccounts:
+    """What can be asked for. Each method is the work of one connection, and leaves nothing half done."""
+
+    def __init__(self, vault: WebhookVault, policy: Policy) -> None:
+        """Take what encrypts secrets and headers, and what the installation allows as an address."""
+        self._vault = vault
+        self._policy = policy
+
+    async def shown(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> list[Shown]:
+        """Show where the tenant is called in an environment, and in all of them."""
+        found = await endpoints.listed(conn, tenant_id)
+        return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
+
+    async def put(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment | None, wanted: Wanted, at: datetime
+    ) -> Shown:
+        """Set the address of an environment, and all about it; its secret is shown where this is the first.
+
+        What waited while it was not called is delivered once it is enabled. Raises BadWebhook.
+        """
+        url, kinds = self._check(wanted)
+        async with conn.transaction():
+            await endpoints.await_turn(conn, tenant_id)
+            before = await endpoints.of_environment(conn, tenant_id, environment)
+            if before is None:
+                return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
+            headers = before.headers
+            if wanted.headers is not None:
+                headers = self._seal(tenant_id, before.endpoint_id, wanted.headers)
+            changed = await endpoints.change(
+                conn,
+                tenant_id,
+                before.endpoint_id,
+                url=url,
+                enabled=wanted.enabled,
+                events=kinds,
+                headers=headers,
+                at=at,
+            )
+            assert changed is not None
+            if wanted.enabled and (before.disabled_at is not None or not before.enabled):
+                await _let_go(conn, tenant_id, before.endpoint_id, at)
+        return await self._show(conn, changed, at)
+
+    async def disable(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment | None, at: datetime
+    ) -> Shown | None:
+        """Call it no more, and make no events for it; None when there is none."""
+        before = await endpoints.of_environment(conn, tenant_id, environment)
+        if before is None:
+            return None
+        changed = await endpoints.change(
+            conn,
+            tenant_id,
+            before.endpoint_id,
+            url=before.url,
+            enabled=False,
+            events=[WebhookEvent(kind) for kind in before.events],
+            headers=before.headers,
+            at=at,
+        )
+        return None if changed is None else await self._show(conn, changed, at)
+
+    async def rotate(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> Shown:
+        """Put a new secret in use, and show it; the old one signs beside it for a day. Raises NoWebhook."""
+        endpoint = await self._of(conn, tenant_id, environment)
+        secret, secret_id = new_secret(), new_id(at)
+        sealed = self._vault.seal_secret(tenant_id, secret_id, secret)
+        await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=sealed, at=at)
+        return replace(await self._show(conn, endpoint, at), secret=secret)
+
+    async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
+        """Send an event `test` to the address; gives the delivery's id. Raises NoWebhook and NotNow."""
+        return await self.sample(conn, tenant_id, environment, WebhookEvent.TEST, at)
+
+    async def sample(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, kind: WebhookEvent, at: datetime
+    ) -> UUID:
+        """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
+        endpoint = await self._of(conn, tenant_id, environment)
+        if not endpoint.enabled or endpoint.disabled_at is not None:
+            raise NotNow(f"the webhook of {environment} is disabled: enable it first")
+        return await events.tell_one(
+            conn,
+            tenant_id,
+            endpoint.endpoint_id,
+            event_id=new_id(at),
+            environment=environment,
+            kind=kind,
+            about="test",
+            body=sample_body(kind, at),
+            at=at,
+        )
+
+    async def recover(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, since: datetime, at: datetime
+    ) -> Recovery:
+        """Deliver again what did not arrive since a moment, in stretches. Raises NoWebhook, BadWebhook, NotNow."""
+        if since >= at:
+            raise BadWebhook("since must lie in the past")
+        async with conn.transaction():
+            await endpoints.await_turn(conn, tenant_id)
+            endpoint = await self._of(conn, tenant_id, environment)
+            for one in await recoveries.listed(conn, tenant_id):
+                if one.endpoint_id == endpoint.endpoint_id and one.state is RecoveryState.UNDER_WAY:
+                    raise NotNow(f"a recovery is under way: {one.recovery_id}")
+            recovery_id = new_id(at)
+            await recoveries.ask(
+                conn,
+                tenant_id,
+                endpoint.endpoint_id,
+                recovery_id=recovery_id,
+                since=since,
+                until=at,
+                only_held=False,
+                at=at,
+            )
+        found = await recoveries.one(conn, tenant_id, recovery_id)
+        assert found is not None
+        return found
+
+    async def _of(self, conn: Conn, tenant_id: TenantId, environment: Environment) -> Endpoint:
+        endpoint = await endpoints.of_environment(conn, tenant_id, environment)
+        if endpoint is None:
+            raise NoWebhook(environment)
+        return endpoint
+
+    def _check(self, wanted: Wanted) -> tuple[str, list[WebhookEvent]]:
+        kinds = []
+        for kind in wanted.events:
+            with suppress(ValueError):
+                kinds.append(WebhookEvent(kind))
+            if not kinds or kinds[-1] != kind or kind not in WANTED:
+                raise BadWebhook(f"events must be among: {', '.join(kind for kind in WebhookEvent if kind in WANTED)}")
+        try:
+            return read_target(wanted.url, self._policy).url, list(dict.fromkeys(kinds))
+        except BadTarget as bad:
+            raise BadWebhook(f"url: {bad}") from None
+
+    def _seal(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
+        try:
+            checked = check_headers(headers.items())
+        except BadHeaders as bad:
+            raise BadWebhook(f"headers: {bad}") from None
+        return self._vault.seal_headers(tenant_id, endpoint_id, checked)
+
+    async def _add(
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        environment: Environment | None,
+        wanted: Wanted,
+        kinds: Sequence[WebhookEvent],
+        at: datetime,
+    ) -> Shown:
+        endpoint_id, secret_id, secret = new_id(at), new_id(at), new_secret()
+        await endpoints.add(
+            conn,
+            tenant_id,
+            endpoint_id=endpoint_id,
+            environment=environment,
+            url=wanted.url,
+            enabled=wanted.enabled,
+            events=kinds,
+            headers=self._seal(tenant_id, endpoint_id, wanted.headers or {}),
+            secret_id=secret_id,
+            secret=self._vault.seal_secret(tenant_id, secret_id, secret),
+            at=at,
+        )
+        made = await endpoints.one(conn, tenant_id, endpoint_id)
+        assert made is not None
+        return replace(await self._show(conn, made, at), secret=secret)
+
+    async def _show(self, conn: Conn, endpoint: Endpoint, at: datetime) -> Shown:
+        opened = self._vault.open_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers)
+        names = [name for name, _ in opened]
+        secrets = await endpoints.secrets(conn, endpoint.tenant_id, endpoint.endpoint_id, at)
+        ends = [one.expires_at for one in secrets if one.expires_at is not None]
+        return Shown(endpoint, names, max(ends, default=None))
+
+
+def webhook_accounts(settings: Settings) -> WebhookAccounts | None:
+    """What this installation can do; None where it has no key for webhooks (FE_WEBHOOK_KEYS)."""
+    vault = webhook_vault(settings)
+    return None if vault is None else WebhookAccounts(vault, policy_from_settings(settings))
+
+
+async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliveries.Delivery | None:
+    """Have a delivery made again, under its id; None when there is no such one. Raises NotNow."""
+    again = await deliveries.retry(conn, tenant_id, delivery_id)
+    found = await deliveries.one(conn, tenant_id, delivery_id)
+    if found is not None and not again:
+        raise NotNow("it is under way at this moment")
+    return found
+
+
+async def _let_go(conn: Conn, tenant_id: TenantId, endpoint_id: UUID, at: datetime) -> None:
+    """Deliver what was kept while an endpoint was not called: from the oldest on, which is older than its trouble."""
+    since = await deliveries.oldest_held(conn, tenant_id, endpoint_id)
+    if since is not None:
+        await recoveries.ask(
+            conn, tenant_id, endpoint_id, recovery_id=new_id(at), since=since, until=at, only_held=True, at=at
+        )

@@ -1,0 +1,101 @@
+"""Bodies of events that did not happen: the test that a tenant asks for, and samples of every kind to try with.
+
+Those of what happened are made by the database, in the transaction of what they tell of (sql/0022_webhooks.sql); the
+samples have their shape.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
+from fe.ecf.json_text import write_json
+from fe.lifecycle import WebhookEvent
+
+_ID: Final = "0192f000-0000-7000-8000-00000000000"
+_SUBMISSION_STATUS: Final = {
+    WebhookEvent.ACCEPTED: ("Aceptado", "used", []),
+    WebhookEvent.CONDITIONAL: ("Aceptado Condicional", "used", [{"codigo": "3", "valor": "una observación"}]),
+    WebhookEvent.REJECTED: ("Rechazado", "reusable", [{"codigo": "13", "valor": "el total no cuadra"}]),
+    WebhookEvent.ERROR: ("error", "reusable", []),
+}
+
+
+def moment(at: datetime) -> str:
+    """Write a moment as events do: ISO 8601 in UTC with milliseconds and Z."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def test_body(at: datetime) -> str:
+    """Make the body of a test event."""
+    said = {"message": "this is a test: nothing has happened"}
+    return write_json({"event": WebhookEvent.TEST, "sentAt": moment(at), "test": said}).decode()
+
+
+def sample_body(kind: WebhookEvent, at: datetime) -> str:
+    """Make the body of an event of a kind, about something that does not exist."""
+    if kind is WebhookEvent.TEST:
+        return test_body(at)
+    return write_json({"event": kind, "sentAt": moment(at), **_about(kind, at)}).decode()
+
+
+def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
+    if kind is WebhookEvent.RECEIVED_ECF:
+        return _received(at)
+    if kind in _SUBMISSION_STATUS:
+        return {"submission": _submission(kind, at)}
+    soon = local(at).date() + timedelta(days=10)
+    if kind is WebhookEvent.CERTIFICATE_EXPIRING:
+        return {"certificate": {"id": f"{_ID}5", "user": None, "expiresAt": moment(at + timedelta(days=10))}}
+    return {
+        "sequence": {
+            "environment": Environment.TESTECF,
+            "prefix": "E31",
+            "currentSequence": "4901",
+            "maxSequence": "5000",
+            "remaining": "100",
+            "expireOn": soon.isoformat(),
+        }
+    }
+
+
+def _received(at: datetime) -> dict[str, Any]:
+    day = local(at).date()
+    xml = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF>'
+        "<eNCF>E310000000001</eNCF></IdDoc></Encabezado><!-- a sample: without lines, totals and signature --></ECF>"
+    )
+    return {
+        "receivedEcf": {
+            "id": f"{_ID}1",
+            "encf": "E310000000001",
+            "tipoEcf": "E31",
+            "rncEmisor": "131880738",
+            "rncComprador": "131880681",
+            "montoTotal": 1180,
+            "fechaEmision": day.isoformat(),
+            "approvalStatus": "pending",
+            "receivedAt": moment(at),
+        },
+        "xml": xml,
+    }
+
+
+def _submission(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
+    status, fate, messages = _SUBMISSION_STATUS[kind]
+    failed = kind is WebhookEvent.ERROR
+    return {
+        "taxLogId": f"{_ID}2",
+        "clientRequestId": "order-1001",
+        "environment": Environment.TESTECF,
+        "status": status,
+        "eNCF": "E310000000001",
+        "numberFate": fate,
+        "trackId": None if failed else f"{_ID}3",
+        "securityCode": None if failed else "Ab1cD2",
+        "qrCodeUrl": None if failed else "https://ecf.dgii.gov.do/testecf/ConsultaTimbre?RncEmisor=131880738",
+        "response": {"status": "error", "error": "a sample"}
+        if failed
+        else {"trackStatus": {"estado": status}, "mensajes": messages},
+        "updatedAt": moment(at),
+    }

@@ -1,0 +1,87 @@
+"""One try: the call as it is made, and what its answer means. The call itself is the egress client's."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from fe.clock import Clock
+from fe.egress.answer import Reply
+from fe.egress.client import SECONDS, Egress, Request
+from fe.egress.errors import EgressError
+from fe.webhooks.schedule import retry_after
+from fe.webhooks.signature import signed_headers
+
+#: Of an answer so much is kept in the history.
+_KEPT: Final = 1024
+
+#: The word for an answer that confirms nothing; the others are those of fe/egress/errors.py.
+STATUS: Final = "status"
+_GONE: Final = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is to be sent to whom. The first of the secrets is the one in use."""
+
+    url: str
+    event: str
+    delivery_id: str
+    body: bytes
+    headers: Sequence[tuple[str, str]]
+    secrets: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A try that was made. `error` None: it was confirmed; else a word of a short list, and `reason` more of it."""
+
+    begun: datetime
+    duration: timedelta
+    status: int | None
+    error: str | None
+    reason: str | None
+    answer: bytes | None
+    #: How long the endpoint asks us to wait, if it does.
+    wait: timedelta | None
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether it was confirmed by a redirect, which nobody followed."""
+        return self.error is None and self.status is not None and 300 <= self.status < 400
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the endpoint said that it is to be called no more."""
+        return self.status == _GONE
+
+
+async def try_once(egress: Egress, call: Call, clock: Clock, *, seconds: float = SECONDS) -> Tried:
+    """Make the call. Raises only what is our own fault; cancelled, nobody knows whether it arrived."""
+    begun, started = clock(), time.monotonic()
+    headers = signed_headers(
+        call.secrets,
+        event=call.event,
+        delivery_id=call.delivery_id,
+        timestamp=int(begun.timestamp()),
+        body=call.body,
+    )
+    try:
+        reply = await egress.exchange(Request("POST", call.url, [*headers, *call.headers], call.body), seconds=seconds)
+    except EgressError as error:
+        return Tried(begun, _since(started), None, error.kind, error.reason, None, None)
+    return _judged(reply, begun, _since(started), clock())
+
+
+def _judged(reply: Reply, begun: datetime, duration: timedelta, now: datetime) -> Tried:
+    """A 2xx or 3xx confirms; everything else is a failure."""
+    answer = reply.body[:_KEPT] or None
+    if 200 <= reply.status < 400:
+        return Tried(begun, duration, reply.status, None, None, answer, None)
+    wait = retry_after(reply.headers.get("retry-after"), now)
+    return Tried(begun, duration, reply.status, STATUS, f"it answered {reply.status}", answer, wait)
+
+
+def _since(started: float) -> timedelta:
+    return timedelta(seconds=time.monotonic() - started)

@@ -1,0 +1,59 @@
+"""The headers that a tenant wants sent with every call: what may be one, and which are ours. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+_MOST: Final = 20
+_LONGEST_NAME: Final = 100
+_LONGEST_VALUE: Final = 4096
+_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+
+#: What is ours to say, or of one connection (RFC 9110, 7.6.1), or changes how a request is read.
+_OURS: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "date",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    }
+)
+_OUR_PREFIXES: Final = ("content-", "x-service-", "webhook-", "proxy-", ":")
+
+
+class BadHeaders(ValueError):
+    """Headers that are not sent; the message says why, to whoever gave them."""
+
+
+def check_headers(pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """See that these may be sent with every call. Raises BadHeaders; no value is ever in its message."""
+    headers = list(pairs)
+    if len(headers) > _MOST:
+        raise BadHeaders(f"at most {_MOST} headers")
+    seen: set[str] = set()
+    for name, value in headers:
+        if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+            raise BadHeaders(f"{name[:_LONGEST_NAME]!r} is no name for a header")
+        lower = name.lower()
+        if lower in _OURS or lower.startswith(_OUR_PREFIXES):
+            raise BadHeaders(f"the header {name} is set by the service")
+        if lower in seen:
+            raise BadHeaders(f"the header {name} is there twice")
+        if len(value) > _LONGEST_VALUE or not _VALUE.fullmatch(value):
+            raise BadHeaders(
+                f"the value of {name} should be 1 to {_LONGEST_VALUE} visible ASCII characters, with blanks inside only"
+            )
+        seen.add(lower)
+    return headers

@@ -1,0 +1,87 @@
+"""What is told without anybody having done anything: a sequence runs low or ends soon, a certificate does. Pure.
+
+Each threshold is told once: the name of it (`about`) is what was told, and is made of all that would make it another
+one. Where several were passed since the last look, only the last is told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from fe.ecf.json_text import write_json
+from fe.identifiers import TenantId
+from fe.lifecycle import WebhookEvent
+from fe.store.webhooks.ending import EndingCertificate, EndingSequence
+
+#: Days before a sequence or a certificate ends at which that is told; 0: it has ended.
+SEQUENCE_DAYS: Final = (60, 15, 0)
+CERTIFICATE_DAYS: Final = (60, 30, 7, 0)
+#: Per cent of a sequence's numbers left; 0: it is used up.
+SEQUENCE_PERCENTS: Final = (10, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is to be told, once."""
+
+    tenant_id: TenantId
+    environment: str | None
+    kind: WebhookEvent
+    about: str
+    body: str
+
+
+def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
+    """What is to be told of a sequence now, if it was not told before."""
+    size = sequence.max_number - sequence.min_number + 1
+    left = sequence.max_number - sequence.current_number + 1
+    which = f"{sequence.environment}/{sequence.prefix}"
+    shown = {
+        "sequence": {
+            "environment": sequence.environment,
+            "prefix": sequence.prefix,
+            "currentSequence": str(sequence.current_number),
+            "maxSequence": str(sequence.max_number),
+            "remaining": str(left),
+            "expireOn": sequence.last_day.isoformat() if sequence.last_day is not None else None,
+        }
+    }
+    passed = [percent for percent in SEQUENCE_PERCENTS if left * 100 <= size * percent]
+    if passed:
+        about = f"{which}/{sequence.min_number}-{sequence.max_number}/{min(passed)}%"
+        yield _notice(sequence.tenant_id, sequence.environment, WebhookEvent.SEQUENCE_LOW, about, shown, now)
+    if sequence.ends_at is not None and (days := _passed(sequence.ends_at, SEQUENCE_DAYS, now)) is not None:
+        about = f"{which}/{sequence.ends_at:%Y-%m-%d}/{days} days"
+        yield _notice(sequence.tenant_id, sequence.environment, WebhookEvent.SEQUENCE_EXPIRING, about, shown, now)
+
+
+def of_certificate(certificate: EndingCertificate, now: datetime) -> Iterator[Notice]:
+    """What is to be told of a certificate now, if it was not told before."""
+    days = _passed(certificate.not_after, CERTIFICATE_DAYS, now)
+    if days is None:
+        return
+    shown = {
+        "certificate": {
+            "id": str(certificate.certificate_id),
+            "user": certificate.email,
+            "expiresAt": _moment(certificate.not_after),
+        }
+    }
+    about = f"{certificate.certificate_id}/{days} days"
+    yield _notice(certificate.tenant_id, None, WebhookEvent.CERTIFICATE_EXPIRING, about, shown, now)
+
+
+def _passed(end: datetime, thresholds: tuple[int, ...], now: datetime) -> int | None:
+    return min((days for days in thresholds if now >= end - timedelta(days=days)), default=None)
+
+
+def _notice(
+    tenant_id: TenantId, environment: str | None, kind: WebhookEvent, about: str, shown: dict[str, Any], now: datetime
+) -> Notice:
+    body = write_json({"event": kind, "sentAt": _moment(now), **shown}).decode()
+    return Notice(tenant_id, environment, kind, about, body)
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

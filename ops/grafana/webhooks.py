@@ -1,0 +1,56 @@
+"""Webhooks: what tenants' own systems are told, and whether they listen."""
+
+from ops.grafana.model import INSTANCE, Dashboard, Panel, largest, quantiles, rate
+
+WEBHOOKS = Dashboard(
+    "fe-webhooks",
+    "fe 9 · Webhooks",
+    "How many calls are made and confirmed, what waits, and how many endpoints do not listen. Whose they are: SQL.",
+    {
+        "Calls": (
+            Panel(
+                "Calls, by what became of the delivery",
+                "`not confirmed`: it is tried again; `gave up`: ten tries failed, and it can be asked for again.",
+                {"{{outcome}}": rate("fe_webhook_attempts_total", INSTANCE, by="outcome")},
+                unit="ops",
+                width=12,
+            ),
+            Panel(
+                "Calls that were not confirmed, by why",
+                "`address`: a name that leads to no public address, which is never called.",
+                {"{{result}}": rate("fe_webhook_attempts_total", INSTANCE, 'result!="confirmed"', by="result")},
+                unit="ops",
+                width=12,
+            ),
+            Panel(
+                "How long a call takes",
+                "The answer included; at most 20 s.",
+                quantiles("fe_webhook_attempt_seconds", INSTANCE),
+                unit="s",
+                width=24,
+            ),
+        ),
+        "What waits": (
+            Panel(
+                "Deliveries that are not confirmed",
+                "`held`: their endpoint is not called at present; `failed`: after ten tries.",
+                {"{{state}}": largest("fe_webhook_deliveries", by="state")},
+                width=8,
+            ),
+            Panel(
+                "How late the oldest due delivery is",
+                "Of endpoints that answer. More than some seconds: too few slots (FE_WEBHOOK_SLOTS), or no actors.",
+                {"late": largest("fe_webhook_oldest_late_seconds")},
+                unit="s",
+                width=8,
+            ),
+            Panel(
+                "Endpoints that are switched on",
+                "`failing`: the last try failed; `disabled`: gone, or for five days nothing worked.",
+                {"{{state}}": largest("fe_webhook_endpoints", by="state")},
+                stacked=True,
+                width=8,
+            ),
+        ),
+    },
+)

@@ -1,0 +1,477 @@
+"""Webhooks over the API: beyond the interface, which leaves configuration to a portal."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.egress.target import Policy
+from fe.http.app import PREFIX
+from fe.identifiers import TenantId
+from fe.lifecycle import WebhookEvent
+from fe.store.postgres.db import Database
+from fe.store.webhooks import events
+from fe.webhooks.accounts import WebhookAccounts
+from tests.factories.tenants import rows
+from tests.http.front import Key, Running, Start, make_key, make_tenant
+from tests.webhooks.receiver import WEBHOOK_VAULT
+
+URL = "https://erp.example.com/hooks/fe"
+FIELDS = (
+    "id",
+    "environment",
+    "url",
+    "enabled",
+    "events",
+    "headers",
+    "createdAt",
+    "updatedAt",
+    "failingSince",
+    "disabledAt",
+    "disabledReason",
+    "oldSecretUntil",
+)
+NOW = datetime.now(UTC)
+
+
+async def put(api: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
+    answer = await api.put("/webhooks", json={"url": URL, **body})
+    assert answer.status_code == 200, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+async def listed(api: httpx.AsyncClient) -> list[dict[str, Any]]:
+    answer = await api.get("/webhooks")
+    assert answer.status_code == 200, answer.text
+    items: list[dict[str, Any]] = answer.json()["items"]
+    return items
+
+
+async def test_an_address_is_set_and_its_secret_shown_once(api: httpx.AsyncClient, db: Database) -> None:
+    assert await listed(api) == []
+
+    made = await put(api, headers={"Authorization": "Bearer theirs", "X-Route": "a b"})
+
+    assert tuple(made) == (*FIELDS, "secret")
+    secret = made.pop("secret")
+    assert secret.startswith("whsec_")
+    assert made["environment"] == "testecf"
+    assert made["events"] == ["received_ecf"]
+    assert made["headers"] == ["Authorization", "X-Route"]
+    assert (made["enabled"], made["disabledAt"], made["failingSince"], made["oldSecretUntil"]) == (True, *[None] * 3)
+    assert await listed(api) == [made]
+    # Neither the secret nor a header's value lies in the database as text.
+    (row,) = await rows(
+        db, "SELECT s.secret, e.headers FROM webhook_secrets s JOIN webhook_endpoints e USING (endpoint_id)"
+    )
+    assert secret.encode() not in bytes(row["secret"])
+    assert b"theirs" not in bytes(row["headers"])
+
+
+async def test_setting_it_again_changes_it_and_what_is_left_out_takes_its_default_but_headers(
+    api: httpx.AsyncClient,
+) -> None:
+    made = await put(api, headers={"X-Route": "1"}, events=["submission.rejected"], enabled=False)
+
+    changed = await put(api, url="https://other.example.com")
+
+    assert "secret" not in changed
+    assert changed["id"] == made["id"]
+    assert changed["url"] == "https://other.example.com/"
+    assert (changed["enabled"], changed["events"], changed["headers"]) == (True, ["received_ecf"], ["X-Route"])
+    assert (await put(api, headers={}))["headers"] == []
+    assert len(await listed(api)) == 1
+
+
+async def test_each_environment_has_its_own_and_sees_no_others(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    await put(api)
+    other = await make_key(db, tenant, Environment.CERTECF)
+    stranger = await make_key(db, await make_tenant(db, "Otra SRL"))
+
+    async with front.client(await front.token(other)) as theirs:
+        assert await listed(theirs) == []
+        made = await put(theirs, url="https://cert.example.com/")
+        assert [one["id"] for one in await listed(theirs)] == [made["id"]]
+    async with front.client(await front.token(stranger)) as theirs:
+        assert await listed(theirs) == []
+    assert [one["url"] for one in await listed(api)] == [URL]
+
+
+async def test_two_that_set_it_at_once_set_one(front: Running, api: httpx.AsyncClient, key: Key) -> None:
+    made: list[dict[str, Any]] = []
+
+    async def one(number: int) -> None:
+        made.append(await put(api, url=f"https://n{number}.example.com/"))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(6):
+            nursery.start_soon(one, number)
+
+    assert len({each["id"] for each in made}) == 1
+    assert sum("secret" in each for each in made) == 1
+    assert len(await listed(api)) == 1
+
+
+#: Bodies of PUT /webhooks that are refused, and a word of the message. What lacks a URL gets a good one, but the first.
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({}, "url"),
+    ({"url": 7}, "url"),
+    ({"url": ""}, "https://"),
+    ({"url": "http://erp.example.com/"}, "https://"),
+    ({"url": "ftp://erp.example.com/"}, "https://"),
+    ({"url": "https://user:pass@erp.example.com/"}, "credentials"),
+    ({"url": "https://user@erp.example.com/"}, "credentials"),
+    ({"url": "https://erp.example.com/#part"}, "fragment"),
+    ({"url": "https://erp.example.com:22/"}, "port"),
+    ({"url": "https://erp.example.com:0/"}, "port"),
+    ({"url": "https://erp.example.com:x/"}, "port"),
+    ({"url": "https://erp.example.com\\@inside.example/"}, "backslash"),
+    ({"url": "https://erp.example.com/a b"}, "blanks"),
+    ({"url": "https://xn--a/"}, "host"),
+    ({"url": "https://xn--80ak6aa92e-.com/"}, "host"),
+    ({"url": "https://erp/"}, "host"),
+    ({"url": "https://erp.local/"}, "host"),
+    ({"url": "https://metadata.google.internal/"}, "host"),
+    ({"url": "https://10.0.0.1/"}, "not an address"),
+    ({"url": "https://93.184.216.34/"}, "not an address"),
+    ({"url": "https://2130706433/"}, "not an address"),
+    ({"url": "https://0x7f000001/"}, "not an address"),
+    ({"url": "https://0177.0.0.1/"}, "not an address"),
+    ({"url": "https://127.1/"}, "not an address"),
+    ({"url": "https://[::ffff:127.0.0.1]/"}, "not an address"),
+    ({"url": "https://[64:ff9b::7f00:1]/"}, "not an address"),
+    ({"url": "https://[2002:7f00:1::]/"}, "not an address"),
+    ({"url": "https://[2606:4700::1111]/"}, "not an address"),
+    ({"url": "https://" + "a" * 64 + ".example.com/"}, "host"),
+    ({"url": "https://erp.example.com/" + "a" * 2048}, "2048"),
+    ({"enabled": 1}, "enabled"),
+    ({"events": []}, "events"),
+    ({"events": ["test"]}, "events"),
+    ({"events": ["received_ecf", "nothing"]}, "events"),
+    ({"events": "received_ecf"}, "events"),
+    ({"headers": {"Host": "a"}}, "Host"),
+    ({"headers": {"content-length": "5"}}, "content-length"),
+    ({"headers": {"Transfer-Encoding": "chunked"}}, "Transfer-Encoding"),
+    ({"headers": {"Content-Type": "text/plain"}}, "Content-Type"),
+    ({"headers": {"X-Service-Signature": "sha256=00"}}, "X-Service-Signature"),
+    ({"headers": {"webhook-id": "1"}}, "webhook-id"),
+    ({"headers": {"Connection": "x"}}, "Connection"),
+    ({"headers": {"Proxy-Authorization": "x"}}, "Proxy-Authorization"),
+    ({"headers": {"X-A": "one\r\nX-B: two"}}, "X-A"),
+    ({"headers": {"X-A": "ñ"}}, "X-A"),
+    ({"headers": {"X-A": ""}}, "X-A"),
+    ({"headers": {"X A": "1"}}, "'X A' is no name"),
+    ({"headers": {"": "1"}}, "is no name"),
+    ({"headers": {"X-A": "1", "x-a": "2"}}, "twice"),
+    ({"headers": {"X-A": "1" * 4097}}, "X-A"),
+    ({"headers": {f"X-{number}": "1" for number in range(21)}}, "20"),
+    ({"headers": ["X-A"]}, "headers"),
+    ({"headers": {"X-A": 1}}, "headers"),
+]
+
+
+async def test_what_cannot_be_set_is_a_400_that_says_why(api: httpx.AsyncClient, db: Database) -> None:
+    for body, says in REFUSED:
+        answer = await api.put("/webhooks", json=body if "url" in body or not body else {"url": URL, **body})
+
+        assert (answer.status_code, answer.json()["statusCode"]) == (400, 400), (body, answer.text)
+        assert says in answer.json()["message"], body
+    assert await rows(db, "SELECT 1 FROM webhook_endpoints") == []
+
+
+async def test_in_production_neither_this_machine_nor_this_service_may_be_set(
+    front_db: Database, nursery: trio.Nursery, start: Start, key: Key
+) -> None:
+    policy = Policy(own_hosts=frozenset({"fe.example.com"}))
+    front = await start(nursery, front_db, webhooks=WebhookAccounts(WEBHOOK_VAULT, policy))
+    refused = ("http://127.0.0.1:9000/", "https://127.0.0.1/", "https://localhost/", "https://[::1]/")
+    ours = ("https://fe.example.com/api/v1/fe/login", "https://FE.example.com./")
+
+    async with front.client(await front.token(key)) as api:
+        for url in (*refused, *ours):
+            answer = await api.put("/webhooks", json={"url": url})
+
+            assert answer.status_code == 400, (url, answer.text)
+            assert answer.json()["message"].startswith("url: ")
+
+
+async def test_without_a_key_for_secrets_it_says_that_it_is_not_set_up(
+    front_db: Database, nursery: trio.Nursery, start: Start, key: Key
+) -> None:
+    front = await start(nursery, front_db, webhooks=None)
+
+    async with front.client(await front.token(key)) as api:
+        answers = [await api.get("/webhooks"), await api.put("/webhooks", json={"url": URL})]
+
+        assert (await api.get("/webhooks/deliveries")).status_code == 200
+    assert [each.status_code for each in answers] == [503, 503]
+    assert "not set up" in answers[0].json()["message"]
+
+
+async def test_each_route_asks_for_its_scope(front: Running, db: Database, tenant: TenantId) -> None:
+    reader = await make_key(db, tenant, scopes=("webhooks:read",))
+    writer = await make_key(db, tenant, scopes=("webhooks:write",))
+    other = await make_key(db, tenant, scopes=("invoices:write", "invoices:read"))
+    reading = [("GET", "/webhooks"), ("GET", "/webhooks/deliveries"), ("GET", f"/webhooks/deliveries/{uuid4()}")]
+    reading.append(("GET", "/webhooks/recoveries"))
+    writing = [("PUT", "/webhooks"), ("POST", "/webhooks/rotate"), ("POST", "/webhooks/test")]
+    writing += [("POST", f"/webhooks/deliveries/{uuid4()}/retry"), ("POST", "/webhooks/recover")]
+
+    for key, refused in ((reader, writing), (writer, reading), (other, [*reading, *writing])):
+        async with front.client(await front.token(key)) as api:
+            for method, path in refused:
+                assert (await api.request(method, path, json={})).status_code == 403, (method, path)
+
+
+async def test_a_new_secret_is_shown_once_and_the_old_one_goes_on_for_a_day(
+    front: Running, api: httpx.AsyncClient
+) -> None:
+    first = (await put(api))["secret"]
+
+    rotated = (await api.post("/webhooks/rotate")).json()
+
+    assert rotated["secret"].startswith("whsec_")
+    assert rotated["secret"] != first
+    ends = datetime.fromisoformat(rotated["oldSecretUntil"])
+    assert timedelta(hours=23) < ends - datetime.now(UTC) <= timedelta(hours=24)
+    (shown,) = await listed(api)
+    assert "secret" not in shown
+    assert shown["oldSecretUntil"] == rotated["oldSecretUntil"]
+
+
+async def test_where_none_is_set_there_is_nothing_to_do(api: httpx.AsyncClient) -> None:
+    for path in ("/webhooks/rotate", "/webhooks/test", "/webhooks/recover"):
+        answer = await api.post(path, json={"since": "2026-01-01"})
+
+        assert answer.status_code == 404
+        assert "PUT /webhooks" in answer.json()["message"]
+
+
+async def test_a_test_event_is_put_on_its_way(api: httpx.AsyncClient, db: Database) -> None:
+    made = await put(api)
+
+    answer = await api.post("/webhooks/test")
+
+    assert answer.status_code == 202
+    (item,) = (await api.get("/webhooks/deliveries")).json()["items"]
+    assert item["id"] == answer.json()["id"]
+    assert (item["webhookId"], item["event"], item["state"]) == (made["id"], "test", "pending")
+    (row,) = await rows(db, "SELECT body FROM webhook_events")
+    body = json.loads(bytes(row["body"]))
+    assert (tuple(body), body["event"]) == (("event", "sentAt", "test"), "test")
+
+
+async def test_a_test_of_what_is_disabled_is_refused(api: httpx.AsyncClient) -> None:
+    await put(api, enabled=False)
+
+    answer = await api.post("/webhooks/test")
+
+    assert answer.status_code == 409
+    assert "enable it" in answer.json()["message"]
+
+
+# --- deliveries -------------------------------------------------------------------------------------------------------
+
+
+async def deliver(
+    db: Database, tenant: TenantId, webhook: str, count: int, kind: WebhookEvent = WebhookEvent.TEST
+) -> list[str]:
+    """Put so many events on their way, a minute after each other, ending now."""
+    made = []
+    for number in range(count):
+        at = NOW - timedelta(minutes=count - number)
+        delivery_id = await db.run(
+            events.tell_one,
+            tenant,
+            UUID(webhook),
+            event_id=new_id(at),
+            environment=Environment.TESTECF,
+            kind=kind,
+            about=f"n{number}",
+            body="{}",
+            at=at,
+        )
+        made.append(str(delivery_id))
+    return made
+
+
+async def test_deliveries_come_in_pages_or_after_a_cursor_newest_first(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    made = await deliver(db, tenant, (await put(api))["id"], 3)
+
+    first = (await api.get("/webhooks/deliveries", params={"limit": 2})).json()
+    second = (await api.get("/webhooks/deliveries", params={"limit": 2, "page": 2})).json()
+    after = (await api.get("/webhooks/deliveries", params={"limit": 2, "cursor": first["nextCursor"]})).json()
+
+    assert [item["id"] for item in first["items"]] == [made[2], made[1]]
+    assert (first["page"], first["limit"], first["total"]) == (1, 2, 3)
+    assert [item["id"] for item in second["items"]] == [made[0]]
+    assert after == {"limit": 2, "items": second["items"], "nextCursor": None}
+    assert (await api.get("/webhooks/deliveries", params={"page": 9})).json()["items"] == []
+
+
+async def test_they_are_filtered(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
+    made = await deliver(db, tenant, (await put(api))["id"], 3)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'failed' WHERE subject = %(id)s", id=UUID(made[1]))
+
+    async def ids(**query: str) -> list[str]:
+        answer = (await api.get("/webhooks/deliveries", params=query)).json()
+        assert answer["total"] == len(answer["items"])
+        return [item["id"] for item in answer["items"]]
+
+    assert await ids(state="failed") == [made[1]]
+    assert await ids(state="pending") == [made[2], made[0]]
+    assert await ids(event="test") == made[::-1]
+    assert await ids(event="received_ecf") == []
+    assert await ids(about="n0") == [made[0]]
+    assert await ids(**{"from": (NOW - timedelta(minutes=1, seconds=30)).isoformat()}) == [made[2]]
+    assert await ids(to=(NOW - timedelta(minutes=2, seconds=30)).isoformat()) == [made[0]]
+
+
+async def test_what_cannot_be_asked_is_a_400_that_names_it(api: httpx.AsyncClient) -> None:
+    for query in (
+        {"page": "0"},
+        {"limit": "201"},
+        {"state": "webhook"},
+        {"event": "x"},
+        {"cursor": "x"},
+        {"from": "x"},
+        {"about": ""},
+        {"from": "2026-11-07", "to": "2026-11-06"},
+    ):
+        answer = await api.get("/webhooks/deliveries", params=query)
+
+        assert answer.status_code == 400, query
+        assert next(iter(query)) in answer.json()["message"]
+
+
+async def test_one_is_shown_with_its_tries(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    await rows(
+        db,
+        "INSERT INTO webhook_attempts (tenant_id, delivery_id, epoch, attempt, at, duration_ms, status, error, answer)"
+        " VALUES (%(tenant)s, %(id)s, 1, 1, %(at)s, 20, 500, 'status', 'no \\377')",
+        tenant=tenant,
+        id=UUID(made),
+        at=NOW,
+    )
+
+    answer = (await api.get(f"/webhooks/deliveries/{made}")).json()
+
+    assert answer["id"] == made
+    (tried,) = answer["tries"]
+    assert (tried["status"], tried["error"], tried["durationMs"], tried["answer"]) == (500, "status", 20, "no \ufffd")
+
+
+async def test_one_that_failed_is_made_again_under_its_id(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'failed', attempt = 10, finished_at = now()")
+
+    answer = await api.post(f"/webhooks/deliveries/{made}/retry")
+
+    assert (answer.status_code, answer.json()["id"]) == (202, made)
+    shown = (await api.get(f"/webhooks/deliveries/{made}")).json()
+    assert (shown["state"], shown["attempts"], shown["finishedAt"]) == ("pending", 0, None)
+
+
+async def test_one_that_is_under_way_is_not(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    await rows(db, "UPDATE webhook_deliveries SET holder = 'somebody'")
+
+    answer = await api.post(f"/webhooks/deliveries/{made}/retry")
+
+    assert answer.status_code == 409
+    assert "under way" in answer.json()["message"]
+
+
+async def test_nobody_sees_or_makes_again_what_is_not_theirs(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    stranger = await make_key(db, await make_tenant(db, "Otra SRL"))
+    elsewhere = await make_key(db, tenant, Environment.CERTECF)
+
+    for key in (stranger, elsewhere):
+        async with front.client(await front.token(key)) as theirs:
+            assert (await theirs.get("/webhooks/deliveries")).json()["items"] == []
+            assert (await theirs.get(f"/webhooks/deliveries/{made}")).json() == {"found": False}
+            assert (await theirs.post(f"/webhooks/deliveries/{made}/retry")).status_code == 404
+    for unknown in (str(uuid4()), "x"):
+        assert (await api.get(f"/webhooks/deliveries/{unknown}")).json() == {"found": False}
+        assert (await api.post(f"/webhooks/deliveries/{unknown}/retry")).status_code == 404
+
+
+# --- recovery ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_recovery_is_a_job_of_which_there_is_one_at_a_time(api: httpx.AsyncClient, db: Database) -> None:
+    made = await put(api)
+    since = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+
+    asked = await api.post("/webhooks/recover", json={"since": since})
+
+    assert asked.status_code == 202
+    job = asked.json()
+    assert (job["webhookId"], job["state"], job["recovered"]) == (made["id"], "pending", 0)
+    assert job["since"] == f"{since}T00:00:00.000Z"
+    assert (await api.get("/webhooks/recoveries")).json()["items"] == [job]
+    (row,) = await rows(db, "SELECT stage, only_held FROM webhook_recoveries")
+    assert (row["stage"], row["only_held"]) == ("webhook_recovery", False)
+    again = await api.post("/webhooks/recover", json={"since": since})
+    assert again.status_code == 409
+    assert job["id"] in again.json()["message"]
+
+
+async def test_since_must_be_a_moment_of_the_past(api: httpx.AsyncClient) -> None:
+    await put(api)
+
+    for since in ("", "yesterday", "2999-01-01", 7, None):
+        answer = await api.post("/webhooks/recover", json={"since": since})
+
+        assert answer.status_code == 400, since
+        assert "since" in answer.json()["message"]
+
+
+async def test_what_was_kept_is_let_go_when_it_is_enabled_again(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    made = await put(api)
+    await deliver(db, tenant, made["id"], 2)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'held'")
+    await rows(db, "UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'failing'")
+    assert (await listed(api))[0]["disabledReason"] == "failing"
+
+    again = await put(api)
+
+    assert again["disabledAt"] is None
+    (row,) = await rows(db, "SELECT only_held, since, until FROM webhook_recoveries")
+    assert row["only_held"]
+    assert row["since"] <= NOW - timedelta(minutes=2) < row["until"]
+    assert (await api.get("/webhooks/recoveries")).json()["items"] == []
+
+
+async def test_every_route_of_webhooks_is_in_the_description(front: Running) -> None:
+    async with front.client() as client:
+        described = (await client.get("/openapi.json")).json()["paths"]
+
+    assert sorted(path.removeprefix(PREFIX) for path in described if path.startswith(f"{PREFIX}/webhooks")) == [
+        "/webhooks",
+        "/webhooks/deliveries",
+        "/webhooks/deliveries/{deliveryId}",
+        "/webhooks/deliveries/{deliveryId}/retry",
+        "/webhooks/recover",
+        "/webhooks/recoveries",
+        "/webhooks/rotate",
+        "/webhooks/test",
+    ]

@@ -1,0 +1,276 @@
+"""Approving and rejecting what was received: one decision, said once, and shown with what became of it."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
+from fe.ecf.parse import parse_json
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
+from fe.store import receivers
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import RECEPTION
+from fe.store.receivers import Receiver
+from tests.factories.companies import make_certificate
+from tests.factories.tenants import make_submission, rows
+from tests.http import worker
+from tests.http.front import Running, make_key, make_tenant
+from tests.receiving import supplier
+from tests.receiving.supplier import OURS, THEIRS, approval, document, start_reception
+
+NUMBER = "E310000000001"
+
+
+@pytest.fixture
+async def one(dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId, api: httpx.AsyncClient) -> str:
+    """The id of a document that was received."""
+    await make_certificate(db, tenant)
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    async with open_database(dsn, role=RECEPTION) as reception_db:
+        reception = await start_reception(nursery, db, reception_db, tenant=tenant)
+        assert supplier.read(await reception.send(document(Encabezado__IdDoc__eNCF=NUMBER))).state == "0"
+    found: str = (await api.get("/received")).json()["items"][0]["id"]
+    return found
+
+
+async def carry_through(db: Database, tax_log_id: str, status: Status, *messages: tuple[str, str]) -> None:
+    """What signer and sender do with an ACECF."""
+    await worker.sign(db, tax_log_id)
+    (row,) = await rows(
+        db,
+        "SELECT content FROM submission_documents WHERE submission_id = %(id)s AND kind = 'original'",
+        id=UUID(tax_log_id),
+    )
+    state = parse_json(bytes(row["content"]))["ACECF"]["DetalleAprobacionComercial"]["Estado"]
+    await rows(
+        db,
+        "UPDATE submission_documents SET content = %(content)b WHERE submission_id = %(id)s AND kind = 'signed'",
+        content=approval(NUMBER, OURS, issuer=THEIRS, state=state),
+        id=UUID(tax_log_id),
+    )
+    await rows(
+        db,
+        "UPDATE submissions SET issuer_rnc = %(issuer)s WHERE submission_id = %(id)s",
+        issuer=THEIRS,
+        id=UUID(tax_log_id),
+    )
+    await worker.give_verdict(db, tax_log_id, status, *messages)
+
+
+async def test_an_approval_makes_the_acecf_and_is_pending_until_the_authority_accepts_it(
+    api: httpx.AsyncClient, db: Database, one: str
+) -> None:
+    answer = await api.post(f"/received/{one}/approve")
+
+    taken = answer.json()
+    assert answer.status_code == 202, answer.text
+    assert {name: value for name, value in taken.items() if name not in ("taxLogId", "message")} == {
+        "id": one,
+        "environment": "testecf",
+        "decision": "approved",
+        "approvalStatus": "pending",
+        "status": "queued",
+        "deduped": False,
+    }
+    (row,) = await rows(db, "SELECT content FROM submission_documents WHERE kind = 'original'")
+    assert bytes(row["content"]) == write_json(
+        {
+            "ACECF": {
+                "DetalleAprobacionComercial": {
+                    "Estado": "1",
+                    "FechaEmision": "15-10-2025",
+                    "MontoTotal": "118.00",
+                    "RNCComprador": OURS,
+                    "RNCEmisor": THEIRS,
+                    "eNCF": NUMBER,
+                }
+            }
+        }
+    )
+    before = (await api.get(f"/received/{one}")).json()
+    assert before["approvalStatus"] == "pending"
+    assert before["approval"]["authority"]["status"] == "queued"
+    assert before["approval"]["issuer"] == {"state": "waiting"}
+
+    await carry_through(db, taken["taxLogId"], Status.ACCEPTED)
+
+    after = (await api.get(f"/received/{one}")).json()
+    assert (after["approvalStatus"], after["approval"]["authority"]["status"]) == ("approved", "Aceptado")
+    assert after["approval"]["issuer"]["state"] == "pending"  # begun with the verdict
+    assert after["approval"]["taxLogId"] == taken["taxLogId"]
+    assert "approval" not in (await api.get("/received")).json()["items"][0]
+
+
+async def test_a_rejection_says_why(api: httpx.AsyncClient, db: Database, one: str) -> None:
+    taken = (await api.post(f"/received/{one}/reject", json={"reason": "no es lo pedido"})).json()
+    await carry_through(db, taken["taxLogId"], Status.ACCEPTED)
+
+    shown = (await api.get(f"/received/{one}")).json()
+
+    assert (taken["decision"], shown["approvalStatus"]) == ("rejected", "rejected")
+    assert shown["approval"]["reason"] == "no es lo pedido"
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+async def test_the_second_time_answers_with_the_first(
+    api: httpx.AsyncClient, db: Database, one: str, accepted: bool
+) -> None:
+    first = (await api.post(f"/received/{one}/approve", json={"clientRequestId": "a-1"})).json()
+    if accepted:
+        await carry_through(db, first["taxLogId"], Status.ACCEPTED)
+
+    for body in ({"clientRequestId": "a-1"}, {"clientRequestId": "a-2"}, {}):
+        answer = await api.post(f"/received/{one}/approve", json=body)
+        assert answer.status_code == 200, answer.text
+        assert answer.json() == first | {
+            "deduped": True,
+            "status": "Aceptado" if accepted else "queued",
+            "approvalStatus": "approved" if accepted else "pending",
+            "message": "This was decided before; nothing was processed again.",
+        }
+    assert len(await rows(db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
+
+
+async def test_ten_at_once_are_one(api: httpx.AsyncClient, db: Database, one: str) -> None:
+    answers: list[httpx.Response] = []
+
+    async def approve() -> None:
+        answers.append(await api.post(f"/received/{one}/approve"))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(approve)
+
+    assert sorted(answer.status_code for answer in answers) == [200] * 9 + [202]
+    assert len({answer.json()["taxLogId"] for answer in answers}) == 1
+    assert len(await rows(db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+async def test_the_contrary_is_a_409_as_long_as_the_first_may_count(
+    api: httpx.AsyncClient, db: Database, one: str, accepted: bool
+) -> None:
+    first = (await api.post(f"/received/{one}/reject", json={"reason": "no"})).json()
+    if accepted:
+        await carry_through(db, first["taxLogId"], Status.ACCEPTED)
+
+    answer = await api.post(f"/received/{one}/approve")
+
+    assert answer.status_code == 409
+    assert first["taxLogId"] in answer.json()["message"]
+    assert "rejected before" in answer.json()["message"]
+
+
+async def test_what_the_authority_refused_is_no_decision_and_can_be_decided_anew(
+    api: httpx.AsyncClient, db: Database, one: str
+) -> None:
+    first = (await api.post(f"/received/{one}/approve", json={"clientRequestId": "a-1"})).json()
+    await carry_through(db, first["taxLogId"], Status.REJECTED, ("2", "La factura no fue encontrada."))
+    refused = (await api.get(f"/received/{one}")).json()
+
+    again = await api.post(f"/received/{one}/approve", json={"clientRequestId": "a-1"})
+    anew = await api.post(f"/received/{one}/reject", json={"reason": "otra vez"})
+
+    assert refused["approvalStatus"] == "pending"
+    assert refused["approval"]["authority"]["message"] == "La factura no fue encontrada."
+    assert "issuer" not in refused["approval"]
+    assert (again.status_code, again.json()["taxLogId"]) == (
+        200,
+        first["taxLogId"],
+    )  # the same request, the same answer
+    assert (anew.status_code, anew.json()["taxLogId"] != first["taxLogId"]) == (202, True)
+
+
+async def test_what_was_said_through_invoices_counts(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+) -> None:
+    subject: SubmissionId = await make_submission(
+        db,
+        tenant,
+        environment=Environment.TESTECF,
+        root="ACECF",
+        ecf_type=None,
+        e_ncf=NUMBER,
+        issuer_rnc=THEIRS,
+        buyer_rnc=OURS,
+    )
+    under_way = await api.post(f"/received/{one}/approve")
+    await worker.sign(db, str(subject))
+    await rows(
+        db,
+        "UPDATE submission_documents SET content = %(content)b WHERE submission_id = %(id)s AND kind = 'signed'",
+        content=approval(NUMBER, OURS, issuer=THEIRS),
+        id=subject,
+    )
+    await rows(
+        db, "UPDATE submissions SET issuer_rnc = %(issuer)s WHERE submission_id = %(id)s", issuer=THEIRS, id=subject
+    )
+    await worker.give_verdict(db, str(subject), Status.ACCEPTED)
+    same = await api.post(f"/received/{one}/approve")
+    contrary = await api.post(f"/received/{one}/reject", json={"reason": "no"})
+
+    assert (under_way.status_code, str(subject) in under_way.json()["message"]) == (409, True)
+    assert (same.status_code, same.json()["taxLogId"]) == (200, str(subject))
+    assert contrary.status_code == 409
+    # Whoever says it that way sees to the issuer himself.
+    assert await rows(db, "SELECT 1 AS n FROM counterparty_deliveries") == []
+
+
+async def test_a_client_request_id_of_another_submission_is_a_409(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+) -> None:
+    other = await make_submission(db, tenant, environment=Environment.TESTECF, client_request_id="order-1")
+
+    answer = await api.post(f"/received/{one}/approve", json={"clientRequestId": "order-1"})
+
+    assert (answer.status_code, str(other) in answer.json()["message"]) == (409, True)
+    assert await rows(db, "SELECT 1 AS n FROM approvals") == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "body", "says"),
+    [
+        ("reject", {}, "reason must be a text of 1 to 250"),
+        ("reject", None, "reason must be a text of 1 to 250"),
+        ("reject", {"reason": ""}, "reason must be a text of 1 to 250"),
+        ("reject", {"reason": "   "}, "reason must be a text of 1 to 250"),
+        ("reject", {"reason": "x" * 251}, "reason must be a text of 1 to 250"),
+        ("reject", {"reason": "\x01"}, "the text at reason holds a character that is not allowed"),
+        ("reject", {"reason": 7}, "reason must be a text of 1 to 250"),
+        ("approve", {"clientRequestId": ""}, "clientRequestId must be a string of 1 to 120"),
+        ("approve", {"asUserId": "x"}, "asUserId"),
+        ("approve", [], "the body must be a JSON object"),
+    ],
+)
+async def test_what_cannot_be_taken_is_a_400_that_names_it(
+    api: httpx.AsyncClient, db: Database, one: str, decision: str, body: Any, says: str
+) -> None:
+    answer = await (
+        api.post(f"/received/{one}/{decision}") if body is None else api.post(f"/received/{one}/{decision}", json=body)
+    )
+
+    assert (answer.status_code, answer.json()["statusCode"]) == (400, 400)
+    assert says in answer.json()["message"]
+    assert await rows(db, "SELECT 1 AS n FROM approvals") == []
+
+
+async def test_only_who_received_it_decides_with_the_scope_and_in_its_environment(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+) -> None:
+    stranger = await make_key(db, await make_tenant(db, "Otra SRL"))
+    reader = await make_key(db, tenant, scopes=("invoices:read",))
+    production = await make_key(db, tenant, environment=Environment.ECF)
+    statuses = []
+    for key in (stranger, reader, production):
+        async with front.client(await front.token(key)) as client:
+            statuses.append((await client.post(f"/received/{one}/approve")).status_code)
+
+    assert statuses == [404, 403, 403]
+    for unknown in (str(uuid4()), "x"):
+        assert (await api.post(f"/received/{unknown}/approve")).status_code == 404
+    assert await rows(db, "SELECT 1 AS n FROM approvals") == []

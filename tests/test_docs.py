@@ -34,6 +34,10 @@ _REPLAYS = "tests/cli/test_counterparty.py::test_what_gave_up_is_listed_and_set_
 
 _DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
 
+_TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
+
+_MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
@@ -82,6 +86,15 @@ ELSEWHERE = {
     "fe rates set": _RATES,
     "fe rates list": _RATES,
     "fe rates unset": _RATES,
+    "fe billing enable": _TERMS,
+    "fe billing show": _TERMS,
+    "fe billing price": _TERMS,
+    "fe billing disable": _TERMS,
+    "fe billing reconcile": _MONTHS,
+    "fe billing close": _MONTHS,
+    "fe billing retry": _MONTHS,
+    "fe billing rebuild-usage": _MONTHS,
+    "fe billing simulate-processor": "tests/cli/test_billing.py::test_a_simulated_processor_serves_until_sigterm",
     "fe outbox status": _OPERATORS,
     "fe outbox list": _OPERATORS,
     "fe outbox show": _OPERATORS,

@@ -29,9 +29,10 @@ from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES
 from tests.faults.hooks import KEYS, Listener, open_reception, provision, write_roots
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.parts import Part, Tell
-from tests.faults.postgres import Postgres, free_port
+from tests.faults.postgres import Postgres
 from tests.faults.proxy import FaultProxy
 from tests.faults.watchman import Watchman
+from tests.ports import free_port
 from tests.receiving.supplier import OURS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -46,6 +46,7 @@ from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret
 
 _VAULT = WebhookVault(Vault({"bench": bytes(range(32))}))
+KINDS = ("ours", "naive")
 _NAIVE_TASKS = 64
 _BODY = json.dumps({"event": "received_ecf", "xml": "x" * 8000})
 
@@ -291,6 +292,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=60.0)
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--listen", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--ours", help=argparse.SUPPRESS)
     parser.add_argument("--naive", help=argparse.SUPPRESS)
@@ -302,17 +304,17 @@ def main() -> int:
     elif asked.naive:
         trio.run(deliver_naively, asked.naive)
     else:
-        measure(Load(asked.endpoints, asked.dead, asked.rate, asked.seconds), asked.rounds)
+        measure(Load(asked.endpoints, asked.dead, asked.rate, asked.seconds), asked.kinds, asked.rounds)
     return 0
 
 
-def measure(load: Load, rounds: int) -> None:
+def measure(load: Load, kinds: Sequence[str], rounds: int) -> None:
     """Each kind without and with the dead, in turn, as often as is wanted."""
     found: dict[tuple[str, int], list[Found]] = {}
     with open_stack() as stack, tempfile.TemporaryDirectory() as folder, Report("webhooks", stack.dsn) as report:
         scene = Scene(stack.dsn, load, Path(folder))
         for _ in range(rounds):
-            for kind in ("ours", "naive"):
+            for kind in kinds:
                 for dead in (0, load.dead):
                     one = scene.measure(kind, dead=dead)
                     found.setdefault((kind, dead), []).append(one)
@@ -323,8 +325,9 @@ def measure(load: Load, rounds: int) -> None:
             report.figure(name, "s to the first call, p95", [one.p95 for one in each])
             report.figure(name, "calls/s", [one.per_second for one in each])
         p95 = {key: [one.p95 for one in each] for key, each in found.items()}
-        report.ratio("p95 of those that answer, with : without the dead", p95["ours", load.dead], p95["ours", 0])
-        report.ratio("the same, naive", p95["naive", load.dead], p95["naive", 0])
+        for kind in kinds:
+            name = f"{kind}: p95 of those that answer, with : without the dead"
+            report.ratio(name, p95[kind, load.dead], p95[kind, 0])
 
 
 if __name__ == "__main__":

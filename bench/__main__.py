@@ -48,6 +48,7 @@ ALL = (
     Benchmark("sustained", 150),
     Benchmark("growth", 200),
     Benchmark("hostile", 150),
+    Benchmark("webhooks", 170, ("--seconds", "10")),
 )
 
 

@@ -165,9 +165,14 @@ _RECORD = """
              LIMIT 1) AS word ON true
 """
 
-_CHOSEN = """r.received_id BETWEEN %(first)s AND %(last)s
-           AND (%(e_ncf)s::text IS NULL OR r.e_ncf = %(e_ncf)s)
-           AND (%(issuer_rnc)s::text IS NULL OR r.issuer_rnc = %(issuer_rnc)s)"""
+# Only what is asked for is in the statement: a condition that may be none makes the planner expect a handful of rows,
+# and sort what are thousands, where a page is to be read off the key.
+_CONDITIONS = {
+    "since": "r.received_id >= %(first)s",
+    "until": "r.received_id <= %(last)s",
+    "e_ncf": "r.e_ncf = %(e_ncf)s",
+    "issuer_rnc": "r.issuer_rnc = %(issuer_rnc)s",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,11 @@ class ReceivedFilter:
     until: datetime | None = None
     e_ncf: str | None = None
     issuer_rnc: str | None = None
+
+    def where(self) -> str:
+        """The condition, on `received AS r`."""
+        asked = [condition for name, condition in _CONDITIONS.items() if getattr(self, name) is not None]
+        return " AND ".join(["r.tenant_id = %(tenant)s", *asked])
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the condition's parameters stand for."""
@@ -191,8 +201,7 @@ class ReceivedFilter:
         }
 
 
-_PAGE = f"""{_RECORD}
-     WHERE r.tenant_id = %(tenant)s AND {_CHOSEN} AND r.received_id < %(below)s
+_END_OF_PAGE = """
      ORDER BY r.received_id DESC
      LIMIT %(limit)s OFFSET %(offset)s
 """
@@ -204,16 +213,16 @@ async def listed(
     """List what was received, newest first, from below an id on."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
     values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
-    await found.execute(_PAGE, values)
+    page = f"{_RECORD} WHERE {chosen.where()} AND r.received_id < %(below)s{_END_OF_PAGE}"
+    await found.execute(page.encode(), values)
     return await found.fetchall()
-
-
-_COUNT = f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {_CHOSEN}"
 
 
 async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     """Count what was received."""
-    cursor = await conn.execute(_COUNT, chosen.values(tenant_id))
+    cursor = await conn.execute(
+        f"SELECT count(*) FROM received AS r WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
+    )
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])

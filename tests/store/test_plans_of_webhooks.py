@@ -1,0 +1,109 @@
+"""As in test_plans.py: a page of received documents, or of deliveries, reads that page and nothing that grows."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import period_of_ids
+from fe.identifiers import TenantId
+from fe.store import received
+from fe.store.postgres.db import Conn, open_database
+from fe.store.postgres.roles import FRONT
+from fe.store.received import ReceivedFilter
+from fe.store.webhooks import deliveries
+from fe.store.webhooks.deliveries import DeliveryFilter
+
+TENANTS, EACH = 10, 1000
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+#: Of tenant 1 there is something every minute before now.
+_AT = "%(now)s::timestamptz - n / %(tenants)s * interval '1 minute'"
+_ID = f"webhook_id({_AT}, n::text)"
+
+_FILL = (
+    "INSERT INTO tenants (tenant_id, name, issuer) SELECT n, 't' || n, '{}' FROM generate_series(1, %(tenants)s) AS n",
+    f"""INSERT INTO webhook_endpoints (tenant_id, endpoint_id, environment, url, created_at, updated_at)
+        SELECT n, {_ID}, 'ecf', 'https://erp.example.com/', now(), now() FROM generate_series(1, %(tenants)s) AS n""",
+    f"""INSERT INTO webhook_events (tenant_id, event_id, environment, kind, about, body, created_at)
+        SELECT 1 + n %% %(tenants)s, {_ID}, 'ecf', 'received_ecf', 'a' || n, '\\x7b7d', {_AT}
+          FROM generate_series(1, %(rows)s) AS n""",
+    """INSERT INTO webhook_deliveries (tenant_id, subject, stage, environment, host, run_at, event_id, endpoint_id,
+                                       created_at, finished_at)
+       SELECT v.tenant_id, v.event_id, 'delivered', 'ecf', e.endpoint_id::text, v.created_at, v.event_id, e.endpoint_id,
+              v.created_at, v.created_at
+         FROM webhook_events AS v
+         JOIN webhook_endpoints AS e ON e.tenant_id = v.tenant_id""",
+    """INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name, buyer_rnc,
+                             issued_on, total, digest, received_at)
+       SELECT v.tenant_id, v.event_id, 'ecf', '131880738', 'E31' || lpad(row_number() OVER ()::text, 10, '0'), '31',
+              'A', '131880681', '2026-11-06', 118, sha256(v.about::bytea), v.created_at
+         FROM webhook_events AS v""",
+    "ANALYZE",
+)
+
+_READ = """
+    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
+      FROM pg_stat_xact_user_tables
+     WHERE relname IN ('received', 'webhook_events', 'webhook_deliveries')
+"""
+
+
+@pytest.fixture
+def grown(dsn: str) -> str:
+    values = {"tenants": TENANTS, "rows": TENANTS * EACH, "now": NOW}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for statement in _FILL:
+            conn.execute(statement.encode(), values if "%(" in statement else None)
+    return dsn
+
+
+async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) -> tuple[Any, int, int]:
+    """What a piece of work of tenant 1 gave, and how many rows it read by scanning and by index."""
+
+    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
+        async with conn.transaction():
+            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+            found = await work(conn, tenant_id)
+            cursor = await conn.execute(_READ)
+            row = await cursor.fetchone()
+        assert row is not None
+        return found, row[0], row[1]
+
+    async with open_database(dsn, role=FRONT) as db:
+        return await db.run_for(TenantId(1), measured)
+
+
+async def test_a_page_is_read_by_its_key_and_nothing_else(grown: str) -> None:
+    since = NOW - timedelta(minutes=500)
+    below, _ = period_of_ids(since, None)
+    pages: list[tuple[Callable[[Conn, TenantId], Awaitable[Any]], int]] = [
+        (lambda conn, tenant: deliveries.listed(conn, tenant, DeliveryFilter(Environment.ECF), limit=50), 2),
+        (
+            lambda conn, tenant: deliveries.listed(
+                conn, tenant, DeliveryFilter(Environment.ECF), limit=50, below=below
+            ),
+            2,
+        ),
+        (lambda conn, tenant: received.listed(conn, tenant, ReceivedFilter(), limit=50), 1),
+        (lambda conn, tenant: received.listed(conn, tenant, ReceivedFilter(), limit=50, below=below), 1),
+    ]
+
+    for work, tables in pages:
+        found, scanned, fetched = await rows_read(grown, work)
+
+        assert len(found) == 50
+        assert scanned == 0
+        assert fetched <= 50 * tables + 10
+
+
+async def test_counting_reads_the_tenant_s_own_and_no_others(grown: str) -> None:
+    counted, scanned, fetched = await rows_read(
+        grown, lambda conn, tenant: deliveries.count(conn, tenant, DeliveryFilter(Environment.ECF))
+    )
+
+    assert counted == EACH
+    assert scanned <= EACH
+    assert fetched <= 2 * EACH + 10

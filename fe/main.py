@@ -25,7 +25,7 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.processes import Listeners, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
-from fe.reception import Acknowledgers, reception_from_settings, require_receivable
+from fe.reception import Acknowledgers, read_roots, reception_from_settings, require_receivable
 from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import verify
@@ -57,6 +57,8 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     failpoints.arm(settings.failpoint)
     if role in ("receive", "all"):
         require_receivable(settings, must=role == "receive")
+    if role in ("actors", "all") and settings.reception_roots is not None:
+        read_roots(settings)  # whose acknowledgements are believed
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)

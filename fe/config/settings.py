@@ -91,7 +91,9 @@ class Settings(BaseSettings):
         "", description="address and port on which suppliers are received; empty: nobody is (docs/operations.md)"
     )
     reception_roots: Path | None = Field(
-        None, description="PEM file of the certifiers whose certificates suppliers may sign with; needed to receive"
+        None,
+        description="PEM file of the certifiers whose certificates suppliers may sign with; needed to receive. Actors"
+        " believe receivers' acknowledgements by it, too; without it, anybody's",
     )
     reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
     reception_threads: int = Field(

@@ -48,6 +48,7 @@ ALL = (
     Benchmark("sustained", 150),
     Benchmark("growth", 200),
     Benchmark("hostile", 150),
+    Benchmark("metering", 60, ("--submissions", "50000", "--posts", "500")),
 )
 
 

@@ -17,7 +17,11 @@ from tests.cli.running import environment
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 #: Made by machines, from the code that they speak of.
-GENERATED = {ROOT / "docs" / "conformance.md", ROOT / "docs" / "security" / "asvs.md"}
+GENERATED = {
+    ROOT / "docs" / "conformance.md",
+    ROOT / "docs" / "security" / "asvs.md",
+    ROOT / "docs" / "security" / "log-events.md",
+}
 
 _OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
 _PRODUCTION = (
@@ -26,7 +30,13 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 
+_REPLAYS = "tests/cli/test_counterparty.py::test_what_gave_up_is_listed_and_set_going_again_once"
+
 _DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
+
+_TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
+
+_MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
 
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
@@ -45,10 +55,13 @@ ELSEWHERE = {
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
+    "fe key revoke": "tests/cli/test_keys.py::test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
     "fe reception open": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception list": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
+    "fe received": "tests/cli/test_counterparty.py::test_the_api_is_asked_for_what_was_received_with_a_key",
+    "python -m fe": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     **dict.fromkeys(
         ("fe webhook show", "fe webhook set", "fe webhook disable", "fe webhook rotate"),
         "tests/cli/test_webhooks.py::test_a_webhook_is_set_shown_rotated_disabled_and_set_again",
@@ -61,12 +74,27 @@ ELSEWHERE = {
         ("fe webhook listen", "fe webhook trigger"),
         "tests/cli/test_webhooks.py::test_events_are_tried_on_one_machine",
     ),
+    **dict.fromkeys(("fe counterparty list", "fe counterparty replay"), _REPLAYS),
+    "fe counterparty sending": "tests/cli/test_counterparty.py::test_sending_to_receivers_is_turned_on_and_off",
+    **dict.fromkeys(
+        ("fe received list", "fe received show", "fe received approve", "fe received reject"),
+        "tests/system/test_counterparties.py::test_an_approval_goes_to_the_authority_and_moves_the_status",
+    ),
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
     "fe rates set": _RATES,
     "fe rates list": _RATES,
     "fe rates unset": _RATES,
+    "fe billing enable": _TERMS,
+    "fe billing show": _TERMS,
+    "fe billing price": _TERMS,
+    "fe billing disable": _TERMS,
+    "fe billing reconcile": _MONTHS,
+    "fe billing close": _MONTHS,
+    "fe billing retry": _MONTHS,
+    "fe billing rebuild-usage": _MONTHS,
+    "fe billing simulate-processor": "tests/cli/test_billing.py::test_a_simulated_processor_serves_until_sigterm",
     "fe outbox status": _OPERATORS,
     "fe outbox list": _OPERATORS,
     "fe outbox show": _OPERATORS,
@@ -234,7 +262,11 @@ def _direct() -> dict[str, list[Requirement]]:
     extras = project["optional-dependencies"]
     return {
         "run.lock": [Requirement(line) for line in project["dependencies"]],
-        "dev.lock": [Requirement(line) for line in (*extras["embedded"], *extras["dev"]) if not line.startswith("fe")],
+        "dev.lock": [
+            Requirement(line)
+            for line in (*extras["embedded"], *extras["pkcs11"], *extras["dev"])
+            if not line.startswith("fe")
+        ],
     }
 
 

@@ -94,6 +94,38 @@ BUSINESS = Dashboard(
                 width=12,
             ),
         ),
+        "Billed": (
+            Panel(
+                "Miscounted",
+                "What the last hourly count from the submissions found to be wrong, and put right.",
+                {"emissions": "max(fe_billing_drift_emissions)"},
+                limits=(1, 100),
+                width=6,
+            ),
+            Panel(
+                "Behind",
+                "How long the oldest billed verdict waits for its month, and how long ago months were counted again.",
+                {
+                    "verdicts": "max(fe_billing_lag_seconds)",
+                    "counted again": "min(fe_billing_reconciled_seconds)",
+                },
+                unit="s",
+                width=6,
+            ),
+            Panel(
+                "Charges that are not made",
+                "Waiting for the payment processor, or refused by it.",
+                {"{{state}}": "max by (state) (fe_billing_charges)"},
+                width=6,
+            ),
+            Panel(
+                "How long they have been so",
+                "The oldest of each.",
+                {"{{state}}": "max by (state) (fe_billing_charges_oldest_seconds)"},
+                unit="s",
+                width=6,
+            ),
+        ),
         "Received": (
             Panel(
                 "Acknowledged, by reason",

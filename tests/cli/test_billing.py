@@ -1,14 +1,17 @@
 """`fe billing`: terms, months, charges, and what of it goes on record."""
 
 import json
+import subprocess
+import sys
 from datetime import timedelta
 
+import httpx
 import pytest
 
 from fe.clock import system_clock
 from fe.metering.months import month_before, month_of
 from fe.store.postgres.db import Database
-from tests.cli.running import Fe
+from tests.cli.running import Fe, environment
 from tests.factories.tenants import row, rows
 from tests.metering.test_usage_days import accept
 
@@ -106,3 +109,14 @@ def test_nobody_is_charged_by_a_trial(fe: Fe) -> None:
     ended = fe("billing", "show", "x", development="1", stripe_key="sk_live_x")
     assert ended.code == 3
     assert "no simulated processor" in ended.err
+
+
+def test_a_simulated_processor_serves_until_sigterm() -> None:
+    command = [sys.executable, "-m", "fe", "billing", "simulate-processor", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        answer = httpx.get(f"{url}/v1/subscriptions/sub_7", headers={"authorization": "Bearer x"}, trust_env=False)
+        process.terminate()
+        assert process.wait(60) == 0
+    assert answer.json()["customer"] == "cus_7"

@@ -10,7 +10,7 @@ import pytest
 from fe.authority.gateway import OUTCOMES
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import FINAL, Stage
-from fe.monitoring.collectors import CERTIFICATE_TIMES, NUMBERS_LEFT, SEQUENCE_TIMES
+from fe.monitoring.collectors import CERTIFICATE_TIMES, CHARGE_STATES, NUMBERS_LEFT, SEQUENCE_TIMES
 from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (
@@ -40,7 +40,8 @@ VALUES: dict[str, set[str]] = {
     "host": {*Host},
     "left": set(NUMBERS_LEFT),
     "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
-    "actor": {*Stage, "circuits", "rescuer", "outbox watch", "stock watch"},
+    "actor": {*Stage, "metering", "charge", "circuits", "rescuer", "outbox watch", "stock watch"},
+    "state": set(CHARGE_STATES),
     "kind": {"live", "dead"},
     "source": {"cache", "disk"},
     "end": {"committed", "rolled back"},

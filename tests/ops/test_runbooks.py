@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import psycopg
 import pytest
 import trio
 
+from fe.clock import system_clock
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
@@ -23,6 +25,8 @@ from fe.ecf.selfmade import to_p12
 from fe.egress.target import Policy
 from fe.identifiers import ActionId, TenantId
 from fe.lifecycle import Stage
+from fe.metering.billing import close_month
+from fe.store import billing
 from fe.store.postgres.db import Database
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
@@ -33,6 +37,7 @@ from tests.cli.logins import as_whom, dsn_of
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
 from tests.factories.tenants import make_submission, rows
+from tests.metering.test_usage_days import accept
 from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported, runbook_of
 from tests.ops.promql import selectors
 from tests.system.stack import provision
@@ -75,6 +80,15 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
     subject = await make_submission(db, owner.tenant_id, stage=Stage.TRACK, at=datetime.now(UTC))
     (folder / "new.p12").write_bytes(to_p12(credential, "of the new one"))
     (folder / "passphrase").write_text("of the new one\n", encoding="utf-8")
+    if name.startswith("billing"):
+        sold = partial(
+            billing.enable, subscription_id="sub_1", unit_price=Decimal("0.035"), at=datetime(2026, 9, 1, tzinfo=UTC)
+        )
+        await db.run(sold, owner.tenant_id)
+        await accept(db, owner.tenant_id, datetime(2026, 10, 5, tzinfo=UTC))
+        await accept(db, owner.tenant_id, datetime.now(UTC))
+        assert await close_month(db, owner.tenant_id, date(2026, 10, 1), system_clock)
+        await rows(db, "UPDATE billing_charges SET stage = 'failed', last_error = 'HTTP 402'")
     if name == "pause-forgotten":
         now = datetime.now(UTC)
         act = OperatorAction(ActionId(new_id(now)), now, "somebody", "forgotten since")

@@ -46,7 +46,11 @@ MATRIX = """
 | `applied_migrations` | S | S | S | S | S |
 | `approvals` | SI | S | S | S | |
 | `audit_trail` | | | S | S | |
-| `billing_accounts` | S | | SIU | S | |
+| `billing_accounts` | S | S | SIU | S | |
+| `billing_charges` | | SIU | SIU | S | |
+| `billing_months` | S | SIU | SIU | S | |
+| `billing_rounds` | | SIU | SIU | | |
+| `billing_terms` | | S | SI | S | |
 | `certificates` | | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
@@ -152,6 +156,9 @@ CALLERS = {
     "is_rnc_of_another": (FRONT,),
     "flush_requests": (FRONT,),
     "take_duty": (WORKER,),
+    **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
+    **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
+    "set_billing_terms": (OPERATOR,),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),

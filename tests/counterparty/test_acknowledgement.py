@@ -1,0 +1,85 @@
+"""An acknowledgement is believed when it is signed by somebody who is trusted, and about this document; else never."""
+
+import pytest
+from lxml import etree
+
+from fe.counterparty.acknowledgement import About, Acknowledged, NotBelieved, read_acknowledgement
+from fe.ecf.build import build
+from fe.ecf.catalogue import Root
+from fe.ecf.dates import show_moment
+from fe.ecf.document import Document
+from fe.ecf.signature import Signer
+from tests.factories.certificates import WITHIN, default_credential, default_root
+from tests.factories.companies import company_credential
+from tests.receiving.supplier import OURS, THEIRS, approval
+
+ABOUT = About(issuer_rnc=OURS, buyer_rnc=THEIRS, e_ncf="E310000000001")
+ROOTS = [default_root().certificate]
+
+
+def unsigned(**changes: str | None) -> etree._Element:
+    detail = {
+        "Version": "1.0",
+        "RNCEmisor": OURS,
+        "RNCComprador": THEIRS,
+        "eNCF": "E310000000001",
+        "Estado": "0",
+        "CodigoMotivoNoRecibido": None,
+        "FechaHoraAcuseRecibo": show_moment(WITHIN),
+        **changes,
+    }
+    content = {name: value for name, value in detail.items() if value is not None}
+    return build(Document(Root.ARECF, None, {"DetalleAcusedeRecibo": content}))
+
+
+def signed(**changes: str | None) -> bytes:
+    return Signer(default_credential()).sign(unsigned(**changes)).xml
+
+
+def read(raw: bytes) -> Acknowledged:
+    return read_acknowledgement(raw, ABOUT, roots=ROOTS, now=WITHIN)
+
+
+def test_received() -> None:
+    assert read(signed()) == Acknowledged(True, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("1", "1: specification error"),
+        ("2", "2: digital signature error"),
+        ("3", "3: duplicate"),
+        ("4", "4: the buyer is not theirs"),
+        (None, "it does not say why"),
+    ],
+)
+def test_not_received_says_why(code: str | None, reason: str) -> None:
+    assert read(signed(Estado="1", CodigoMotivoNoRecibido=code)) == Acknowledged(False, reason)
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"", "no XML"),
+        (b"OK", "no XML"),
+        (b"<html><body>received</body></html>", "signature"),
+        (signed().replace(b"<Estado>0", b"<Estado>1"), "signature"),
+        (etree.tostring(unsigned()), "signature"),
+        (signed(eNCF="E310000000002"), "another document"),
+        (signed(RNCEmisor="131880657"), "another document"),
+        (signed(RNCComprador="131880657"), "another buyer"),
+        (signed(Estado="7"), "format"),
+        (approval("E310000000001", THEIRS), "another document"),
+        (Signer(company_credential()).sign(unsigned()).xml, "not issued by a trusted certifier"),
+    ],
+)
+def test_what_is_not_believed_is_never_a_success(raw: bytes, says: str) -> None:
+    with pytest.raises(NotBelieved, match=says):
+        read(raw)
+
+
+def test_where_no_certifiers_are_named_anybody_may_sign() -> None:
+    raw = Signer(company_credential()).sign(unsigned()).xml
+
+    assert read_acknowledgement(raw, ABOUT, roots=None, now=WITHIN).received

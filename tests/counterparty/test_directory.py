@@ -1,0 +1,85 @@
+"""Where a counterparty is reached: asked once in a while, and read in whatever form the authority gives it."""
+
+from typing import Any, cast
+
+import pytest
+import trio
+import trio.testing
+
+from fe.authority.bodies import read_body
+from fe.authority.client import Authority, DirectoryEntry, Signing
+from fe.authority.replies import Unreadable, read_directory
+from fe.counterparty.directory import ABSENT_FOR, FOUND_FOR, Directory
+from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
+from fe.store.counterparty import DeliveryKind
+
+RNC = "131880681"
+ENTRY = {"nombre": "X", "rnc": RNC, "urlRecepcion": "https://x.do/r/", "urlAceptacion": "", "urlOpcional": None}
+READ = DirectoryEntry(RNC, "https://x.do/r/", None)
+NOBODY = cast(Signing, None)
+
+
+def read(answer: Any, **more: Any) -> DirectoryEntry | None:
+    return read_directory(read_body(write_json(answer)), rnc=RNC, **more)
+
+
+@pytest.mark.parametrize("answer", [[ENTRY], ENTRY, [{**ENTRY, "rnc": "1"}, ENTRY]])
+def test_an_entry_is_read_from_an_array_or_an_object(answer: Any) -> None:
+    assert read(answer) == READ
+
+
+def test_nobody_is_nobody_and_another_serves_only_where_it_stands_in() -> None:
+    other = {**ENTRY, "rnc": "101000001"}
+
+    assert read([]) is None
+    assert read([other]) is None
+    assert read([other], stands_in=True) == DirectoryEntry("101000001", "https://x.do/r/", None)
+    assert read([other, other], stands_in=True) is None
+
+
+@pytest.mark.parametrize("answer", ["x", 7, [{"nombre": "X"}], {"estado": 1}])
+def test_what_is_no_entry_is_unreadable(answer: Any) -> None:
+    with pytest.raises(Unreadable):
+        read(answer)
+
+
+class Scripted:
+    """An authority that has one entry, or none."""
+
+    def __init__(self) -> None:
+        self.entry: DirectoryEntry | None = READ
+        self.asked = 0
+
+    async def directory_entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:
+        self.asked += 1
+        return self.entry
+
+
+async def test_the_directory_is_asked_again_only_after_a_while(autojump_clock: trio.testing.MockClock) -> None:
+    authority = Scripted()
+    directory = Directory(cast(Authority, authority))
+
+    async def address(kind: DeliveryKind = DeliveryKind.RECEIPT) -> str | None:
+        return await directory.address(Environment.ECF, RNC, kind, NOBODY)
+
+    assert [await address(), await address(DeliveryKind.APPROVAL)] == ["https://x.do/r", None]
+    assert authority.asked == 1
+    authority.entry = None
+    await trio.sleep(FOUND_FOR.total_seconds() - 1)
+    assert (await address(), authority.asked) == ("https://x.do/r", 1)
+    await trio.sleep(2)
+    assert (await address(), authority.asked) == (None, 2)
+    authority.entry = READ
+    await trio.sleep(ABSENT_FOR.total_seconds() + 1)
+    assert (await address(), authority.asked) == ("https://x.do/r", 3)
+    directory.forget(Environment.ECF, RNC)
+    assert (await address(), authority.asked) == ("https://x.do/r", 4)
+
+
+async def test_the_certification_environment_has_none() -> None:
+    authority = Scripted()
+
+    found = await Directory(cast(Authority, authority)).address(Environment.CERTECF, RNC, DeliveryKind.RECEIPT, NOBODY)
+
+    assert (found, authority.asked) == (None, 0)

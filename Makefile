@@ -21,11 +21,11 @@ demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends 
 	@$(BIN)/fe demo $(ARGS)
 
 test: setup ## Run every test, as many at once as there are cores; ARGS goes to pytest
-	@$(BIN)/pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 debian: setup ## Run the tests of store, operations and command line on Debian's Postgres too, where it is installed
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
-		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile tests/store tests/operations tests/cli $(ARGS); \
+		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder tests/store tests/operations tests/cli $(ARGS); \
 	else \
 		echo "SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql); only the embedded one was tried." >&2; \
 	fi

@@ -10,7 +10,26 @@ from collections.abc import Sequence
 _PR_SET_DUMPABLE = 4
 
 #: What a process of `--role http` must not have.
-KEY_ENCRYPTION_KEY = ("FE_KEK", "FE_KEK_FILE")
+KEY_ENCRYPTION_KEY = (
+    "FE_KEK",
+    "FE_KEK_FILE",
+    "FE_PKCS11_MODULE",
+    "FE_PKCS11_TOKEN",
+    "FE_PKCS11_KEYS",
+    "FE_PKCS11_PIN_FILE",
+)
+
+#: What whoever is started by the service has no use for.
+SECRETS = (
+    "FE_API_KEY_PEPPER",
+    "FE_AUTHORITY_STATUS_KEY",
+    "FE_DATABASE_URL",
+    "FE_JWT_KEYS",
+    "FE_KEK",
+    "FE_PASSPHRASE",
+    "FE_STRIPE_KEY",
+    "FE_WEBHOOK_KEYS",
+)
 
 
 class NotHardened(OSError):
@@ -27,6 +46,12 @@ def close_memory() -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
             raise NotHardened(ctypes.get_errno(), "PR_SET_DUMPABLE was refused")
+
+
+def keep_from_children() -> None:
+    """Take secrets out of the environment that programs we start are given; the settings have them already."""
+    for name in [name for name in os.environ if name.upper() in SECRETS]:
+        del os.environ[name]
 
 
 def restart_without(names: Sequence[str]) -> None:

@@ -16,7 +16,8 @@ from fe.actors.run import run_actors
 from fe.clock import clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml, schema
-from fe.hardening import close_memory
+from fe.hardening import close_memory, keep_from_children
+from fe.hsm import open_vault, require_usable
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.monitoring.log import configure_logging
@@ -52,6 +53,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     if role == "http":
         settings = settings.without_key_encryption_key()
     configure_logging(settings.log_level)
+    keep_from_children()
     failpoints.arm(settings.failpoint)
     if role in ("receive", "all"):
         require_receivable(settings, must=role == "receive")
@@ -62,11 +64,13 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
     no_others = not (settings.development or settings.database_shared_login)
     verify(dsn, *roles, connections=connections, no_others=no_others)
-    vault = None if role == "http" else Vault(settings.keks())
+    vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()
 
     def start(index: int) -> None:
+        if vault is not None:
+            require_usable(vault)  # here: a token is opened by each process for itself
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
 
     if processes > 1:
@@ -122,7 +126,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 if RECEPTION in pools and vault is not None:
                     signers = Acknowledgers(SigningCredentials(pools[RECEPTION], vault, trio.CapacityLimiter(1)))
                     supervisor.start(watch, "reception keys", signers.credentials.forget_in_time)
-                    reception = reception_from_settings(settings, pools[RECEPTION], signers, clock, metrics)
+                    reception = reception_from_settings(settings, pools[RECEPTION], vault, signers, clock, metrics)
                     work.start_soon(
                         partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
                     )

@@ -12,8 +12,9 @@ from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
-from fe.receiving.sessions import derive_keys
+from fe.receiving.sessions import SESSIONS, derive_keys
 from fe.store.postgres.db import Database
+from fe.vault import Vault
 
 
 def require_receivable(settings: Settings, *, must: bool) -> None:
@@ -49,14 +50,14 @@ class Acknowledgers:
 
 
 def reception_from_settings(
-    settings: Settings, db: Database, signers: Acknowledgers, clock: Clock, metrics: Metrics
+    settings: Settings, db: Database, vault: Vault, signers: Acknowledgers, clock: Clock, metrics: Metrics
 ) -> QuartTrio:
     """Build the front that suppliers talk to. Raises ConfigError."""
     deps = ReceptionDeps(
         db=db,
         signers=signers,
         trust=read_roots(settings),
-        keys=derive_keys(settings.keks()),
+        keys=derive_keys(vault.roots(SESSIONS)),
         clock=clock,
         metrics=metrics,
         in_flight=settings.reception_in_flight,

@@ -1,13 +1,15 @@
 """Secrets at rest: .p12 files, passphrases and webhook secrets lie encrypted, and the database alone cannot open them.
 
 Envelope encryption: each secret has its own random data key (AES-256-GCM); the data key is wrapped by a key-encryption
-key that comes from a file or the environment. What an encrypted value belongs to (tenant, id, purpose) is authenticated
-with it, so a value copied to another row does not open.
+key that comes from a file or the environment, or stays in a token (fe/hsm.py). What an encrypted value belongs to
+(tenant, id, purpose) is authenticated with it, so a value copied to another row does not open.
 """
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -63,16 +65,53 @@ class Belongs:
         return json.dumps(["fe", *which, self.tenant_id, self.secret_id, self.purpose]).encode()
 
 
+class KeyEncryptionKey(Protocol):
+    """What wraps data keys, wherever it is kept: AES-256-GCM, so that a key that moves opens what it opened before."""
+
+    def wrap(self, nonce: bytes, data_key: bytes, associated: bytes) -> bytes:
+        """Wrap a data key. Raises VaultError."""
+
+    def unwrap(self, nonce: bytes, wrapped: bytes, associated: bytes) -> bytes:
+        """Unwrap it. Raises Tampered when it, or what it is said to belong to, was changed; VaultError."""
+
+    def root(self, purpose: bytes) -> bytes:
+        """Give a secret that other keys are derived from: only whoever may use this key can make it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KeyInMemory:
+    """A key-encryption key that this process has."""
+
+    key: bytes
+
+    def wrap(self, nonce: bytes, data_key: bytes, associated: bytes) -> bytes:
+        """Wrap a data key."""
+        return AESGCM(self.key[:32]).encrypt(nonce, data_key, associated)
+
+    def unwrap(self, nonce: bytes, wrapped: bytes, associated: bytes) -> bytes:
+        """Unwrap it. Raises Tampered."""
+        try:
+            return AESGCM(self.key[:32]).decrypt(nonce, wrapped, associated)
+        except InvalidTag:
+            raise Tampered from None
+
+    def root(self, purpose: bytes) -> bytes:
+        """Give the key itself: the derivation names the purpose."""
+        return self.key
+
+
 class Vault:
     """Encrypts and decrypts. Thread-safe; an encrypted value says which key-encryption key it needs."""
 
-    def __init__(self, keks: dict[str, bytes], *, writes: int = _WRITTEN) -> None:
+    def __init__(self, keks: Mapping[str, bytes | KeyEncryptionKey], *, writes: int = _WRITTEN) -> None:
         """Take the key-encryption keys by id; the first encrypts, all decrypt. `writes` is the format of new values."""
         if not keks:
             raise ValueError("a vault needs at least one key-encryption key")
         if any(len(kek_id.encode()) > _LONGEST_ID for kek_id in keks):
             raise ValueError(f"the id of a key-encryption key may have at most {_LONGEST_ID} bytes")
-        self._keks = {kek_id: AESGCM(key[:32]) for kek_id, key in keks.items()}
+        self._keks: dict[str, KeyEncryptionKey] = {
+            kek_id: KeyInMemory(key) if isinstance(key, bytes) else key for kek_id, key in keks.items()
+        }
         self._current = next(iter(keks))
         self._writes = writes
 
@@ -80,6 +119,22 @@ class Vault:
     def current(self) -> str:
         """The id of the key-encryption key that encrypts."""
         return self._current
+
+    @property
+    def key_ids(self) -> tuple[str, ...]:
+        """The ids of all key-encryption keys, the one that encrypts first."""
+        return tuple(self._keks)
+
+    def try_key(self, kek_id: str) -> None:
+        """See that a key-encryption key works. Raises VaultError."""
+        nonce, data_key = os.urandom(_NONCE), os.urandom(32)
+        kek = self._keks[kek_id]
+        if kek.unwrap(nonce, kek.wrap(nonce, data_key, b"try"), b"try") != data_key:
+            raise Tampered
+
+    def roots(self, purpose: bytes) -> dict[str, bytes]:
+        """Give the secrets that the keys of `purpose` are derived from, by the ids of the key-encryption keys."""
+        return {kek_id: kek.root(purpose) for kek_id, kek in self._keks.items()}
 
     def encrypt(self, secret: bytes, belongs: Belongs) -> bytes:
         """Encrypt `secret` for the row it belongs to."""
@@ -112,7 +167,7 @@ class Vault:
     def _pack(self, version: int, kek_id: str, data_key: bytes, body: bytes, belongs: Belongs) -> bytes:
         nonce = os.urandom(_NONCE)
         name = kek_id.encode()
-        wrapped = self._keks[kek_id].encrypt(nonce, data_key, b"dek:" + belongs.associated_data(version))
+        wrapped = self._keks[kek_id].wrap(nonce, data_key, b"dek:" + belongs.associated_data(version))
         return bytes([version, len(name)]) + name + nonce + wrapped + body
 
     def _unwrap(self, packed: "_Packed", belongs: Belongs) -> bytes:
@@ -120,10 +175,7 @@ class Vault:
         if kek is None:
             raise UnknownKek(packed.kek_id)
         nonce, wrapped = packed.wrapped[:_NONCE], packed.wrapped[_NONCE:]
-        try:
-            return kek.decrypt(nonce, wrapped, b"dek:" + belongs.associated_data(packed.version))
-        except InvalidTag:
-            raise Tampered from None
+        return kek.unwrap(nonce, wrapped, b"dek:" + belongs.associated_data(packed.version))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 -- Rates of the additional taxes as operators know them, beside those that a release brings along: the specific taxes
 -- are indexed every quarter, and nobody waits for a release for that.
 
--- One rate of one code (PROTOCOL table I, 001-039) from a day on. The same for all tenants, read far more than written.
+-- One rate of one code (001-039: docs/reference/authority.md#additional-taxes) from a day on. The same for all tenants,
+-- read far more than written.
 CREATE TABLE excise_rates (
     code text NOT NULL,
     since date NOT NULL,

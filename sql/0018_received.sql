@@ -30,7 +30,7 @@ CREATE TABLE receivers (
     environment environment NOT NULL,
     rnc text COLLATE "C" NOT NULL,
     tenant_id bigint NOT NULL,
-    -- Whether a sender needs a token (PROTOCOL: authentication is the receiver's choice).
+    -- Whether a sender needs a token (that is its own choice: docs/reference/authority.md#receivers).
     demands_token boolean NOT NULL DEFAULT false,
     since timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT receivers_pk PRIMARY KEY (environment, rnc),

@@ -1,14 +1,17 @@
 """Fixtures shared by all tests: a real Postgres, migrated once, and a fresh copy of it for each test."""
 
 import atexit
+import os
 import secrets
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -17,14 +20,50 @@ from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from tests.servers import chosen, start_server
 
+# How long an example takes says what else the machine is doing. A change is judged on the same examples each time it
+# is tried (.ci/run sets CI), so that its outcome is its own; elsewhere every run looks at new ones.
+settings.register_profile("anywhere", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("anywhere"), derandomize=True, database=None, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
+
+
+#: Files that take long though they hold few tests: who began one of them last would end long after the other workers.
+LONG = (
+    "tests/system",
+    "tests/receiving/test_stranger.py",
+    "tests/ops/test_panels.py",
+    "tests/ops/test_series.py",
+    "tests/faults/test_run.py",
+    "tests/http/test_schemathesis.py",
+    "tests/http/test_hostile.py",
+    "tests/http/contract/test_login_timing.py",
+    "tests/cli/test_operations_page.py",
+    "tests/cli/test_operators_page.py",
+    "tests/bench",
+    "tests/test_docs.py",
+    "tests/test_wheel.py",
+    "tests/operations/test_replay.py",
+)
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On another server than the usual one, run what needs a server: the rest would only say the same again."""
-    if chosen() is None:
-        return
-    kept = [item for item in items if "postgres" in getattr(item, "fixturenames", ())]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    """Begin with what takes long, then the files with the most tests.
+
+    On another server than the usual one, run what needs a server: the rest would only say the same again.
+    """
+    if chosen() is not None:
+        kept = [item for item in items if "postgres" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+    in_file = Counter(item.path for item in items)
+    here = config.rootpath
+
+    def place(item: pytest.Item) -> tuple[int, int, str]:
+        file = item.path.relative_to(here).as_posix()
+        first = next((nth for nth, long in enumerate(LONG) if file.startswith(long)), len(LONG))
+        return first, -in_file[item.path], file
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

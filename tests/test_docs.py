@@ -17,7 +17,11 @@ from tests.cli.running import environment
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 #: Made by machines, from the code that they speak of.
-GENERATED = {ROOT / "docs" / "conformance.md", ROOT / "docs" / "security" / "asvs.md"}
+GENERATED = {
+    ROOT / "docs" / "conformance.md",
+    ROOT / "docs" / "security" / "asvs.md",
+    ROOT / "docs" / "security" / "log-events.md",
+}
 
 _OPERATORS = "tests/cli/test_operators_page.py::test_every_command_of_the_page_does_what_it_is_there_for"
 _PRODUCTION = (
@@ -47,10 +51,13 @@ ELSEWHERE = {
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
+    "fe key revoke": "tests/cli/test_keys.py::test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",
     "fe reception open": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception list": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
+    "fe received": "tests/cli/test_counterparty.py::test_the_api_is_asked_for_what_was_received_with_a_key",
+    "python -m fe": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     **dict.fromkeys(
         ("fe webhook show", "fe webhook set", "fe webhook disable", "fe webhook rotate"),
         "tests/cli/test_webhooks.py::test_a_webhook_is_set_shown_rotated_disabled_and_set_again",
@@ -242,7 +249,11 @@ def _direct() -> dict[str, list[Requirement]]:
     extras = project["optional-dependencies"]
     return {
         "run.lock": [Requirement(line) for line in project["dependencies"]],
-        "dev.lock": [Requirement(line) for line in (*extras["embedded"], *extras["dev"]) if not line.startswith("fe")],
+        "dev.lock": [
+            Requirement(line)
+            for line in (*extras["embedded"], *extras["pkcs11"], *extras["dev"])
+            if not line.startswith("fe")
+        ],
     }
 
 

@@ -1,12 +1,15 @@
 """What keeps a process's memory to itself, tried on processes of their own."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from fe.hardening import restart_without
+from fe.config import Settings
+from fe.hardening import SECRETS, keep_from_children, restart_without
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: asks Linux")
 
@@ -58,3 +61,43 @@ def test_a_program_that_begins_anew_is_the_same_one_without_the_variable(name: s
 
 def test_without_such_a_variable_nothing_begins_anew() -> None:
     restart_without(("FE_NO_SUCH_VARIABLE",))
+
+
+def test_whatever_is_a_secret_among_the_settings_is_kept_from_programs_that_are_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secret = {
+        f"FE_{name.upper()}" for name, field in Settings.model_fields.items() if "SecretStr" in repr(field.annotation)
+    }
+    assert secret | {"FE_DATABASE_URL"} <= set(SECRETS)  # its address may hold a password
+    for name in SECRETS:
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("FE_LOG_LEVEL", "info")
+
+    keep_from_children()
+
+    told = subprocess.run([sys.executable, "-c", "import os; print(*os.environ)"], capture_output=True, text=True)
+    assert not set(told.stdout.split()) & set(SECRETS)
+    assert "FE_LOG_LEVEL" in told.stdout.split()
+
+
+def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) -> None:
+    """The commands that take the key-encryption key, too: there is no other way to open it."""
+    look = (
+        "import resource, ctypes\n"
+        "from fe.config import load_settings\n"
+        "from fe.hsm import open_vault\n"
+        "state = lambda: (resource.getrlimit(resource.RLIMIT_CORE)[0], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"
+        "before = state()\n"
+        "open_vault(load_settings())\n"
+        "print(before[1], *state())\n"
+    )
+    development = {"FE_DEVELOPMENT": "1", "FE_DUMPABLE": "1", "FE_DATA_DIR": str(tmp_path)}
+    closed: dict[str, str] = {}
+    for more, told in ((closed, "1 0 0"), (development, "1 ")):
+        environment = {**os.environ, "FE_KEK": f"k:{'1f2e' * 16}", **more}
+        ended = subprocess.run([sys.executable, "-c", look], env=environment, capture_output=True, text=True)
+        assert ended.stdout.startswith(told), ended
+    opened = re.compile(r"\bVault\(")
+    for path in (Path(__file__).parent.parent / "fe" / "cli").glob("*.py"):
+        assert not opened.search(path.read_text(encoding="utf-8")), path

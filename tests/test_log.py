@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests import log_events
+
 #: Runs in a process of its own: what it sets up is for the whole process.
 PRELUDE = """
 import logging, sys
@@ -172,3 +174,14 @@ def test_for_a_terminal_it_is_text() -> None:
     assert "hola" in done.stderr
     assert not done.stderr.startswith("{")
     assert logging.getLevelName(logging.INFO) == "INFO"
+
+
+def test_every_event_is_listed_for_operators() -> None:
+    shown = (log_events.ROOT / "docs" / "security" / "log-events.md").read_text(encoding="utf-8")
+
+    assert shown == log_events.page(), "run: python -m tests.log_events > docs/security/log-events.md"
+
+
+def test_an_event_is_one_text_and_never_put_together_from_what_came_in() -> None:
+    """What varies is a field: so nobody's input can look like another event."""
+    assert len({one.text for one in log_events.events()}) > 40

@@ -17,6 +17,7 @@ from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, stages
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
+from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
@@ -65,6 +66,7 @@ async def run_actors(
     supervisor: Supervisor,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
+    share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
     begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -111,7 +113,8 @@ async def run_actors(
             )
             deliverer = _deliverer(settings, db, authority, credentials, clock)
             handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
-            async with bookings.running(), handing.running(), trio.open_nursery() as actors:
+            apart = Apart(settings.large_processes, metrics)
+            async with bookings.running(), apart.running(), handing.running(), trio.open_nursery() as actors:
                 hooks = webhook_vault(settings)
                 if hooks is None:
                     _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
@@ -119,7 +122,7 @@ async def run_actors(
                     actors.start_soon(
                         run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor
                     )
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings):
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
                 for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)

@@ -9,14 +9,16 @@ from typing import Any
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.outcomes import Failed, Signed, failure_response
+from fe.apart import Apart, ApartFailed, NoTurn
 from fe.clock import Clock
 from fe.ecf.problems import serialize_problem
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
+from fe.issuing.large import is_large
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
+from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed, make_unsigned_at, sign_unsigned
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
-from fe.queue.outcome import Outcome
+from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, SigningInput
@@ -25,14 +27,20 @@ from fe.store.queue.outbox import Work
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50
 
+#: How long a large document waits for its turn before its row goes back, its attempt not counted; and for how long.
+_TURN_SECONDS = 15.0
+_TURN_AGAIN = timedelta(seconds=2)
+
 
 @dataclass(frozen=True, slots=True)
 class SignerPool:
-    """Makes, checks and signs documents in threads (the RSA and C14N work releases the GIL)."""
+    """Makes, checks and signs documents in threads (the RSA and C14N work releases the GIL), large ones apart."""
 
     db: Database
     credentials: SigningCredentials
     threads: HandOver
+    #: Where large documents are made, all but the signature.
+    apart: Apart
     hosts: QrHosts
     clock: Clock
     metrics: Metrics
@@ -53,18 +61,30 @@ class SignerPool:
                 signing_input.candidates, as_user=signing_input.as_user, as_user_id=signing_input.as_user_id, now=now
             )
             opened = await self.credentials.get(work.tenant_id, chosen.certificate_id)
-            make = partial(
-                make_signed,
-                signing_input,
-                work.environment,
-                chosen,
-                opened.signer,
-                now=now,
-                hosts=self.hosts,
-                rates=rates,
-            )
             with self.metrics.sign_seconds.time():
+                if is_large(signing_input.original):
+                    unsigned = await self.apart.run(
+                        work.tenant_id, make_unsigned_at, signing_input, chosen, now, rates, within=_TURN_SECONDS
+                    )
+                    make = partial(
+                        sign_unsigned, unsigned, work.environment, chosen, opened.signer, now=now, hosts=self.hosts
+                    )
+                else:
+                    make = partial(
+                        make_signed,
+                        signing_input,
+                        work.environment,
+                        chosen,
+                        opened.signer,
+                        now=now,
+                        hosts=self.hosts,
+                        rates=rates,
+                    )
                 document = await self.threads.run(make)
+        except NoTurn:
+            return Retry("large documents before it take their time", _TURN_AGAIN, counts=False)
+        except ApartFailed as error:
+            raise TryLater(str(error)) from error
         except CannotIssue as error:
             return _fail(str(error), problems=[serialize_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
         except NumberTaken as taken:

@@ -10,6 +10,7 @@ from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
+from fe.apart import Apart
 from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
@@ -64,6 +65,7 @@ def stages(
     credentials: SigningCredentials,
     pulse: Pulse,
     bookings: Bookings[Work],
+    apart: Apart,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
     db, clock = tools.db, tools.clock
@@ -86,6 +88,7 @@ def stages(
         db,
         credentials,
         HandOver(credentials.threads),
+        apart,
         hosts,
         clock,
         tools.metrics,

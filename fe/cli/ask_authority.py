@@ -14,6 +14,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
+from fe.hsm import open_vault
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.operations.replay import can_be_asked
@@ -21,7 +22,6 @@ from fe.queue.outcome import TryLater
 from fe.store.postgres.db import Database
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.vault import Vault
 
 #: How many are asked about at once: an operator who only looks must not burden the authority.
 _AT_ONCE = 4
@@ -42,7 +42,7 @@ async def ask_about(
 
     Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
     """
-    credentials = SigningCredentials(db, Vault(settings.keks()), trio.CapacityLimiter(2))
+    credentials = SigningCredentials(db, open_vault(settings), trio.CapacityLimiter(2))
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
     except ValueError as wrong:

@@ -17,10 +17,10 @@ from fe.ecf.certificate import open_p12
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.revocation import Revocation
 from fe.ecf.selfmade import self_made, to_p12
+from fe.hsm import open_vault
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord
 from fe.store.postgres.db import Conn, Database
-from fe.vault import Vault
 
 
 @click.group()
@@ -44,7 +44,7 @@ def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path |
     passphrase = read_passphrase(passphrase_file)
     opened = open_p12(data, passphrase)
     settings = settings_with_database()
-    vault = Vault(settings.keks())
+    vault = open_vault(settings)
     certifiers = read_certifiers(settings.certifiers_file)
     now = system_clock()
     hosts = settings.hosts_of_revocation()

@@ -36,6 +36,8 @@ class Stack:
     #: Of the API, prefix and all.
     base_url: str
     metrics_url: str
+    #: Where suppliers reach it, without a slash at the end; None where reception was not asked for.
+    reception_url: str | None
     #: `ecf`, `fc`, `status` and `management`: base URLs of the simulated authority.
     authority: Mapping[str, str]
     environment: Mapping[str, str]
@@ -61,14 +63,16 @@ async def open_stack(
     simulator: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
     processes: int = 1,
+    reception_roots: bytes | None = None,
     step: Step = silently,
 ) -> AsyncIterator[Stack]:
     """Start everything in a temporary folder, and stop and delete it at the end of the block.
 
     `world` is what the simulated authority knows; `simulator` are further options of `fe authority simulate`, and
-    `settings` further FE_* variables of the service. FE_* variables of this process are not handed on. Raises Failure
-    with the last words of a part that does not start. Killed hard, this process takes the parts with it: each watches
-    a pipe that nobody else holds open.
+    `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers are
+    received for whom one of these vouches. FE_* variables of this process are not handed on. Raises Failure with the
+    last words of a part that does not start. Killed hard, this process takes the parts with it: each watches a pipe
+    that nobody else holds open.
     """
     read_end, write_end = os.pipe()
     folder = Path(tempfile.mkdtemp(prefix="fe-stack-"))
@@ -87,8 +91,15 @@ async def open_stack(
             authority = await parts.start_and_hear("authority", _simulator_command(folder, world, simulator))
         with step("Starting the service"):
             # One after the other for the processes' metrics, and the one before them for the front.
-            first = _free_ports(processes + 1)
-            http, metrics = port or first, first + 1
+            first = _free_ports(processes + 2)
+            http, metrics, reception = port or first, first + 1, first + 1 + processes
+            if reception_roots is not None:
+                roots = folder / "roots.pem"
+                await trio.Path(roots).write_bytes(reception_roots)
+                parts.environment |= {
+                    "FE_RECEPTION_BIND": f"127.0.0.1:{reception}",
+                    "FE_RECEPTION_ROOTS": str(roots),
+                }
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
                 "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
@@ -97,6 +108,7 @@ async def open_stack(
                 "FE_JWT_KEYS": f"stack:{secrets.token_hex(32)}",
                 "FE_API_KEY_PEPPER": secrets.token_hex(32),
                 "FE_KEK": f"stack:{secrets.token_hex(32)}",
+                "FE_WEBHOOK_KEYS": f"stack:{secrets.token_hex(32)}",
                 "FE_HTTP_BIND": f"127.0.0.1:{http}",
                 "FE_METRICS_BIND": f"127.0.0.1:{metrics}",
                 "FE_AUTHORITY_ECF_URL": authority["ecf"],
@@ -113,6 +125,7 @@ async def open_stack(
             dsn=dsn,
             base_url=f"http://127.0.0.1:{http}/api/v1/fe",
             metrics_url=f"http://127.0.0.1:{metrics}/metrics",
+            reception_url=None if reception_roots is None else f"http://127.0.0.1:{reception}",
             authority=authority,
             environment=ours,
             environment_file=_write_environment(folder / "env", ours),

@@ -7,6 +7,7 @@ import trio
 
 from fe.cli.failures import CONFIGURATION, Failure
 from fe.cli.session import json_option, settings_with_database, show
+from fe.hsm import open_vault
 from fe.operations.rewrap import Rewrapping
 from fe.operations.rewrap import rewrap as rewrap_all
 from fe.store.postgres.db import open_database
@@ -35,7 +36,7 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
     verify(settings.database_url)
-    keks = Vault(settings.keks())
+    keks = open_vault(settings)
     found = trio.run(partial(_rewrap, settings.database_url, keks, batch, dry_run))
     show(
         {

@@ -79,6 +79,12 @@ class Settings(BaseSettings):
         256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
     )
     tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
+    large_processes: int = Field(
+        1,
+        ge=1,
+        le=32,
+        description="processes for documents over 64 KiB or 500 lines: for each HTTP process, and for the actors",
+    )
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 
     reception_bind: str = Field(
@@ -110,6 +116,15 @@ class Settings(BaseSettings):
         description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
         " front, actors and CLI. Without it there are no webhooks",
     )
+
+    pkcs11_module: Path | None = Field(
+        None, description="library of a token (HSM) that holds key-encryption keys; with the three below, before `kek`"
+    )
+    pkcs11_token: str | None = Field(None, description="label of the token")
+    pkcs11_keys: str = Field(
+        "", description="comma-separated labels of AES-256 keys in it; the first encrypts, all decrypt"
+    )
+    pkcs11_pin_file: Path | None = Field(None, description="a file with the PIN of the token's user")
 
     certifiers_file: Path | None = Field(
         None, description="PEM file with the certifiers' certificates that are trusted, those below a root too"
@@ -187,7 +202,14 @@ class Settings(BaseSettings):
 
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
-        return self.model_copy(update={"kek": None, "kek_file": None})
+        return self.model_copy(
+            update={"kek": None, "kek_file": None, "pkcs11_module": None, "pkcs11_token": None, "pkcs11_keys": ""}
+            | {"pkcs11_pin_file": None}
+        )
+
+    def pkcs11_labels(self) -> list[str]:
+        """The labels of the keys in the token, the one in use first."""
+        return [label.strip() for label in self.pkcs11_keys.split(",") if label.strip()]
 
     def hosts_of_revocation(self) -> frozenset[str]:
         """The hosts that may be asked about revocation, in lower case."""

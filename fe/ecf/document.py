@@ -67,6 +67,10 @@ class NotADocument(ValueError):
         super().__init__("; ".join(f"{p.path}: {p.message}" if p.path else p.message for p in problems[:5]))
         self.problems = problems
 
+    def __reduce__(self) -> tuple[type["NotADocument"], tuple[tuple[Problem, ...]]]:
+        """Go from process to process whole."""
+        return NotADocument, (self.problems,)
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

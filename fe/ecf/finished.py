@@ -30,6 +30,7 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
     root or type, an e-NCF that can never be one, and what is said above; each with line and column.
     """
+    _refuse_crowds(raw)
     root = parse_xml(raw)
     try:
         document = read_xml(root)
@@ -48,6 +49,25 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
         raise NotADocument(_placed(raw, root, found))
     namespaces: dict[Any, str] = root.nsmap
     return replace(document, namespaces=namespaces) if namespaces else document
+
+
+#: What a line is in the formats that have many of them, each with the most that any type may have.
+_LINES = ("Item", "Pagina", "Secuencias")
+_MOST_LINES = 10_000
+
+
+def _refuse_crowds(raw: bytes) -> None:
+    """Refuse, before anything is built, what has more lines than any type may have; fewer are counted by type later.
+
+    Counts start tags in the bytes, one pass for each name; where such a thing stands in a text, the text is no value.
+    """
+    for name in _LINES:
+        tag = b"<" + name.encode()
+        if raw.count(tag) > _MOST_LINES:
+            found = sum(1 for _ in re.finditer(tag + rb"(?=[ \t\r\n/>])", raw))
+            if found > _MOST_LINES:
+                told = problem("too-many", "", found=found, name=name, expected=str(_MOST_LINES))
+                raise NotADocument((told,))
 
 
 def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]]:

@@ -77,6 +77,12 @@ def summarise(document: Document, security_code: str) -> Document:
     return Document(Root.RFCE, EcfType.CONSUMER, content)
 
 
+def with_security_code(summary: Document, security_code: str) -> Document:
+    """Give the same summary with another security code: that of the full document, once that is signed."""
+    header = {**summary.content["Encabezado"], "CodigoSeguridadeCF": security_code}
+    return Document(summary.root, summary.type, {**summary.content, "Encabezado": header})
+
+
 def _copy(fields: Fields, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: fields[name] for name in names if fields.get(name) not in (None, "")}
 

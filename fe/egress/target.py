@@ -11,7 +11,7 @@ from typing import Final
 import idna
 
 _LONGEST: Final = 2048
-_URL: Final = re.compile(r"(https?)://([^/?#]*)((?:[/?][!-~]*)?)", re.IGNORECASE)
+_URL: Final = re.compile(r"(https?)://([^/?#]*)((?:[/?][!-~]*)?)", re.IGNORECASE | re.ASCII)
 _PORT: Final = re.compile(r"[0-9]{1,5}")
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 #: How the last label of a literal address looks, in any notation a resolver takes for one (127.1, 0x7f000001, 0177.1).
@@ -86,7 +86,7 @@ def read_target(url: str, policy: Policy) -> Target:
         raise BadTarget("the URL has a fragment (#...), which is never sent: leave it out")
     matched = _URL.fullmatch(url)
     if matched is None:
-        if not re.match(r"https?://", url, re.IGNORECASE):
+        if not re.match(r"https?://", url, re.IGNORECASE | re.ASCII):
             raise BadTarget("the URL should begin with https://")
         raise BadTarget("the path of the URL holds characters that have to be written with %")
     scheme, authority, path = matched[1].lower(), matched[2], matched[3]

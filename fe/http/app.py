@@ -13,6 +13,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
+from fe.apart import Apart
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http.access_log import AccessLog
@@ -87,6 +88,8 @@ class HttpDeps:
     #: Requests of all that wait for verdicts: each has a connection.
     max_waiting: int = 500
     quota: Quota = NO_QUOTA
+    #: Processes for large documents.
+    large_processes: int = 1
     #: How long a body may take to arrive, in seconds.
     body_seconds: float = 10
     #: The share of requests that get a line in the log.
@@ -131,6 +134,7 @@ class HttpDeps:
             access_log=settings.access_log,
             submission_log=settings.submission_log,
             tenant_requests=settings.tenant_requests,
+            large_processes=settings.large_processes,
             max_waiting=max(settings.max_connections // 2, 1),
             quota=Quota(
                 documents_a_minute=settings.tenant_documents_a_minute,
@@ -172,13 +176,14 @@ class Api:
         )
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
         self._acceptance = Acceptance(db, deps.wakeups)
+        self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self.routes = every_route(
             PREFIX,
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self.waiting, quotas, clock, metrics, log),
+            Invoices(db, self._acceptance, self.waiting, quotas, self._apart, clock, metrics, log),
             ReceivedHandlers(db),
             ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
             WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
@@ -231,7 +236,7 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
-        async with self._acceptance.running(), trio.open_nursery() as nursery:
+        async with self._acceptance.running(), self._apart.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)

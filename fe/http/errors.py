@@ -7,6 +7,7 @@ from http import HTTPStatus
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from fe.apart import ApartFailed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
@@ -45,6 +46,10 @@ class ApiError(Exception):
         self.headers = headers
         self.problems = problems
 
+    def __reduce__(self) -> tuple[type["ApiError"], tuple[object, ...]]:
+        """Go from process to process whole."""
+        return ApiError, (self.status, self.message, self.headers, self.problems)
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
@@ -79,6 +84,8 @@ def describe(error: Exception) -> ErrorAnswer:
             return ErrorAnswer(400, _name_problems(error))
         case ForbiddenIssuer():
             return ErrorAnswer(403, str(error))
+        case ApartFailed():
+            return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
             return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
         case DatabaseUnavailable():

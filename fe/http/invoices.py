@@ -5,6 +5,7 @@ from functools import partial
 
 import trio
 
+from fe.apart import Apart
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MAX_BYTES
@@ -12,11 +13,11 @@ from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
 from fe.http.judging import AT_ONCE, Judging
+from fe.http.large_invoices import LargeInvoice
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.quotas import Quotas
-from fe.http.request_bodies import read_body
-from fe.http.request_models import NewInvoice
+from fe.http.reading import read_draft, read_submission
 from fe.http.response_models import (
     ACCEPTED,
     DEDUPED,
@@ -42,11 +43,11 @@ from fe.http.serializers import (
     serialize_record,
     takes_approval,
 )
-from fe.issuing.accept import Acceptance, admit, remarks
+from fe.issuing.accept import Acceptance, remarks
 from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
-from fe.issuing.prepare import Draft
+from fe.issuing.large import is_large
 from fe.issuing.rates import KnownRates
-from fe.issuing.validate import is_fatal, validate
+from fe.issuing.validate import Judged, JudgedInThreads, is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
@@ -54,8 +55,6 @@ from fe.store import counterparty, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
-#: Bodies above this are read in a thread: parsing them would hold up everybody else's requests.
-_LARGE = 64 * 1024
 _NOT_FOUND = NOT_FOUND.write({"found": False})
 #: When to ask again, in seconds (interface.md#limits).
 _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
@@ -70,6 +69,7 @@ class Invoices:
         acceptance: Acceptance,
         waiting: LongPolls,
         quotas: Quotas,
+        apart: Apart,
         clock: Clock,
         metrics: Metrics,
         log: SubmissionLog,
@@ -78,6 +78,7 @@ class Invoices:
         self._acceptance = acceptance
         self._waiting = waiting
         self._quotas = quotas
+        self._apart = apart
         self._clock = clock
         self._metrics = metrics
         self._log = log
@@ -98,19 +99,21 @@ class Invoices:
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
-        if len(raw) > _LARGE:
-            # Until its turn comes a large document is bytes; then it is parsed and, if it is to be, judged at once.
+        if is_large(raw):
+            # Until its turn comes a large document is bytes; then it is read, and judged if it is to be, apart.
             async with self._judging.turn(caller.tenant_id, len(raw)):
-                new, strict = await trio.to_thread.run_sync(partial(_read, raw, caller, now), limiter=self._readers)
+                large = LargeInvoice(raw, caller, now, self._apart)
+                new, strict = await large.take_in()
                 await self._refuse_another_s_name(new)
-                warnings = [] if strict is None else await self._refuse_what_would_not_be_sent(strict, caller, now)
+                warnings = await self._refuse_what_would_not_be_sent(new, large, caller, now) if strict else []
         else:
-            new, strict = _read(raw, caller, now)
+            new, draft = read_submission(raw, caller, now)
             warnings = []
             await self._refuse_another_s_name(new)
-            if strict is not None:
+            if draft is not None:
                 async with self._judging.turn(caller.tenant_id, len(raw)):
-                    warnings = await self._refuse_what_would_not_be_sent(strict, caller, now)
+                    judged = JudgedInThreads(draft, self._readers)
+                    warnings = await self._refuse_what_would_not_be_sent(new, judged, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
@@ -137,8 +140,14 @@ class Invoices:
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
             async with self._judging.turn(caller.tenant_id, 0):
-                draft = await trio.to_thread.run_sync(partial(_read_draft, raw), limiter=self._readers)
-                problems = await self._validate(draft, caller, self._clock())
+                now = self._clock()
+                judged: Judged
+                if is_large(raw):
+                    judged = LargeInvoice(raw, caller, now, self._apart)
+                else:
+                    draft = await trio.to_thread.run_sync(partial(read_draft, raw), limiter=self._readers)
+                    judged = JudgedInThreads(draft, self._readers)
+                problems = await self._validate(judged, caller, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}
         return ApiReply(200, VALIDATION.write(answer))
 
@@ -225,11 +234,9 @@ class Invoices:
             return None
         return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
-    async def _validate(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
+    async def _validate(self, judged: Judged, caller: Caller, now: datetime) -> list[Problem]:
         rates = await self._rates()
-        return await validate(
-            self._db, self._readers, draft, caller.tenant_id, caller.environment, now, rates, self._issuers
-        )
+        return await validate(self._db, judged, caller.tenant_id, caller.environment, now, rates, self._issuers)
 
     async def _refuse_another_s_name(self, new: NewSubmission) -> None:
         """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
@@ -244,13 +251,15 @@ class Invoices:
             ):
                 raise
 
-    async def _refuse_what_would_not_be_sent(self, draft: Draft, caller: Caller, now: datetime) -> list[Problem]:
+    async def _refuse_what_would_not_be_sent(
+        self, new: NewSubmission, judged: Judged, caller: Caller, now: datetime
+    ) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""
-        if draft.client_request_id is not None and await self._db.run_for(
-            caller.tenant_id, tenant_context.is_known_request, caller.environment, draft.client_request_id
+        if new.client_request_id is not None and await self._db.run_for(
+            caller.tenant_id, tenant_context.is_known_request, caller.environment, new.client_request_id
         ):
             return []
-        problems = await self._validate(draft, caller, now)
+        problems = await self._validate(judged, caller, now)
         if is_fatal(problems):
             first = problems[0]
             raise ApiError(
@@ -259,18 +268,6 @@ class Invoices:
                 problems=serialize_problems(problems),
             )
         return problems
-
-
-def _read_draft(raw: bytes) -> Draft:
-    return read_body(NewInvoice, raw).as_draft()
-
-
-def _read(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Draft | None]:
-    """The submission to store and, when it is to be validated first, what it was made of."""
-    body = read_body(NewInvoice, raw)
-    draft = body.as_draft()
-    new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
-    return new, draft if body.strict else None
 
 
 def _serialize_items(records: list[Record], limit: int) -> tuple[list[Item], str | None]:

@@ -7,8 +7,7 @@ the process and one at once of each tenant; and those that wait are counted in b
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-import trio
-
+from fe.apart import Turns
 from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
@@ -24,8 +23,7 @@ class Judging:
     """Gives turns. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._slots = trio.CapacityLimiter(AT_ONCE)
-        self._of_tenant: dict[TenantId, trio.CapacityLimiter] = {}
+        self._turns: Turns[TenantId] = Turns(AT_ONCE)
         self._bytes: Shares[TenantId] = Shares("judging_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_HAND)
 
     @contextmanager
@@ -35,11 +33,7 @@ class Judging:
         Raises ApiError: 429 where the tenant has enough in hand, 503 where all together have.
         """
         with self._bytes.held(tenant_id, size):
-            try:
-                yield
-            finally:
-                if size and self._bytes.of(tenant_id) == size:  # the last one
-                    self._of_tenant.pop(tenant_id, None)
+            yield
 
     @asynccontextmanager
     async def turn(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
@@ -48,16 +42,5 @@ class Judging:
         One of each tenant at most waits for a slot, so the slots go round among tenants. Raises as `held` does.
         """
         with self.held(tenant_id, size):
-            mine = self._of_tenant.setdefault(tenant_id, trio.CapacityLimiter(1))
-            me = object()
-            async with _taken(mine, me), _taken(self._slots, me):
+            async with self._turns.of(tenant_id):
                 yield
-
-
-@asynccontextmanager
-async def _taken(limiter: trio.CapacityLimiter, who: object) -> AsyncIterator[None]:
-    await limiter.acquire_on_behalf_of(who)
-    try:
-        yield
-    finally:
-        limiter.release_on_behalf_of(who)

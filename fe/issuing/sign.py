@@ -1,5 +1,6 @@
 """From what a client sent to the bytes that are sent. CPU only; run it in a thread."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -7,19 +8,22 @@ from lxml import etree
 
 from fe.ecf import qr
 from fe.ecf.build import build
-from fe.ecf.catalogue import Environment, Host, Root
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.reading import text_at
 from fe.ecf.rules import ASSUMPTIONS
-from fe.ecf.signature import SignedXml, Signer
-from fe.ecf.summary import summarise, takes_summary
+from fe.ecf.signature import Canonical, Signer
+from fe.ecf.summary import summarise, takes_summary, with_security_code
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
+
+#: Problems of a document that go from process to process; the rest are counted.
+_CARRIED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,17 @@ class QrHosts:
 class CannotIssue(Exception):
     """The document would certainly be refused: it is neither signed nor sent. Permanent; its number is free again."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[Problem, ...], unnamed: int = 0) -> None:
+        """Take what is wrong, one thing at least, and how many more there are."""
         first = problems[0]
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        super().__init__(f"{first.path}: {first.message}{more}")
+        more = len(problems) - 1 + unnamed
+        super().__init__(f"{first.path}: {first.message}{f' (and {more} more)' if more else ''}")
         self.problems = problems
+        self.unnamed = unnamed
+
+    def __reduce__(self) -> tuple[type["CannotIssue"], tuple[tuple[Problem, ...], int]]:
+        """Go from process to process: the first problems, and how many more there are."""
+        return CannotIssue, (self.problems[:_CARRIED], self.unnamed + max(len(self.problems) - _CARRIED, 0))
 
 
 class NumberTaken(Exception):
@@ -46,6 +56,41 @@ class NumberTaken(Exception):
     def __init__(self, holder: SubmissionId) -> None:
         super().__init__(f"the number is that of another submission already, taxLogId {holder}: nothing was sent")
         self.holder = holder
+
+    def __reduce__(self) -> tuple[type["NumberTaken"], tuple[SubmissionId]]:
+        """Go from process to process whole."""
+        return NumberTaken, (self.holder,)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """A document that is ready to be signed: bytes and values, made without a key, perhaps in another process."""
+
+    canonical: Canonical
+    root: Root
+    ecf_type: EcfType | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    #: What goes to the authority instead of it, but for the security code.
+    summary: Document | None
+    #: What its QR code says besides the security code; of a summary that is handed in, the security code too.
+    printed: "_Printed"
+    security_code: str | None
+    ncf_expiration: date | None
+    remarks: Sequence[Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """The very texts of an XML that its QR code repeats."""
+
+    is_summary: bool
+    issuer: str
+    buyer: str | None
+    e_ncf: str
+    issued: str
+    total: str
+    signed: str
 
 
 def make_signed(
@@ -65,28 +110,63 @@ def make_signed(
     Raises CannotIssue with everything that is wrong, or NumberTaken. Nothing is kept here: until the result is
     committed, doing it again is harmless, because nothing was sent.
     """
+    unsigned = make_unsigned(signing_input, chosen, now=now, rates=rates)
+    return sign_unsigned(unsigned, environment, chosen, signer, now=now, hosts=hosts)
+
+
+def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: datetime, rates: Rates = RATES) -> Unsigned:
+    """Make the document of a submission as far as it can be made without a key: nearly all of the work.
+
+    Raises as `make_signed` does.
+    """
     prepared = _prepare(signing_input, chosen, now, rates)
     if prepared.holder is not None:
         raise NumberTaken(prepared.holder)
     document, element = prepared.document, prepared.element
     if prepared.fatal or element is None:
         raise CannotIssue(prepared.fatal)
-    signed = signer.sign(element)
-    summary = _summary_of(document, signed, signing_input, local(now).date())
-    code = _security_code(document, signed)
+    code = document.get("Encabezado.CodigoSeguridadeCF") if document.root is Root.RFCE else None
+    return Unsigned(
+        canonical=Canonical.of(element),
+        root=document.root,
+        ecf_type=document.type,
+        issuer_rnc=document.issuer_rnc,
+        buyer_rnc=document.buyer_rnc,
+        summary=_summary_of(document, signing_input, local(now).date()),
+        printed=_printed(element),
+        security_code=None if code is None else str(code),
+        ncf_expiration=_expiration(document, signing_input),
+        remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
+    )
+
+
+def make_unsigned_at(signing_input: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Unsigned:
+    """Do the same with all it takes in order, as another process is told it."""
+    return make_unsigned(signing_input, chosen, now=now, rates=rates)
+
+
+def sign_unsigned(
+    unsigned: Unsigned, environment: Environment, chosen: Candidate, signer: Signer, *, now: datetime, hosts: QrHosts
+) -> SignedDocument:
+    """Sign what was made ready at the same `now`, and its summary where one is sent instead."""
+    signed = signer.seal(unsigned.canonical)
+    # The code that is printed: of the invoice itself, also where its summary is what was handed in.
+    code = signed.security_code if unsigned.root is Root.ECF else unsigned.security_code
+    summary = None if unsigned.summary is None else build(with_security_code(unsigned.summary, signed.security_code))
+    printed = unsigned.printed if summary is None else _printed(summary)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
         signed=signed.xml,
         sent=None if summary is None else signer.sign(summary).xml,
-        host=Host.FC if summary is not None or document.root is Root.RFCE else Host.ECF,
-        ecf_type=document.type,
-        issuer_rnc=document.issuer_rnc,
-        buyer_rnc=document.buyer_rnc,
+        host=Host.FC if summary is not None or unsigned.root is Root.RFCE else Host.ECF,
+        ecf_type=unsigned.ecf_type,
+        issuer_rnc=unsigned.issuer_rnc,
+        buyer_rnc=unsigned.buyer_rnc,
         security_code=code,
-        qr_code_url=_qr(element if summary is None else summary, environment, hosts, code),
-        ncf_expiration=_expiration(document, signing_input),
+        qr_code_url=_qr(printed, environment, hosts, code),
+        ncf_expiration=unsigned.ncf_expiration,
         signed_at=now,
-        remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
+        remarks=unsigned.remarks,
     )
 
 
@@ -106,46 +186,50 @@ def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rate
     )
 
 
-def _summary_of(
-    document: Document, signed: SignedXml, signing_input: SigningInput, today: date
-) -> etree._Element | None:
+def _summary_of(document: Document, signing_input: SigningInput, today: date) -> Document | None:
     if (
         document.root is not Root.ECF
         or signing_input.consumer_summary != "automatic"
         or not takes_summary(document, on=today)
     ):
         return None
-    return build(summarise(document, signed.security_code))
+    return summarise(document, "")
 
 
-def _security_code(document: Document, signed: SignedXml) -> str | None:
-    """The code that is printed: of the invoice itself, also where its summary is what was handed in."""
-    if document.root is Root.ECF:
-        return signed.security_code
-    if document.root is Root.RFCE:
-        code = document.get("Encabezado.CodigoSeguridadeCF")
-        return None if code is None else str(code)
-    return None
+def _printed(sent: etree._Element) -> _Printed:
+    return _Printed(
+        is_summary=sent.tag == Root.RFCE,
+        issuer=text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or "",
+        buyer=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
+        e_ncf=text_at(sent, "Encabezado", "IdDoc", "eNCF") or "",
+        issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
+        total=text_at(sent, "Encabezado", "Totales", "MontoTotal") or "",
+        signed=text_at(sent, "FechaHoraFirma") or "",
+    )
 
 
-def _qr(sent: etree._Element, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
+def _qr(printed: _Printed, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
     """The address for the printed QR code, from the very texts of the XML that the authority gets."""
     if code is None:
         return None
-    issuer = text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or ""
-    e_ncf = text_at(sent, "Encabezado", "IdDoc", "eNCF") or ""
-    total = text_at(sent, "Encabezado", "Totales", "MontoTotal") or ""
-    if sent.tag == Root.RFCE:
-        return qr.qr_url_summary(hosts.fc, environment, issuer_rnc=issuer, e_ncf=e_ncf, total=total, security_code=code)
+    if printed.is_summary:
+        return qr.qr_url_summary(
+            hosts.fc,
+            environment,
+            issuer_rnc=printed.issuer,
+            e_ncf=printed.e_ncf,
+            total=printed.total,
+            security_code=code,
+        )
     return qr.qr_url(
         hosts.ecf,
         environment,
-        issuer_rnc=issuer,
-        buyer_rnc=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
-        e_ncf=e_ncf,
-        issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
-        total=total,
-        signed=text_at(sent, "FechaHoraFirma") or "",
+        issuer_rnc=printed.issuer,
+        buyer_rnc=printed.buyer,
+        e_ncf=printed.e_ncf,
+        issued=printed.issued,
+        total=printed.total,
+        signed=printed.signed,
         security_code=code,
     )
 

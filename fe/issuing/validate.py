@@ -4,17 +4,20 @@ It goes the way of signing, with the tenant's own data and the number it would g
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import Protocol
 
 import trio
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import Environment, Root
 from fe.ecf.dates import last_day, local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, Severity
+from fe.ecf.schema.messages import problem
 from fe.ecf.taxes import RATES, Rates
-from fe.identifiers import TenantId
+from fe.identifiers import TenantId, UserId
 from fe.issuing.issuers import ISSUER_PATH, KnownIssuers
 from fe.issuing.messages import foreign_issuer, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
@@ -23,39 +26,87 @@ from fe.store.issuers import Standing
 from fe.store.postgres.db import Database
 from fe.store.tenant_context import TenantContext
 
+#: As many problems as an answer names, the gravest; then comes one that says there are more.
+MOST_PROBLEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is looked up for a document: under whose RNC it is, its number, and who was asked to sign it."""
+
+    root: Root
+    issuer_rnc: str | None
+    issued_number: str | None
+    as_user: str | None
+    as_user_id: UserId | None
+
+    @classmethod
+    def of(cls, draft: Draft, document: Document) -> "Survey":
+        """Take it from a document that was read from `draft`."""
+        return cls(document.root, document.issuer_rnc, document.issued_number, draft.as_user, draft.as_user_id)
+
+
+class Judged(Protocol):
+    """A document that is validated, wherever that is done."""
+
+    async def survey(self) -> Survey:
+        """Read it. Raises NotADocument, or Malformed when it cannot be parsed."""
+
+    async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+        """Find what is wrong with it, as `find_problems` does; after `survey`."""
+
+
+class JudgedInThreads:
+    """A draft of ordinary size: read and judged in threads of this process."""
+
+    def __init__(self, draft: Draft, threads: trio.CapacityLimiter) -> None:
+        self._draft = draft
+        self._threads = threads
+        self._document: Document | None = None
+
+    async def survey(self) -> Survey:
+        """Read it."""
+        self._document = await trio.to_thread.run_sync(self._draft.read, limiter=self._threads)
+        return Survey.of(self._draft, self._document)
+
+    async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+        """Judge what was read."""
+        assert self._document is not None
+        work = partial(find_problems, self._draft, self._document, known, now, rates)
+        return await trio.to_thread.run_sync(work, limiter=self._threads)
+
 
 async def validate(
     db: Database,
-    threads: trio.CapacityLimiter,
-    draft: Draft,
+    judged: Judged,
     tenant_id: TenantId,
     environment: Environment,
     now: datetime,
     rates: Rates,
     issuers: KnownIssuers,
 ) -> list[Problem]:
-    """List everything that is wrong with a draft of this tenant, the gravest first.
+    """List everything that is wrong with a document of this tenant, the gravest first.
 
     An empty list, or one of conditional remarks alone, means that it would be signed and sent, if there is a
     certificate. Raises MalformedXml when the XML cannot be parsed, and ForbiddenIssuer.
     """
     try:
-        document = await trio.to_thread.run_sync(draft.read, limiter=threads)
+        survey = await judged.survey()
     except NotADocument as error:
         return list(error.problems)
-    standing = await issuers.require(tenant_id, document.root, document.issuer_rnc)
+    standing = await issuers.require(tenant_id, survey.root, survey.issuer_rnc)
     known = await db.run_for(
         tenant_id,
         tenant_context.tenant_context,
         environment,
-        draft.as_user_id,
-        draft.as_user,
-        document.issued_number,
+        survey.as_user_id,
+        survey.as_user,
+        survey.issued_number,
         now,
     )
     if standing is Standing.RECORDED:
-        known = replace(known, own_rncs=known.own_rncs | {str(document.issuer_rnc)})
-    return await trio.to_thread.run_sync(find_problems, draft, document, known, now, rates, limiter=threads)
+        known = replace(known, own_rncs=known.own_rncs | {str(survey.issuer_rnc)})
+    return await judged.problems(known, now, rates)
 
 
 def find_problems(
@@ -79,7 +130,11 @@ def find_problems(
         rates=rates,
     )
     problems = [*_of_the_user(draft, known), *prepared.problems, *_of_the_issuer(prepared.document, known)]
-    return sorted(problems, key=lambda problem: problem.severity is not Severity.REJECTED)
+    problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
+    if len(problems) > MOST_PROBLEMS:
+        more = replace(problem("more-problems", ""), severity=problems[MOST_PROBLEMS].severity)
+        problems = [*problems[:MOST_PROBLEMS], more]
+    return problems
 
 
 def is_fatal(problems: list[Problem]) -> bool:

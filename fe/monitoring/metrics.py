@@ -76,6 +76,12 @@ class Metrics:
             ("limit",),
             registry=own,
         )
+        self.apart_failures = Counter(
+            "fe_large_document_failures_total",
+            "Large documents whose process did not come to an end with them",
+            ("reason",),
+            registry=own,
+        )
         self.http_faults = Counter(
             "fe_http_connection_faults_total", "Connections ended by a fault of their own", ("kind",), registry=own
         )

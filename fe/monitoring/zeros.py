@@ -56,6 +56,8 @@ def begin_at_zero(metrics: Metrics) -> None:
         metrics.lockouts.labels(bucket)
     for limit in SHARES:
         metrics.share_refused.labels(limit)
+    for reason in ("died", "memory", "no process", "too slow"):
+        metrics.apart_failures.labels(reason)
     for kind, outcome in product(*HANDED_ON):
         metrics.handed_on.labels(kind, outcome)
     for stage in STAGES:

@@ -23,8 +23,9 @@ import psycopg
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.transport import default_tls
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, require
+from fe.config import ConfigError, Settings, is_loopback, require
 from fe.ecf.catalogue import Environment
+from fe.hsm import open_vault, require_usable
 from fe.start_checks import require_startable
 from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
@@ -84,6 +85,8 @@ async def examine(
     """
     yield _settings(settings)
     yield _secrets(settings, role)
+    if role is not Role.CLI:
+        yield _listeners(settings)
     yield _files(settings)
     yield _disk("disk", settings.data_dir)
     for finding in _database(settings, role, clock):
@@ -110,19 +113,40 @@ def _secrets(settings: Settings, role: Role) -> Finding:
         if role is not Role.ACTORS:
             require(settings.api_key_pepper, "FE_API_KEY_PEPPER")
         if role is not Role.HTTP:
-            settings.keks()
+            require_usable(open_vault(settings))
     except ConfigError as wrong:
         return Finding(
             "secrets", State.FAILED, str(wrong), "docs/operations.md, Who is given what, has a file for each role"
         )
-    if role is Role.HTTP and (settings.kek is not None or settings.kek_file is not None):
+    if role is Role.HTTP and settings != settings.without_key_encryption_key():
         return Finding(
             "secrets",
             State.WARNING,
             "the front is given the key-encryption key, which it does not need",
-            "take FE_KEK and FE_KEK_FILE out of its environment",
+            "take FE_KEK, FE_KEK_FILE and FE_PKCS11_* out of its environment",
         )
     return Finding("secrets", State.OK, "all that this role needs are there")
+
+
+def _listeners(settings: Settings) -> Finding:
+    """See who else may hear what is said in clear text: TLS ends before us, so what we listen on is inside."""
+    open_ones = [
+        name
+        for name, bind in (
+            ("FE_HTTP_BIND", settings.http_bind),
+            ("FE_RECEPTION_BIND", settings.reception_bind),
+            ("FE_METRICS_BIND", settings.metrics_bind),
+        )
+        if bind and not is_loopback(bind.rpartition(":")[0])
+    ]
+    if open_ones:
+        return Finding(
+            "listeners",
+            State.WARNING,
+            f"{' and '.join(open_ones)}: other machines are served in clear text",
+            "let only the proxy that speaks TLS, and Prometheus, reach them, over a network that is theirs alone",
+        )
+    return Finding("listeners", State.OK, "only this machine is served in clear text")
 
 
 def _files(settings: Settings) -> Finding:
@@ -311,7 +335,7 @@ def _certificates(dsn: str, settings: Settings, role: str, now: datetime) -> Fin
     lacking: Counter[str] = Counter()
     expired = soon = total = broken = 0
     try:
-        keks = set(settings.keks())
+        keks = set(open_vault(settings).key_ids)
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
             conn.execute("SELECT set_config('role', %s, true)", (role,))

@@ -35,12 +35,16 @@ _ALGORITHMS = ["HS256"]
 _MAX_TOKEN = 2048
 
 
-def derive_keys(keks: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Make the keys of seeds and tokens out of the key-encryption keys, in their order: the first signs, all verify.
+#: What the vault's keys are used for here.
+SESSIONS = b"fe reception sessions"
+
+
+def derive_keys(roots: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Make the keys of seeds and tokens out of the vault's `roots`, in their order: the first signs, all verify.
 
     Derived and not configured, because whoever receives has those and nobody else should have these.
     """
-    return {name: HKDF(SHA256(), 32, None, b"fe reception sessions").derive(kek) for name, kek in keks.items()}
+    return {name: HKDF(SHA256(), 32, None, SESSIONS).derive(root) for name, root in roots.items()}
 
 
 class SeedRefused(ValueError):

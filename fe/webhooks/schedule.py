@@ -40,8 +40,9 @@ def retry_after(header: str | None, now: datetime) -> timedelta | None:
         return min(timedelta(seconds=int(text[:9])), _LONGEST_WAIT)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        wait = moment - now
+    except (ValueError, OverflowError, TypeError):  # whatever it says: of a date beyond all calendars, too
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return min(max(moment - now, timedelta(0)), _LONGEST_WAIT)
+    return min(max(wait, timedelta(0)), _LONGEST_WAIT)

@@ -77,6 +77,15 @@ PIPELINE = Dashboard(
                 unit="ops",
             ),
         ),
+        "To the other party": (
+            Panel(
+                "Handed on",
+                "Accepted e-CF to their receivers, approvals to their issuers, by what came of it.",
+                {"{{kind}}: {{outcome}}": rate("fe_counterparty_deliveries_total", INSTANCE, by="kind, outcome")},
+                unit="ops",
+                width=24,
+            ),
+        ),
         "An operator's matter": (
             Panel(
                 "Dead letters",

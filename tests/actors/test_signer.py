@@ -12,6 +12,7 @@ import trio
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.signer import SignerPool
+from fe.apart import Apart, ApartFailed, NoTurn
 from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import show_day
@@ -20,6 +21,7 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from fe.identifiers import SubmissionId, TenantId, UserId
+from fe.issuing.large import LARGE_LINES
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
@@ -56,12 +58,13 @@ def sale(**head: Any) -> bytes:
     return write_canonical_json(given)
 
 
-def make_signer(db: Database, vault: Vault = VAULT) -> StageConfig[Work]:
+def make_signer(db: Database, vault: Vault = VAULT, apart: Apart | None = None) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
         db,
         SigningCredentials(db, vault, limiter),
         HandOver(limiter),
+        apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
         system_clock,
         Metrics(),
@@ -321,3 +324,64 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
         await db.run(set_the_rate)
 
     assert told == [(["tax-rate-assumed"], "817.87"), ([], "731.32")]
+
+
+# --- large documents --------------------------------------------------------------------------------------------------
+
+
+def large_sale() -> bytes:
+    """As many lines as make it large."""
+    given = payload(EcfType.CREDIT_FISCAL, [line()] * (LARGE_LINES + 1), issued=show_day(system_clock().date()))
+    given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2028"
+    return write_canonical_json(given)
+
+
+async def test_a_large_document_is_made_apart_and_signed_here(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=large_sale(), e_ncf="E310000000007")
+    apart = Apart(1, Metrics())
+
+    async with apart.running():
+        assert await step(db, make_signer(db, apart=apart), subject) == "signed"
+        assert apart.alive == 1
+
+    kind, signed = await db.run(submissions.xml, tenant, subject)
+    assert kind == "signed"
+    assert len(verify(signed).root.findall("DetallesItems/Item")) == LARGE_LINES + 1
+
+
+async def test_what_is_wrong_with_a_large_document_is_kept_like_that_of_a_small_one(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    wrong = json.loads(large_sale())
+    for each in wrong["DetallesItems"]["Item"]:
+        each["IndicadorFacturacion"] = "9"
+    subject = await make_submission(db, tenant, original=json.dumps(wrong).encode(), e_ncf="E310000000007")
+    apart = Apart(1, Metrics())
+
+    async with apart.running():
+        assert await step(db, make_signer(db, apart=apart), subject) == "error"
+
+    kept = await submission(db, subject)
+    assert kept["status"] == "error"
+    assert "more)" in str(kept)
+
+
+@pytest.mark.parametrize(("trouble", "outcome"), [(ApartFailed("its process died"), "retry"), (NoTurn(), "given back")])
+async def test_a_large_document_whose_process_dies_is_tried_again_and_one_without_a_turn_waits(
+    db: Database, monkeypatch: pytest.MonkeyPatch, trouble: Exception, outcome: str
+) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=large_sale(), e_ncf="E310000000007")
+
+    async def failing(*_: object, **__: object) -> None:
+        raise trouble
+
+    monkeypatch.setattr(Apart, "run", failing)
+
+    assert await step(db, make_signer(db), subject) == "retry"
+
+    row = await waiting(db, subject)
+    assert row["attempt"] == (1 if outcome == "retry" else 0)  # one that only waited has its attempt back

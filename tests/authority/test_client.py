@@ -45,6 +45,7 @@ from tests.authority.scripted import (
     tell,
     wait_for,
 )
+from tests.ports import free_port
 
 TEST = Environment.TESTECF
 ACCEPTED = {"codigo": 1, "estado": "Aceptado", "encf": "E320000000001", "secuenciaUtilizada": True, "mensajes": []}
@@ -172,7 +173,7 @@ async def test_a_file_name_that_would_break_the_header_is_the_callers_fault() ->
 
 
 async def test_a_refused_connection_is_unavailable() -> None:
-    authority = Authority(Hosts.all_at(f"http://127.0.0.1:{closed_port()}"), clock=lambda: NOW, timeouts=QUICK)
+    authority = Authority(Hosts.all_at(f"http://127.0.0.1:{free_port()}"), clock=lambda: NOW, timeouts=QUICK)
 
     with pytest.raises(Unavailable, match="Connection refused"):
         await authority.submit(document(), owner())
@@ -180,7 +181,7 @@ async def test_a_refused_connection_is_unavailable() -> None:
 
 async def test_a_refused_connection_after_a_session_is_unavailable_and_sends_nothing() -> None:
     async with scripted() as server:
-        hosts = Hosts(ecf=server.url, fc=f"http://127.0.0.1:{closed_port()}")
+        hosts = Hosts(ecf=server.url, fc=f"http://127.0.0.1:{free_port()}")
         authority = client(server, hosts=hosts)
 
         with pytest.raises(Unavailable, match="Connection refused"):
@@ -735,10 +736,3 @@ async def test_every_exchange_is_reported() -> None:
 
 def patience(reason: str) -> Timeouts:
     return QUICK if "within" in reason else PATIENT
-
-
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -42,6 +42,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
         *(
             "settings",
             "secrets",
+            "listeners",
             "open files",
             "disk",
             "database",
@@ -77,6 +78,16 @@ def test_what_is_wrong_is_said_with_what_to_do(fe: Fe, empty: str) -> None:
     assert found["authority"]["state"] == "failed"
     assert found["open files"]["state"] == "warning"
     assert "->" in fe("doctor", **away, database_url=empty).out
+
+
+def test_listeners_that_other_machines_reach_are_told(fe: Fe) -> None:
+    inside = examined(fe, "--role", "http", code=0)["listeners"]
+    outside = examined(fe, "--role", "http", code=0, http_bind="0.0.0.0:8080", metrics_bind="[::]:9464")["listeners"]
+
+    assert inside["state"] == "ok"
+    assert outside["state"] == "warning"
+    assert "FE_HTTP_BIND and FE_METRICS_BIND" in outside["says"]
+    assert "TLS" in outside["remedy"]
 
 
 def test_a_database_that_is_away_is_a_finding_too(fe: Fe) -> None:

@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.cli.running import Fe, environment
+from tests.waiting import PATIENCE
 
 OLDEST, OLD, NEW = (f"{name}:0a{digits * 31}" for name, digits in (("2024", "24"), ("2025", "25"), ("2026", "26")))
 
@@ -108,7 +109,7 @@ def test_killed_in_the_middle_it_is_taken_up_again(fe: Fe, tenant: str) -> None:
         # It goes by these ids, and stops at the fourth.
         holding.execute("SELECT 1 FROM certificates WHERE certificate_id = %s FOR UPDATE", (made[3],))
         with subprocess.Popen([sys.executable, "-m", "fe", "vault", "rewrap"], env=told, cwd=fe.folder) as running:
-            until = time.monotonic() + 30
+            until = time.monotonic() + PATIENCE
             while under(fe.dsn).get("2026") != 6 and time.monotonic() < until:
                 time.sleep(0.05)
             running.kill()

@@ -18,13 +18,8 @@ from psycopg.conninfo import make_conninfo
 from fe.ecf.schema.kinds import kinds
 from tests.cli.running import SECRETS, Fe, environment
 from tests.factories.logins import login
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
+from tests.ports import free_port
+from tests.waiting import PATIENCE
 
 #: `fe`, telling of each schema that is compiled: in which thread, beside how many others, and whether on import.
 _TELLING = """
@@ -46,7 +41,7 @@ main()
 @contextmanager
 def running(fe: Fe, *args: str, **settings: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
     """A service that is ready, or without HTTP: a process that has said that it serves; and its URL."""
-    url = f"127.0.0.1:{_free_port()}"
+    url = f"127.0.0.1:{free_port()}"
     told = {"database_url": fe.dsn, "http_bind": url, "metrics_bind": "127.0.0.1:0"} | settings
     process = subprocess.Popen(
         [sys.executable, "-m", "fe", "run", *args], stderr=subprocess.PIPE, text=True, env=environment(**told)
@@ -91,7 +86,7 @@ def test_all_schemas_are_compiled_before_there_is_a_second_thread(fe: Fe, role: 
 def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
     with running(fe, "--role", role) as (process, url):
         if role != "actors":
-            assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
+            assert httpx.get(f"{url}/healthz", timeout=PATIENCE).json() == {"status": "ok"}
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=120)
 
@@ -100,10 +95,10 @@ def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
 
 def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
     with running(fe, "--processes", "2", "--role", "http") as (process, url):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                assert httpx.get(f"{url}/healthz").status_code == 200
+                assert httpx.get(f"{url}/healthz", timeout=PATIENCE).status_code == 200
                 break
             except httpx.TransportError:
                 assert time.monotonic() < deadline
@@ -113,12 +108,12 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
 
     assert process.returncode == 0
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{url}/healthz")
+        httpx.get(f"{url}/healthz", timeout=PATIENCE)
 
 
 def test_the_http_role_does_not_need_the_key_encryption_key(fe: Fe) -> None:
     with running(fe, "--role", "http", kek="") as (_, url):
-        assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+        assert httpx.get(f"{url}/readyz", timeout=PATIENCE).json() == {"status": "ready"}
 
 
 def memory_of(process: "subprocess.Popen[str]") -> bytes:
@@ -138,7 +133,7 @@ def memory_of(process: "subprocess.Popen[str]") -> bytes:
 def test_a_front_that_is_given_the_key_encryption_key_forgets_it_before_it_begins(fe: Fe, tmp_path: Path) -> None:
     kek, pepper = SECRETS["FE_KEK"].partition(":")[2], SECRETS["FE_API_KEY_PEPPER"]
     with running(fe, "--role", "http", kek_file=str(tmp_path / "none")) as (process, url):
-        assert httpx.get(f"{url}/readyz").status_code == 200
+        assert httpx.get(f"{url}/readyz", timeout=PATIENCE).status_code == 200
         environ = Path(f"/proc/{process.pid}/environ").read_bytes()
         memory = memory_of(process)
 

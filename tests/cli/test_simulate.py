@@ -13,6 +13,7 @@ import pytest
 
 from fe.authority.simulator import FaultKind
 from tests.cli.running import Fe, environment
+from tests.waiting import PATIENCE
 
 
 @contextmanager
@@ -30,8 +31,8 @@ def simulating(*args: str) -> Iterator[tuple[dict[str, Any], "subprocess.Popen[s
 
 def test_it_serves_until_sigterm_and_ends_well() -> None:
     with simulating() as (at, process):
-        seed = httpx.get(f"{at['ecf']}/testecf/autenticacion/api/autenticacion/semilla")
-        management = httpx.get(f"{at['management']}/healthz")
+        seed = httpx.get(f"{at['ecf']}/testecf/autenticacion/api/autenticacion/semilla", timeout=PATIENCE)
+        management = httpx.get(f"{at['management']}/healthz", timeout=PATIENCE)
 
     assert seed.status_code == 200
     assert "<SemillaModel" in seed.text
@@ -58,7 +59,7 @@ def test_its_state_may_lie_in_a_file_of_one_simulator(tmp_path: Path, fe: Fe) ->
 
 def test_a_seed_and_a_preset_choose_the_faults() -> None:
     with simulating("--faults", "mild", "--seed", "7") as (at, _):
-        faults = httpx.get(f"{at['management']}/faults").json()
+        faults = httpx.get(f"{at['management']}/faults", timeout=PATIENCE).json()
 
     assert faults["plan"]["seed"] == 7
 
@@ -67,7 +68,7 @@ def test_a_seed_and_a_preset_choose_the_faults() -> None:
 def test_its_ways_are_chosen_by_the_names_its_documentation_uses(answers: str) -> None:
     ways = ("--check", "signature", answers, "documented", "--messages", "live", "--availability", "1.6")
     with simulating(*ways) as (at, _):
-        summaries = httpx.get(f"{at['fc']}/certecf/consultarfce/api/Consultas/Consulta")
+        summaries = httpx.get(f"{at['fc']}/certecf/consultarfce/api/Consultas/Consulta", timeout=PATIENCE)
 
     assert summaries.status_code == 404, "by edition 1.6 that query is for production only"
 
@@ -103,7 +104,7 @@ def test_the_world_of_its_page_is_one(tmp_path: Path) -> None:
     (tmp_path / "world.json").write_text(json.dumps(world))
 
     with simulating("--world", str(tmp_path / "world.json")) as (at, _):
-        assert httpx.get(f"{at['management']}/healthz").status_code == 200
+        assert httpx.get(f"{at['management']}/healthz", timeout=PATIENCE).status_code == 200
 
 
 def test_a_world_that_cannot_be_read_is_refused(tmp_path: Path, fe: Fe) -> None:

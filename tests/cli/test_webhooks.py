@@ -15,6 +15,7 @@ import pytest
 
 from fe.webhooks.signature import signed_headers
 from tests.cli.running import Fe, environment
+from tests.waiting import PATIENCE
 from tests.webhooks.vectors import SECRET, VECTORS
 
 KEYS = f"test:4a{'44' * 31}"
@@ -157,7 +158,7 @@ def test_the_listener_answers_as_told_and_tells_a_person(tmp_path: Path) -> None
     )
     assert process.stdout is not None
     url = process.stdout.readline().split()[4]
-    answer = httpx.post(url, content=VECTORS[0].body, headers=VECTORS[0].headers, trust_env=False)
+    answer = httpx.post(url, content=VECTORS[0].body, headers=VECTORS[0].headers, trust_env=False, timeout=PATIENCE)
     printed, _ = process.communicate(timeout=60)
 
     assert answer.status_code == 500

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from fe.ecf import finished
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import Document, NotADocument
@@ -209,3 +210,26 @@ def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
 
     assert read_finished(xml, at_the_door=True).content == {"Encabezado": {}}
     assert [each.code for each in refused(xml.decode())] == ["empty-element"]
+
+
+def test_what_has_more_lines_than_any_type_may_have_is_refused_before_it_is_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[int] = []
+
+    def noting(raw: bytes) -> etree._Element:
+        parsed.append(len(raw))
+        return parse_xml(raw)
+
+    monkeypatch.setattr(finished, "parse_xml", noting)
+    for line, lines in (("<Item/>", 10_001), ("<Item ></Item>", 10_001), ("<Item\n/>", 60_000)):
+        with pytest.raises(NotADocument, match=rf"^Item stands here {str(lines)[:-1]}\d times; the limit is 10000$"):
+            read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{line * lines}").encode())
+    assert parsed == []
+
+    # Of other elements that begin alike there may be as many as there are elements, and of lines as many as there may.
+    with pytest.raises(NotADocument, match="Items is not an element"):
+        read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{'<Items/>' * 10_001}").encode())
+    with pytest.raises(NotADocument, match="Item is empty"):
+        read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{'<Item/>' * 9_000}").encode())
+    assert len(parsed) == 2

@@ -116,6 +116,7 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("hooks.example.do", "https://"),
         ("ftp://hooks.example.do/", "https://"),
         ("http://hooks.example.do/", "https://"),
+        ("http\u017f://hooks.example.do/", "https://"),  # a long s, which is an s to a reader that ignores case
         ("HTTP://hooks.example.do/", "https://"),
         ("https://user:password@hooks.example.do/", "credentials"),
         ("https://user@hooks.example.do/", "credentials"),

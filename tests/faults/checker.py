@@ -1,6 +1,6 @@
 """The judge of a run: pure functions from what is known after it to what must not be.
 
-The invariants are those of docs/faults.md. I4 (billing) and I7 (webhooks) have nothing to judge yet.
+The invariants are those of docs/faults.md. I4 (billing) has nothing to judge yet; I7 (webhooks) is in hooks_checker.py.
 """
 
 from collections import Counter, defaultdict
@@ -13,6 +13,7 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
 from fe.operations.evidence import link_hash
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
+from tests.faults.hooks_checker import told_at_least_once
 
 #: How many times a document's bytes may be sent before it is an operator's matter.
 MAX_SENDS = 8
@@ -391,6 +392,7 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I3": sent_again_only_in_doubt,
     "I5": numbers_in_order,
     "I6": lives_are_lawful,
+    "I7": told_at_least_once,
     "I8": drained,
     "I9": revocation_works,
     "I10": said_once,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from fe.identifiers import SubmissionId, TenantId
+from tests.faults.hooks import Handed, HookCall, ReceivedRow, Told
 
 
 class Outcome(StrEnum):
@@ -221,6 +222,8 @@ class Snapshot:
     outbox: Sequence[Due] = ()
     dead_letters: Sequence[DeadLetter] = ()
     sequences: Sequence[Sequence_] = ()
+    told: Sequence[Told] = ()
+    received: Sequence[ReceivedRow] = ()
 
 
 _SUBMISSIONS = """
@@ -241,6 +244,12 @@ _SENDS = """
 """
 _OUTBOX = "SELECT tenant_id, subject, stage, holder, attempt, last_error FROM outbox"
 _DEAD = "SELECT tenant_id, subject, stage, error FROM dead_letters"
+_TOLD = """
+    SELECT v.tenant_id, v.event_id, v.kind, v.about, v.body, d.subject AS delivery_id, d.stage AS state
+      FROM webhook_events AS v
+      LEFT JOIN webhook_deliveries AS d ON d.tenant_id = v.tenant_id AND d.event_id = v.event_id
+"""
+_RECEIVED = "SELECT tenant_id, received_id, e_ncf FROM received"
 _SEQUENCES = "SELECT tenant_id, environment, prefix, min_number, max_number, current_number FROM sequences"
 
 
@@ -259,6 +268,8 @@ def read_snapshot(dsn: str) -> Snapshot:
             outbox=rows(Due, _OUTBOX),
             dead_letters=rows(DeadLetter, _DEAD),
             sequences=rows(Sequence_, _SEQUENCES),
+            told=rows(Told, _TOLD),
+            received=rows(ReceivedRow, _RECEIVED),
         )
 
 
@@ -291,6 +302,10 @@ class History:
     database: Snapshot
     revocations: Sequence[Revocation] = ()
     blips: Sequence[Blip] = ()
+    #: What arrived at the tenants' own systems, with what each verifies by; and what suppliers handed in.
+    hook_calls: Sequence[HookCall] = ()
+    hook_secrets: Mapping[TenantId, str] = field(default_factory=dict)
+    handed: Sequence[Handed] = ()
 
 
 def by_submission(rows: Iterable[Any]) -> dict[SubmissionId, list[Any]]:

@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import trio
 
+from fe.actors import deliverer
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
+from fe.clock import Clock
+from fe.egress.client import Egress
 from fe.http import auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
@@ -33,12 +37,15 @@ from fe.store.queue.outbox import Work
 from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
 from fe.store.submissions import Accepted, NewSubmission
+from fe.webhooks import exchange
+from fe.webhooks.exchange import Call, Tried
 
 _accept = submissions.accept
 _accept_many = submissions.accept_many
 _claim = outbox.claim
 _outgoing_document = steps.outgoing_document
 _send = Sender.send
+_try_once = exchange.try_once
 
 
 def acknowledges_too_early() -> None:
@@ -192,6 +199,24 @@ def believes_every_duplicate() -> None:
     Reconciler.resolve_duplicate = resolve_duplicate  # type: ignore[method-assign]
 
 
+def takes_silence_for_yes() -> None:
+    """I7: it was sent, so it will have arrived."""
+
+    async def once(*args: Any, **more: Any) -> Tried:
+        return replace(await _try_once(*args, **more), error=None)
+
+    vars(deliverer)["try_once"] = once
+
+
+def calls_it_another_name() -> None:
+    """I7: a call is a call, and each has an id of its own."""
+
+    async def once(egress: Egress, call: Call, clock: Clock, **more: Any) -> Tried:
+        return await _try_once(egress, replace(call, delivery_id=str(uuid4())), clock, **more)
+
+    vars(deliverer)["try_once"] = once
+
+
 def as_it_is() -> None:
     """No bug here: those that live in the database are put there by mutants.py."""
 
@@ -209,6 +234,8 @@ BUGS: dict[str, Callable[[], None]] = {
         remembers_keys_for_ever,
         renews_the_hold,
         believes_every_duplicate,
+        takes_silence_for_yes,
+        calls_it_another_name,
         as_it_is,
     )
 }

@@ -60,6 +60,16 @@ MUTANTS: dict[str, Mutant] = {
         per_second=60.0,
     ),
     "forgets-to-tell": Mutant("I6", edits=[("book_verdict_batch", "'verdict'", "'processing'")], seconds=2),
+    "tells-nobody": Mutant(
+        "I7",
+        edits=[("record_event_batch", "IF p_kind IN ('verdict', 'error')", "IF p_kind IN ('error')")],
+        seconds=3,
+    ),
+    "keeps-it-to-itself": Mutant(
+        "I7", edits=[("keep_received", "IF p_reason = 0 AND webhook_wanted", "IF false AND webhook_wanted")], seconds=8
+    ),
+    "takes-silence-for-yes": Mutant("I7", "takes-silence-for-yes", seconds=6),
+    "calls-it-another-name": Mutant("I7", "calls-it-another-name", seconds=3, quick=True),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),

@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import warnings
 from pathlib import Path
@@ -15,6 +14,7 @@ import trio
 from psycopg.conninfo import make_conninfo
 
 from tests.faults.watchman import Watchman
+from tests.ports import free_port
 
 #: After a kill -9 of the postmaster its orphans hold the shared memory for a second or two.
 _PATIENCE = 30.0
@@ -143,14 +143,6 @@ def _binaries() -> tuple[Path, str | None]:
     utils.ensure_user_exists(user)
     utils.ensure_prefix_permissions(folder)
     return folder, user
-
-
-def free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _select_one(dsn: str) -> None:

@@ -23,6 +23,7 @@ from tests.faults.blip import blip
 from tests.faults.checker import Violation, check
 from tests.faults.clients import Clients, Door
 from tests.faults.history import Blip, ClientJournal, History, Revocation, read_arrivals, read_snapshot
+from tests.faults.hooks import Supplier, harass
 from tests.faults.nemesis import DECK, Nemesis, draw
 from tests.faults.parts import Tell
 from tests.faults.report import Happening, Report, report_of
@@ -116,16 +117,27 @@ async def _run(order: Order, folder: Path) -> Ended:
         nemesis = Nemesis(scene.rig, order.seed, points=order.points)
         await nemesis.begin(order.mood, order.faults)
         revocations: list[Revocation] = []
+        supplier, calm = Supplier(scene.reception_port), trio.Event()
         async with trio.open_nursery() as nursery, trio.open_nursery() as working:
             nursery.start_soon(_revoke_one, scene, clients, revocations)
             working.start_soon(clients.run, order.per_second, order.max_in_flight)
+            supplying = Supplying(supplier, client)
+            nursery.start_soon(supplying.run)
+            if order.points:
+                nursery.start_soon(harass, scene.reception, order.seed, calm)
             strikes = draw(order.seed, order.seconds, every=order.every, deck=order.deck)
             await nemesis.run(strikes, order.seconds)
             clients.stop()
+            supplier.stop()
+            calm.set()
+            scene.listener.calm = True
             tell("run", "calm")
             drained_after = await _drain(scene, clients, order.drain, tell)
             tell("run", "drained" if drained_after is not None else "not drained")
             replayed = await _replay_dead_letters(scene, tell)
+            with trio.move_on_after(order.drain):
+                await supplying.over.wait()
+                await _deliver_all(scene, tell)
             blips: Sequence[Blip] = []
             if order.blip:
                 chance = random.Random(f"{order.seed}/blip")
@@ -135,6 +147,9 @@ async def _run(order: Order, folder: Path) -> Ended:
         database = await trio.to_thread.run_sync(read_snapshot, scene.dsn)
     journal.close()
     history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations, blips)
+    history = replace(
+        history, hook_calls=scene.listener.calls, hook_secrets=scene.listener.secrets, handed=supplier.handed
+    )
     violations = await trio.to_thread.run_sync(check, history)
     happenings = [replace(each, at=round(each.at - began, 3)) for each in happenings]
     report = report_of(order.seed, order.seconds, scene, history, happenings, drained_after, replayed)
@@ -183,6 +198,32 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
     with trio.move_on_after(_REPLAY_SECONDS):
         await _until_empty(scene.dsn)
     return count
+
+
+class Supplying:
+    """A supplier at work; `over` when it has brought to its end what it began."""
+
+    def __init__(self, supplier: Supplier, client: httpx.AsyncClient) -> None:
+        self._supplier, self._client = supplier, client
+        self.over = trio.Event()
+
+    async def run(self) -> None:
+        """Work until it is stopped."""
+        await self._supplier.run(self._client)
+        self.over.set()
+
+
+async def _deliver_all(scene: Scene, tell: Tell) -> None:
+    """Have every webhook that waits for its next try, or has none left, called now, as its tenant would; and wait."""
+    waiting = "SELECT count(*) FROM webhook_deliveries WHERE stage <> 'delivered'"
+    again = (
+        "SELECT count(*) FROM webhook_deliveries AS d, retry_webhook(d.tenant_id, d.subject) AS done"
+        " WHERE d.stage <> 'delivered' AND d.holder IS NULL"
+    )
+    while left := await trio.to_thread.run_sync(_count, scene.dsn, waiting):
+        tell("run", f"{left} deliveries wait")
+        await trio.to_thread.run_sync(_count, scene.dsn, again)
+        await trio.sleep(_LOOK_SECONDS * 2)
 
 
 async def _until_empty(dsn: str) -> None:

@@ -26,11 +26,14 @@ from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
+from tests.faults.hooks import KEYS, Listener, open_reception, provision, write_roots
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.parts import Part, Tell
-from tests.faults.postgres import Postgres, free_port
+from tests.faults.postgres import Postgres
 from tests.faults.proxy import FaultProxy
 from tests.faults.watchman import Watchman
+from tests.ports import free_port
+from tests.receiving.supplier import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +73,10 @@ class Scene:
     issuers: Mapping[int, Mapping[str, str]]
     urls: Sequence[str]
     authority_journal: Path
+    listener: Listener
+    reception: Part
+    #: Where suppliers call.
+    reception_port: int
 
 
 @asynccontextmanager
@@ -96,15 +103,25 @@ async def set_scene(
         dsn = postgres.dsn("fe")
         await trio.to_thread.run_sync(_create_database, postgres.dsn(), dsn)
         await trio.to_thread.run_sync(prepare, dsn)
+        hooks = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        listener = Listener(hooks[0].socket.getsockname()[1], seed)
         async with open_database(dsn, max_size=2) as db:
             accounts, issuers = await _provision(db)
+            tenants = [account.tenant_id for account in accounts]
+            await provision(db, listener, tenants)
+            await open_reception(db, tenants[[rnc for rnc, _ in TENANTS].index(OURS)])
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(listener.run, hooks)
             authority, mood, urls, journal = await _start_authority(nursery, folder, watchman, tell, seed, issuers)
             proxies: dict[str, FaultProxy] = {}
+            roots = write_roots(folder)
             parts: list[Part] = []
             ports = [free_port() for _ in range(http)]
-            for number in range(http + actors):
+            reception_port = free_port()
+            for number in range(http + actors + 1):
                 role, index = ("http", number) if number < http else ("actors", number - http)
+                if number == http + actors:
+                    role, index = "receive", 0
                 name = f"{role}-{index + 1}"
                 proxies[name] = FaultProxy(postgres.port)
                 await nursery.start(proxies[name].serve)
@@ -115,6 +132,9 @@ async def set_scene(
                     authority_ecf_url=urls["ecf"],
                     authority_fc_url=urls["fc"],
                     authority_status_url=urls["status"],
+                    webhook_keys=KEYS,
+                    reception_bind=f"127.0.0.1:{reception_port}" if role == "receive" else "",
+                    reception_roots=str(roots) if role == "receive" else "",
                     **SETTINGS,
                     **(settings or {}),
                 )
@@ -122,10 +142,11 @@ async def set_scene(
                 part = Part(name, partial(list, command), told | _import_path(), folder, watchman, tell, seed)
                 parts.append(part)
                 await nursery.start(part.keep_running)
-            rig = Rig(parts[:http], parts[http:], authority, mood, postgres, proxies, urls["management"], tell)
+            rig = Rig(parts[:http], parts[http:-1], authority, mood, postgres, proxies, urls["management"], tell)
             bases = [f"http://127.0.0.1:{port}" for port in ports]
             await _until_ready([f"{base}/readyz" for base in bases], parts)
-            yield Scene(rig, dsn, accounts, issuers, [f"{base}/api/v1/fe" for base in bases], journal)
+            doors = [f"{base}/api/v1/fe" for base in bases]
+            yield Scene(rig, dsn, accounts, issuers, doors, journal, listener, parts[-1], reception_port)
             async with trio.open_nursery() as ending:
                 for part in [*parts, authority]:
                     ending.start_soon(part.end)

@@ -85,7 +85,7 @@ async def test_a_black_hole_says_nothing_until_it_ends(then_cut: bool, dsn: str,
             outcome.append("done")
 
     async with proxied(dsn) as (proxy, conn), trio.open_nursery() as dark:
-        dark.start_soon(lambda: proxy.black_hole(0.4, then_cut=then_cut))
+        dark.start_soon(lambda: proxy.black_hole(2, then_cut=then_cut))
         await trio.sleep(0.05)
         dark.start_soon(write, conn)
         await trio.sleep(0.2)

@@ -3,7 +3,8 @@
 import json
 import select
 import sys
-import threading
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import h11
@@ -12,18 +13,23 @@ import trio
 import trio.lowlevel
 from structlog.testing import capture_logs
 
+from fe.apart import Apart
 from fe.config import load_settings
-from fe.http import app, invoices, login
+from fe.ecf.problems import Problem
+from fe.http import app, invoices, large_invoices, login
 from fe.http.app import PREFIX
+from fe.http.calls import ApiReply, Call
+from fe.http.docs import Docs
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
 from fe.http.request_bodies import read_body
-from fe.http.server import listener
+from fe.http.server import listener, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
-from fe.issuing.prepare import Draft
+from fe.issuing.large import LARGE_LINES
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
+from tests.apart_work import die
 from tests.http.front import Key, Running, Streams, body_of, make_key, make_tenant, start_front, structured
 from tests.waiting import PATIENCE, until
 
@@ -141,24 +147,24 @@ async def test_chunks_of_one_byte_let_others_have_their_turn(
 
 
 class Slow:
-    """`_read_draft`, and how many are read at once, of whom, when they are let."""
+    """`Invoices._validate`, and how many are validated at once, when they are let."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = self.most = self.read = 0
-        self.gate = threading.Event()
-        self._lock = threading.Lock()
-        self._read = invoices._read_draft
-        monkeypatch.setattr(invoices, "_read_draft", self)
+        self.now = self.most = self.done = 0
+        self.gate = trio.Event()
+        validate = invoices.Invoices._validate
 
-    def __call__(self, raw: bytes) -> Draft:
-        with self._lock:
+        async def slowly(*given: Any) -> list[Problem]:
             self.now += 1
             self.most = max(self.most, self.now)
-        self.gate.wait(60)
-        with self._lock:
-            self.now -= 1
-            self.read += 1
-        return self._read(raw)
+            await self.gate.wait()
+            try:
+                return await validate(*given)
+            finally:
+                self.now -= 1
+                self.done += 1
+
+        monkeypatch.setattr(invoices.Invoices, "_validate", slowly)
 
 
 async def test_of_what_waits_to_be_judged_bytes_are_held_and_each_tenant_has_a_share(
@@ -203,7 +209,7 @@ async def test_of_what_waits_to_be_judged_bytes_are_held_and_each_tenant_has_a_s
         nursery.start_soon(ask)
         await until(lambda: slow.now == 2)  # of one tenant one at a time: the other slot is a stranger's
         slow.gate.set()
-        await until(lambda: slow.read == 5)
+        await until(lambda: slow.done == 5)
     for stream in waiting:
         assert (await stream.receive_some(65536)).startswith(b"HTTP/1.1 ")
         await stream.aclose()
@@ -219,6 +225,132 @@ async def test_what_was_held_is_given_back_however_it_ends(front: Running, key: 
             assert answer.status_code == 400
         assert (await client.post("/invoices/validate", json=structured())).status_code == 200
         assert (await client.post("/invoices", json=structured(strict=True))).status_code in (202, 400)
+
+
+# --- nobody in particular ---------------------------------------------------------------------------------------------
+
+
+async def test_of_one_address_few_requests_without_a_token_are_in_work_at_once(
+    front_db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch, streams: Streams
+) -> None:
+    now = most = 0
+    gate = trio.Event()
+    openapi = Docs.openapi
+
+    async def slowly(self: Docs, call: Call) -> ApiReply:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await gate.wait()
+        now -= 1
+        return await openapi(self, call)
+
+    monkeypatch.setattr(strangers, "PATIENCE", 60.0)
+    monkeypatch.setattr(Docs, "openapi", slowly)
+    front = await start_front(nursery, front_db, load_settings(grace_seconds=2))
+    page = f"GET {PREFIX}/openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode()
+    greedy = await streams.opened(front.port, *[page] * 20, source="127.0.0.66")
+    await until(lambda: now == strangers.OF_ONE_ADDRESS)
+    [modest] = await streams.opened(front.port, page, source="127.0.0.67")
+    await until(lambda: now == strangers.OF_ONE_ADDRESS + 1)  # another address has turns of its own
+    async with front.client(await front.token(key)) as client:  # as have logins, which have a body, and tokens
+        assert (await client.post("/invoices", json=structured())).status_code == 202
+    gate.set()
+    for stream in (*greedy, modest):
+        assert (await stream.receive_some(20)).startswith(b"HTTP/1.1 200 ")
+    assert most == strangers.OF_ONE_ADDRESS + 1
+
+
+async def test_who_waits_too_long_for_a_turn_without_a_token_is_told(
+    front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, streams: Streams
+) -> None:
+    async def never(self: Docs, call: Call) -> ApiReply:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(strangers, "PATIENCE", 0.1)
+    monkeypatch.setattr(Docs, "openapi", never)
+    front = await start_front(nursery, front_db, load_settings(grace_seconds=0.1))
+    page = f"GET {PREFIX}/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    asking = await streams.opened(front.port, *[page] * (strangers.OF_ONE_ADDRESS + 1))
+    heard: list[bytes] = []
+
+    async def hear(stream: trio.SocketStream) -> None:
+        heard.append(bytes(await stream.receive_some(65536)))
+
+    async with trio.open_nursery() as hearing:
+        for stream in asking:
+            hearing.start_soon(hear, stream)
+        await until(lambda: bool(heard))
+        hearing.cancel_scope.cancel()
+    assert heard[0].startswith(b"HTTP/1.1 429 ")
+
+
+# --- large documents --------------------------------------------------------------------------------------------------
+
+
+def many_lines(lines: int = LARGE_LINES + 1, **more: Any) -> dict[str, Any]:
+    """A document that is large by its lines alone, each of them good, with a number of its own."""
+    made = structured(**more)
+    given = made["payload"]
+    given["Encabezado"]["IdDoc"] |= {"eNCF": f"E31{next(_numbers):010}", "FechaVencimientoSecuencia": "31-12-2028"}
+    item = given["DetallesItems"]["Item"][0]
+    given["DetallesItems"]["Item"] = [item | {"NumeroLinea": number} for number in range(1, lines + 1)]
+    return made
+
+
+_numbers = count(5)
+
+
+async def test_large_documents_are_read_and_judged_apart_and_answered_as_small_ones_are(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    run = Apart.run
+
+    async def noting(self: Apart, whose: object, work: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        done.append(work.__name__)
+        return await run(self, whose, work, *given, **more)
+
+    monkeypatch.setattr(Apart, "run", noting)
+    wrong = many_lines()
+    wrong["payload"]["Encabezado"]["Comprador"] = {"RNCComprador": "1"}
+    small = many_lines(1)
+    small["payload"]["Encabezado"]["Comprador"] = {"RNCComprador": "1"}
+    async with front.client(await front.token(key)) as client:
+        for body, status, by in (
+            (many_lines(), 202, ["_take_in"]),
+            (many_lines(strict=True), 202, ["_take_in", "_problems"]),
+            ({**wrong, "strict": True}, 400, ["_take_in", "_problems"]),
+            (many_lines(5_000), 400, ["_take_in"]),
+            ({**many_lines(), "format": "x"}, 400, ["_take_in"]),
+            (many_lines(1, strict=True), 202, []),
+        ):
+            done.clear()
+            answer = await client.post("/invoices", json=body)
+            assert (answer.status_code, done) == (status, by), answer.text[:500]
+        done.clear()
+        valid, large, little = [
+            (await client.post("/invoices/validate", json=body)).json() for body in (many_lines(), wrong, small)
+        ]
+    assert done == ["_survey", "_problems"] * 2
+    assert valid == {"valid": True, "problems": []}
+    assert [each["path"] for each in large["problems"]] == [each["path"] for each in little["problems"]] != []
+
+
+async def test_when_the_process_dies_the_client_is_told_to_come_again_and_nothing_is_kept(
+    front: Running, db: Database, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_invoices, "_take_in", die)
+    body = many_lines(clientRequestId="once")
+    async with front.client(await front.token(key)) as client:
+        answer = await client.post("/invoices", json=body)
+        assert answer.status_code == 503
+        assert answer.json() == {"message": "Service Unavailable", "statusCode": 503}
+        assert int(answer.headers["Retry-After"]) > 0
+        monkeypatch.undo()
+        answer = await client.post("/invoices", json=body)
+        assert answer.status_code == 202  # and not 200, as if it had been there
 
 
 # --- shares -----------------------------------------------------------------------------------------------------------

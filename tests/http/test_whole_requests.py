@@ -88,7 +88,7 @@ _BODIES = st.sampled_from([b"", b"{}", b"{} ", b"2\r\n{}\r\n0\r\n\r\n", b"{}GET 
 
 
 @given(_FIRST, st.lists(_LINES, max_size=5), _BODIES, st.sampled_from([b"\r\n", b"\n"]))
-@settings(max_examples=3000)
+@settings(max_examples=800)
 @example(b"POST / HTTP/1.1", [b"Host: a", b"Content-Length: 2"], b"{}", b"\r\n")
 @example(b"GET / HTTP/1.1", [b"Host: a"], b"", b"\r\n")
 def test_what_is_recognised_is_what_h11_finds(first: bytes, lines: list[bytes], body: bytes, end: bytes) -> None:
@@ -100,7 +100,7 @@ def test_what_is_recognised_is_what_h11_finds(first: bytes, lines: list[bytes], 
 
 
 @given(st.integers(0, len(PLAIN)), st.integers(0, 6), st.binary(max_size=6))
-@settings(max_examples=3000)
+@settings(max_examples=800)
 def test_however_a_plain_request_is_bent_h11_agrees(at: int, gone: int, put: bytes) -> None:
     data = PLAIN[:at] + put + PLAIN[at + gone :]
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ import trio
 import yaml  # type: ignore[import-untyped]  # ships no types
 
 from tests.ops.material import PROMETHEUS, RULES, RUNBOOKS, load
+from tests.ports import free_port
 from tests.waiting import PATIENCE
 
 PROMETHEUS_SERVER = shutil.which("prometheus")
@@ -30,13 +30,6 @@ needs_alertmanager = pytest.mark.skipif(
     ALERTMANAGER is None,
     reason="NOT PROVED HERE: which alert keeps which quiet (no Alertmanager: apt-get install prometheus-alertmanager)",
 )
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from tests.cli.running import SECRETS, Fe, environment
 from tests.factories.certificates import default_root
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import rows
-from tests.faults.postgres import free_port
+from tests.ports import free_port
 from tests.receiving.supplier import BASE, OURS, document, read
 from tests.waiting import PATIENCE
 

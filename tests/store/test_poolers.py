@@ -23,6 +23,7 @@ from tests.cli.test_run import running
 from tests.factories.tenants import make_submission, make_tenant
 from tests.store.race import plain
 from tests.system.pooler import needs_pgbouncer, pgbouncer
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(params=["trio", "trio-asyncio"])
@@ -136,7 +137,7 @@ def test_the_service_and_its_commands_work_behind_a_pooler_of_sessions(fe: Fe) -
         assert fe("migrate", database_url=pooled).out == "the database is up to date\n"
         assert fe("tenant", "list", database_url=pooled).code == 0
         with running(fe, database_url=pooled, database_connections="3") as (process, url):
-            assert httpx.get(f"{url}/readyz", timeout=20).json() == {"status": "ready"}
+            assert httpx.get(f"{url}/readyz", timeout=PATIENCE).json() == {"status": "ready"}
             process.terminate()
             process.wait(timeout=120)
     assert process.returncode == 0

@@ -15,6 +15,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.ports import free_port
+
 _PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 needs_pgbouncer = pytest.mark.skipif(
@@ -37,8 +39,7 @@ def pgbouncer(dsn: str, mode: str, **settings: object) -> Iterator[str]:
     where = conninfo_to_dict(dsn)
     folder = Path(tempfile.mkdtemp(prefix="fe-pooler-"))
     folder.chmod(0o755)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
+    port = free_port()
     users, config = folder / "users.txt", folder / "pgbouncer.ini"
     users.write_text(f'"{where["user"]}" ""\n')
     lines = {

@@ -56,7 +56,7 @@ class Stack:
         assert answer.status_code == 202, answer.text
         return answer.json()
 
-    async def until_final(self, tax_log_id: str, *, seconds: float = 30) -> Any:
+    async def until_final(self, tax_log_id: str, *, seconds: float = PATIENCE) -> Any:
         """Poll until the submission has come to its end."""
         with trio.fail_after(seconds):
             while True:

@@ -89,6 +89,9 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     assert re.search(r"xml +E310010000001 +Rechazado", ended.stdout)
     assert "The refusal, in the authority's words: 4 Número de secuencia no autorizada." in ended.stdout
     assert re.search(r"\d+ ms +\+\d+  service  the authority's verdict +Aceptado", ended.stdout)
+    assert re.search(r"sha256 of the document +([0-9a-f]{16}) +\1\n", ended.stdout)
+    assert re.search(r"webhook +- +received_ecf, signature valid\n", ended.stdout)
+    assert re.search(r"approvalStatus +approved +approved\n", ended.stdout)
     assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
 
 
@@ -109,7 +112,7 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=120)
 
-    assert '"total":12' in listed.stdout
+    assert '"total":13' in listed.stdout
     assert "Comercial Río Ozama SRL" in used.stdout
     assert len(running) >= 3
     assert rest == "Stopping everything.\n"

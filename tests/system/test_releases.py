@@ -27,7 +27,7 @@ from fe.http.app import PREFIX
 from fe.store.postgres.migrate import RELEASE_BEFORE, migrate
 from tests.cli.running import environment
 from tests.factories.companies import credential_of_today
-from tests.faults.postgres import free_port
+from tests.ports import free_port
 from tests.system.test_road import invoice
 from tests.waiting import PATIENCE
 

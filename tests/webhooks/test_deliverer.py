@@ -414,6 +414,9 @@ def test_the_schedule_is_ten_tries_over_75_hours() -> None:
         ("Fri, 06 Nov 2526 14:16:30 GMT", timedelta(hours=24)),
         ("soon", None),
         ("٣", None),
+        ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", timedelta(0)),
+        ("9" * 5000, timedelta(hours=24)),
     ],
 )
 def test_retry_after_is_read_or_passed_over(header: str | None, wait: timedelta | None) -> None:

@@ -17,6 +17,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from fe.cli.webhook.verify import check
+from tests.waiting import PATIENCE
 from tests.webhooks.vectors import FILE, PAGE, SECRET, VECTORS, Vector
 
 _NOT_HERE = "NOT PROVED HERE: there is no {} on this machine"
@@ -153,7 +154,7 @@ def test_a_recipe_stores_a_call_once_and_refuses_a_false_one(tmp_path: Path, lan
 
     with consuming(command, tmp_path) as url:
         answers = [
-            httpx.post(url, content=content, headers=headers, trust_env=False).status_code
+            httpx.post(url, content=content, headers=headers, trust_env=False, timeout=PATIENCE).status_code
             for content in (body.encode(), body.encode(), body.replace("1180", "1181").encode())
         ]
 

@@ -1,5 +1,7 @@
 """A client of the service, as anybody would write one from the interface's description."""
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -75,6 +77,25 @@ class Client:
             raise Failure(f"the document of {tax_log_id} is {answer['source']}, not signed")
         xml: str = answer["xml"]
         return xml
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """Ask for something. Raises Failure when the answer is an error."""
+        return await self._call("GET", path)
+
+    async def until(self, path: str, is_so: Callable[[dict[str, Any]], bool], *, patience: float) -> dict[str, Any]:
+        """Ask until the answer is as it should become. Raises Failure when it has not within `patience` seconds."""
+        answer: dict[str, Any] = {}
+        with trio.move_on_after(patience):
+            while True:
+                answer = await self._call("GET", path)
+                if is_so(answer):
+                    return answer
+                await trio.sleep(_POLL_SECONDS)
+        raise Failure(f"GET {path}: not as expected after {patience:g} s: {json.dumps(answer)[:200]}")
+
+    async def send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Have something done. Raises Failure when the answer is an error."""
+        return await self._call(method, path, body)
 
     async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         try:

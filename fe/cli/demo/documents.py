@@ -27,6 +27,14 @@ ISSUER = {
     "CorreoEmisor": "cuentas@rio-ozama.example",
 }
 
+#: The buyer of the furniture: another tenant here, so that the other side is seen, too.
+BUYER_RNC = "131880681"
+BUYER = {
+    "RNCEmisor": BUYER_RNC,
+    "RazonSocialEmisor": "Hotel Brisas del Yaque SRL",
+    "DireccionEmisor": "Avenida Las Carreras 77, Santiago",
+}
+
 #: The types of number the demonstration uses, and how many the authority has granted of each.
 PREFIXES = ("E31", "E32", "E34", "E41")
 GRANTED = 10_000_000
@@ -79,6 +87,9 @@ SAMPLES = (
 #: Handed in once the receipt it corrects was accepted. As XML only: a text correction needs a line that is not
 #: billable (IndicadorFacturacion 0), and the structured form takes 1 to 4.
 CORRECTION = DemoReceipt("34, corrects the text of the first", "34-text-correction.xml", _own(34, 1))
+
+#: Handed in when its buyer is there to receive it.
+DELIVERED = DemoReceipt("31, sent on to its buyer", "31-furniture.json")
 
 #: A number beyond what the authority has granted: only the authority can know, so it is sent, and refused.
 BEYOND = DemoReceipt("31 with a number that was never granted", "31-furniture.xml", f"E31{GRANTED + 1:010d}")

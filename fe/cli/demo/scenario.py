@@ -9,11 +9,22 @@ from uuid import UUID
 
 import httpx
 import trio
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.cli.demo.client import Client, DemoOutcome
-from fe.cli.demo.documents import BEYOND, CORRECTION, FURNITURE, ISSUER_RNC, SAMPLES, DemoReceipt, body_of
+from fe.cli.demo.documents import (
+    BEYOND,
+    CORRECTION,
+    DELIVERED,
+    FURNITURE,
+    ISSUER_RNC,
+    SAMPLES,
+    DemoReceipt,
+    body_of,
+)
+from fe.cli.demo.other_side import OtherSide, enter_in_directory, listening
 from fe.cli.demo.show import Count, Show, TableRow
-from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_credential, make_tenant, world_of
+from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
 from fe.cli.stack import Stack, open_stack
 from fe.clock import system_clock
@@ -51,7 +62,12 @@ class Scenario:
         async with AsyncExitStack() as cleanup:
             self.show.heading("A stack of our own: Postgres, the simulated authority, the service")
             stack = await cleanup.enter_async_context(
-                open_stack(port=self.port, world=world_of(credential, now), step=self.show.step)
+                open_stack(
+                    port=self.port,
+                    world=world_of(credential, now),
+                    reception_roots=credential.certificate.public_bytes(Encoding.PEM),
+                    step=self.show.step,
+                )
             )
             with self.show.step("Setting up a tenant: fiscal data, certificate, number sequences, API key"):
                 async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
@@ -63,7 +79,9 @@ class Scenario:
             with self.show.step("Logging in over HTTP"):
                 await client.login(tenant.key.record.api_key_id, tenant.key.secret)
             try:
-                await _Issuing(self, stack, tenant, client, credential).all()
+                issuing = _Issuing(self, stack, tenant, client, credential)
+                await issuing.all()
+                await issuing.to_its_buyer()
             except* Failure:
                 self._quote_log(stack)
                 raise
@@ -151,6 +169,31 @@ class _Issuing:
         show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
         show.life(first, await self._events(first))
 
+    async def to_its_buyer(self) -> None:
+        """Issue one more, to a buyer who is here too, and follow it to the other side and back."""
+        show = self.scenario.show
+        show.heading("Both sides of a receipt: issued, received, told by webhook, approved")
+        async with AsyncExitStack() as cleanup:
+            ears = await cleanup.enter_async_context(listening())
+            http = await cleanup.enter_async_context(
+                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=20.0)
+            )
+            buyer = Client(http, system_clock)
+            with show.step("Setting up the buyer: reception, certificate, API key, a webhook to a listener here"):
+                async with open_database(self.stack.dsn, max_size=2, role=OPERATOR) as db:
+                    made = await make_buyer(
+                        db, self.stack.environment, self.credential, self.tenant.tenant, system_clock()
+                    )
+                await enter_in_directory(self.stack)
+                await buyer.login(made.key.record.api_key_id, made.key.secret)
+                webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{ears.port}/"})
+            with show.step("The seller issues a receipt to it, and the authority accepts"):
+                outcome = await self._issue(DELIVERED)
+            if outcome.record["status"] != _ACCEPTED:
+                raise Failure(f"{DELIVERED.title}: {outcome.record['status']} ({outcome.words or 'without a word'})")
+            other = OtherSide(show, self.client, buyer, ears, webhook["secret"])
+            self.scenario.surprises += await other.follow(outcome)
+
     async def _one(self, sample: DemoReceipt, outcomes: dict[DemoReceipt, DemoOutcome], count: Count) -> None:
         outcomes[sample] = await self._issue(sample)
         count.one_more()
@@ -160,7 +203,8 @@ class _Issuing:
             partial(body_of, sample, system_clock(), Signer(self.credential), modified=modified)
         )
         return await self.client.issue(
-            {**body, "clientRequestId": f"demo {sample.file} {sample.e_ncf or ''}".strip()}, patience=_PATIENCE
+            {**body, "clientRequestId": f"demo {sample.title} {sample.file} {sample.e_ncf or ''}".strip()},
+            patience=_PATIENCE,
         )
 
     async def _look(self, sample: DemoReceipt, outcome: DemoOutcome) -> TableRow:

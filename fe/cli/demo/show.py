@@ -15,6 +15,8 @@ from fe.lifecycle import EventKind
 from fe.store.submissions import Event
 
 _GOOD, _BAD, _DIM = "green", "red", "dim"
+#: What both sides of a receipt say alike.
+_SAME = ("number", "sha256 of the document", "approvalStatus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,14 @@ class Show:
                 [Text(f"{since:>5} ms"), Text(f"{'+' + gap:>5}", _DIM), Text(who, _DIM), Text(what), Text(detail, _DIM)]
             )
             before = at
+        self._columns(lines)
+
+    def both_sides(self, sides: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> None:
+        """Print what each side knows, beside each other; what should be the same and is not stands out."""
+        lines = [[Text("", _DIM), *(Text(side, _DIM) for side in sides)]]
+        for name, one, other in rows:
+            style = _BAD if name in _SAME and one != other else _GOOD
+            lines.append([Text(name, _DIM), Text(one, style), Text(other, style)])
         self._columns(lines)
 
     def _columns(self, lines: Sequence[Sequence[Text]]) -> None:

@@ -11,18 +11,21 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.accounts import provision
 from fe.accounts.provision import NewKey
-from fe.cli.demo.documents import GRANTED, ISSUER, ISSUER_RNC, PREFIXES, expiry_of
+from fe.cli.demo.documents import BUYER, BUYER_RNC, GRANTED, ISSUER, ISSUER_RNC, PREFIXES, expiry_of
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
 from fe.ecf.selfmade import self_made, to_p12
+from fe.store import counterparty, receivers
 from fe.store.postgres.db import Conn, Database
+from fe.store.receivers import Receiver
 from fe.store.tenants import Tenant
 from fe.vault import Vault
 
 ENVIRONMENT = Environment.TESTECF
 NAME = "Río Ozama (demonstration)"
+BUYER_NAME = "Brisas del Yaque (demonstration)"
 
 _HOLDER, _HOLDER_ID = "Altagracia Demostración", "00100000008"
 _PASSPHRASE = "solo para la demostración"  # noqa: S105  (of a key that is made for this run and thrown away)
@@ -47,8 +50,10 @@ def world_of(credential: Credential, now: datetime) -> dict[str, Any]:
     """What the simulated authority knows: once it knows something, it insists on it."""
     expires = expiry_of(local(now).date()).isoformat()
     return {
-        "taxpayers": [{"rnc": ISSUER_RNC, "name": ISSUER["RazonSocialEmisor"]}],
-        "delegations": [{"holder": _HOLDER_ID, "issuer": ISSUER_RNC}],
+        "taxpayers": [
+            {"rnc": company["RNCEmisor"], "name": company["RazonSocialEmisor"]} for company in (ISSUER, BUYER)
+        ],
+        "delegations": [{"holder": _HOLDER_ID, "issuer": rnc} for rnc in (ISSUER_RNC, BUYER_RNC)],
         "roots": [{"pem": credential.certificate.public_bytes(Encoding.PEM).decode()}],
         "ranges": [
             {
@@ -83,5 +88,26 @@ async def make_tenant(
                 conn, tenant, ENVIRONMENT, prefix, maximum=GRANTED, expires=expiry_of(today), now=now
             )
         return DemoTenant(tenant, await provision.create_key(conn, tenant, ENVIRONMENT, pepper=pepper, name="demo"))
+
+    return await db.transact(task)
+
+
+async def make_buyer(
+    db: Database, environment: Mapping[str, str], credential: Credential, seller: Tenant, now: datetime
+) -> DemoTenant:
+    """Set the buyer up: both receive, and what the seller issues is sent on to who is in the directory."""
+    vault = Vault(named_keys(environment["FE_KEK"]))
+    pepper = bytes.fromhex(environment["FE_API_KEY_PEPPER"])
+    p12 = to_p12(credential, _PASSPHRASE)
+
+    async def task(conn: Conn) -> DemoTenant:
+        buyer = await provision.create_tenant(conn, BUYER_NAME, BUYER, today=local(now).date())
+        await provision.add_certificate(
+            conn, vault, buyer, None, p12=p12, passphrase=_PASSPHRASE, opened=credential, now=now
+        )
+        for tenant, rnc in ((seller, ISSUER_RNC), (buyer, BUYER_RNC)):
+            await receivers.open_reception(conn, Receiver(tenant.tenant_id, ENVIRONMENT, rnc, False))
+        await counterparty.send_to_receivers(conn, seller.tenant_id, on=True)
+        return DemoTenant(buyer, await provision.create_key(conn, buyer, ENVIRONMENT, pepper=pepper, name="demo"))
 
     return await db.transact(task)

@@ -4,11 +4,12 @@ See authority.md#signature and #security-code.
 """
 
 from fe.ecf.signature.profile import security_code, signature_time
-from fe.ecf.signature.signer import NotSignable, SignedXml, Signer
+from fe.ecf.signature.signer import Canonical, NotSignable, SignedXml, Signer
 from fe.ecf.signature.verifier import BadSignature, Reason, Verified, verify
 
 __all__ = [
     "BadSignature",
+    "Canonical",
     "NotSignable",
     "Reason",
     "SignedXml",

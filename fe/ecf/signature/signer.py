@@ -50,6 +50,25 @@ class SignedXml:
     security_code: str
 
 
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """What is digested of a document that is to be signed, made without a key; it may be made in another process.
+
+    `declarations` are those that a canonical SignedInfo takes over from the root.
+    """
+
+    content: bytes
+    declarations: bytes
+
+    @classmethod
+    def of(cls, root: etree._Element) -> "Canonical":
+        """Make it. `root` is not changed. Raises NotSignable; see `Signer.sign`."""
+        if root.getparent() is not None:
+            root = deepcopy(root)  # lxml canonicalises only whole documents reliably
+        content = _BLANK.sub(b"><", _canonical(root))
+        return cls(content, _inherited_declarations(root))
+
+
 class Signer:
     """Signs any number of documents with one credential; made once, because preparing a key costs many signatures.
 
@@ -74,12 +93,14 @@ class Signer:
         the root, an `xml:` attribute on the root, or a namespace that has no canonical form. What stands beside the
         root, comments say, is not part of the document and left out.
         """
-        if root.getparent() is not None:
-            root = deepcopy(root)  # lxml canonicalises only whole documents reliably
-        content = _BLANK.sub(b"><", _canonical(root))
+        return self.seal(Canonical.of(root))
+
+    def seal(self, canonical: Canonical) -> SignedXml:
+        """Sign what was made of a document before, by `Canonical.of`."""
+        content = canonical.content
         digest = b64encode(sha256(content).digest())
         signed_info = _SIGNED_INFO % digest
-        in_scope = b'<SignedInfo xmlns="%b"%b' % (_DSIG, _inherited_declarations(root))
+        in_scope = b'<SignedInfo xmlns="%b"%b' % (_DSIG, canonical.declarations)
         value = b64encode(self._key.sign(in_scope + signed_info, _PADDING, _HASH))
         end = content.rindex(b"</")
         xml = b"".join(

@@ -7,6 +7,7 @@ take the fast path (fast_path.py) it answers itself.
 import re
 import time
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -20,6 +21,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.plain_errors import RawHeaders, new_request_id, plain_error
 from fe.http.server.requests import refuse_repeated
+from fe.http.server.strangers import Strangers
 from fe.monitoring.metrics import Metrics
 
 #: Names and values of all headers together.
@@ -45,8 +47,16 @@ class Whole(NamedTuple):
 class Guard:
     """What the server runs."""
 
-    def __init__(self, app: ASGIFramework, fast_path: FastPath, admission: Admission, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        app: ASGIFramework,
+        fast_path: FastPath,
+        admission: Admission,
+        metrics: Metrics,
+        strangers: Strangers,
+    ) -> None:
         self._app = app
+        self._strangers = strangers
         self._fast_path = fast_path
         self._admission = admission
         self._metrics = metrics
@@ -66,7 +76,10 @@ class Guard:
                 await self._app(scope, receive, answer.send)
             else:
                 authorization = next((value for name, value in scope["headers"] if name == b"authorization"), None)
-                with self._admission.admitted_as(authorization):
+                async with AsyncExitStack() as held:
+                    if authorization is None:
+                        await held.enter_async_context(self._strangers.turn(scope))
+                    held.enter_context(self._admission.admitted_as(authorization))
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
             await answer.give(_refusal(error, request_id))

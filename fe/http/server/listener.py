@@ -1,7 +1,6 @@
 """The listening side: sockets, how many connections, and an orderly end."""
 
 import socket
-import sys
 import time
 from collections.abc import Callable, Hashable, Sequence
 from email.utils import formatdate
@@ -14,11 +13,13 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
 
+from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import plain_error
+from fe.http.server.strangers import Strangers
 from fe.http.shares import RETRY_WHEN_FULL, Shares
 from fe.monitoring.metrics import Metrics
 
@@ -32,9 +33,6 @@ _TURNING_AWAY = 64
 #: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
 _PARTS_READ_AHEAD = 2
 _LAST_PORT = 65535
-#: Seconds after which a thread that judges a large document lets the loop have the interpreter, a tenth of Python's
-#: own: whoever waits for the network or the database has to get it back, often a dozen times for one request.
-_SWITCH_SECONDS = 0.0005
 
 _log = structlog.get_logger(__name__)
 
@@ -80,16 +78,17 @@ async def serve_http(
     """
     sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
     api = app.extensions["fe"]
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    share_interpreter()
     async with trio.open_nursery() as beside:
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
-        guard = Guard(app, api.fast_path, api.admission, api.metrics)
+        proxies = read_networks(settings.trusted_proxies)
+        guard = Guard(app, api.fast_path, api.admission, api.metrics, Strangers(proxies))
         server = HttpServer(
             guard,
             maximum=settings.max_connections,
             of_address=settings.address_connections,
-            proxies=read_networks(settings.trusted_proxies),
+            proxies=proxies,
             metrics=api.metrics,
             on_fault=api.on_connection_fault,
             patience=patience,

@@ -26,10 +26,6 @@ _ADVISORY_LOCK = 0x66652D6D6967
 #: beside each migration; one that cannot be made so has to wait for the release after.
 RELEASE_BEFORE = 8
 
-#: The oldest schema that this release's processes run on: the newest migration that they cannot do without. Below
-#: the newest there is where they run on the schema of the release before, too, and may be started before `fe migrate`.
-OLDEST_SCHEMA = 26
-
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3
 

@@ -1,0 +1,197 @@
+"""CPU work apart: large documents are read, judged and made in processes of their own, a few, at a lower priority.
+
+Pure Python work holds its interpreter. A document of thousands of lines would hold that of everybody's small ones for a
+second at a time, thread or not; and what it took of memory would stay taken. Here it has an interpreter of its own,
+which ends when nobody has needed it for a while or when it has grown, and gives all of it back.
+
+What goes there and comes back is pickled: bytes, and records of values. No key ever does.
+"""
+
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import AsyncExitStack, asynccontextmanager
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import structlog
+import trio
+import trio_parallel
+
+from fe.hardening import close_memory
+from fe.monitoring.metrics import Metrics
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+Who = TypeVar("Who", bound=Hashable)
+
+#: What a process may map, in bytes: ten times what the largest document takes. A document that wants more fails alone.
+MEMORY = 1024 * 1024 * 1024
+#: A process that holds more than this after a document is replaced, and each is after so many.
+KEPT_MEMORY = 192 * 1024 * 1024
+KEPT_FOR = 200
+#: How long a process stays without work, in seconds. To start one takes about a second of CPU.
+IDLE_SECONDS = 30.0
+#: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
+WORK_SECONDS = 30.0
+_END_SECONDS = 2.0
+#: Others come first; it still gets a tenth of a processor that they would use up.
+_NICE = 10
+
+
+#: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits
+#: for the network or the database has to get it back, often a dozen times for one request.
+_SWITCH_SECONDS = 0.0005
+
+
+def share_interpreter() -> None:
+    """See that threads of this process let its loop have the interpreter soon."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+
+
+class ApartFailed(Exception):
+    """The work was not done: its process died, had not memory enough, or took too long. Nothing has happened."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"a large document was not dealt with: {reason}")
+        self.reason = reason
+
+
+class NoTurn(Exception):
+    """One's turn did not come in time. Nothing was tried."""
+
+
+class Turns(Generic[Who]):
+    """Places for work that few may do at once. `of_one` at most wait for a place: so they go round."""
+
+    def __init__(self, places: int, *, of_one: int = 1) -> None:
+        self._places = trio.Semaphore(places)
+        self._of_one = of_one
+        self._lines: dict[Who, tuple[trio.Semaphore, int]] = {}
+
+    @asynccontextmanager
+    async def of(self, who: Who, *, within: float = math.inf) -> AsyncIterator[None]:
+        """Wait for one's turn and have it for the block. Raises NoTurn when `within` seconds are over."""
+        line, others = self._lines.get(who, (None, 0))
+        line = line or trio.Semaphore(self._of_one)
+        self._lines[who] = line, others + 1
+        async with AsyncExitStack() as held:
+            held.callback(self._leave, who)
+            with trio.move_on_after(within) as waiting:
+                await held.enter_async_context(line)
+                await held.enter_async_context(self._places)
+            if waiting.cancelled_caught:
+                raise NoTurn
+            yield
+
+    def _leave(self, who: Who) -> None:
+        line, others = self._lines.pop(who)
+        if others > 1:
+            self._lines[who] = line, others - 1
+
+
+class Apart:
+    """So many processes for such work; each starts when it is needed. The front has its own, the actors theirs."""
+
+    def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
+        self._limiter = trio.CapacityLimiter(processes)
+        self._turns: Turns[Hashable] = Turns(processes)
+        self._metrics = metrics
+        self._seconds = seconds
+        self._workers: trio_parallel.WorkerContext | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take work while the block runs; at its end the processes end."""
+        try:
+            async with trio_parallel.open_worker_context(
+                idle_timeout=IDLE_SECONDS, init=_begin, retire=_is_spent, grace_period=_END_SECONDS
+            ) as self._workers:
+                yield
+        except trio_parallel.BrokenWorkerError as error:  # at the end: one had to be killed, or was before
+            _log.warning("a process for large documents did not end well", error=error)
+        finally:
+            self._workers = None
+
+    async def run(self, whose: Hashable, work: Callable[..., T], *given: Any, within: float = math.inf) -> T:
+        """Do `work(*given)` in a process, one of `whose` at a time; return or raise what it does.
+
+        `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
+        the caller is cancelled the process is killed: it has nothing else to do.
+
+        Raises ApartFailed, and NoTurn when its turn does not come `within` so many seconds.
+        """
+        assert self._workers is not None, "not running"
+        async with self._turns.of(whose, within=within):
+            try:
+                with trio.fail_after(self._seconds):
+                    done: T = await self._workers.run_sync(work, *given, kill_on_cancel=True, limiter=self._limiter)
+                    return done
+            except trio_parallel.BrokenWorkerError as error:
+                raise self._failed("died", "its process died") from error
+            except trio.TooSlowError as error:
+                raise self._failed("too slow", f"it took more than {self._seconds:g} s") from error
+            except MemoryError:
+                raise self._failed("memory", "it takes too much memory") from None
+            except OSError as error:
+                raise self._failed("no process", "no process could be started") from error
+
+    def _failed(self, why: str, reason: str) -> ApartFailed:
+        self._metrics.apart_failures.labels(why).inc()
+        _log.warning("large document", failed=why)
+        return ApartFailed(reason)
+
+    @property
+    def alive(self) -> int:
+        """How many processes there are."""
+        if self._workers is None:
+            return 0
+        counted = self._workers.statistics()
+        return int(counted.idle_workers + counted.running_workers)
+
+
+# --- in the process -----------------------------------------------------------------------------------------------
+
+_done = 0
+
+
+def _begin() -> None:
+    """What a process does first."""
+    close_memory()
+    for name in [name for name in os.environ if name.startswith("FE_") or name == "PGPASSWORD"]:
+        del os.environ[name]
+    # It ends with the pipe that its work comes by; who stops the whole group still wants the work in hand finished.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    os.nice(_NICE)
+    threading.Thread(target=_end_with_parent, name="parent watch", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End hard when the service has ended however hard: what is done here is for nobody else."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(70)
+
+
+def _is_spent() -> bool:
+    """Tell, after a piece of work, whether this process should be replaced: it never gives memory back otherwise."""
+    global _done
+    _done += 1
+    return _done >= KEPT_FOR or _resident() > KEPT_MEMORY
+
+
+def _resident() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # not Linux: then it is replaced by count alone
+        return 0
+    return pages * resource.getpagesize()

@@ -1,0 +1,63 @@
+"""Large bodies of /invoices: read and judged apart. Here they are bytes from their beginning to their end."""
+
+from datetime import datetime
+
+from fe.apart import Apart
+from fe.ecf.document import NotADocument
+from fe.ecf.problems import Problem
+from fe.ecf.taxes import Rates
+from fe.http.calls import Caller
+from fe.http.reading import read_draft, read_submission
+from fe.issuing.validate import Survey, find_problems
+from fe.store.submissions import NewSubmission
+from fe.store.tenant_context import TenantContext
+
+
+class LargeInvoice:
+    """A body that is large. Each step parses it anew: no tree is kept while something else is waited for."""
+
+    def __init__(self, raw: bytes, caller: Caller, now: datetime, apart: Apart) -> None:
+        self._raw = raw
+        self._caller = caller
+        self._now = now
+        self._apart = apart
+        self._survey: Survey | None = None
+
+    async def take_in(self) -> tuple[NewSubmission, bool]:
+        """Give the submission to store, and whether it is to be validated first.
+
+        Raises as `read_submission` does, and ApartFailed.
+        """
+        taken = await self._apart.run(self._caller.tenant_id, _take_in, self._raw, self._caller, self._now)
+        new, is_strict, self._survey = taken
+        return new, is_strict
+
+    async def survey(self) -> Survey:
+        """Read it, unless it was read already. Raises as `read_draft` does, NotADocument, and ApartFailed."""
+        if self._survey is None:
+            self._survey = await self._apart.run(self._caller.tenant_id, _survey, self._raw)
+        return self._survey
+
+    async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+        """Find what is wrong with it. Raises ApartFailed."""
+        return await self._apart.run(self._caller.tenant_id, _problems, self._raw, known, now, rates)
+
+
+def _take_in(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, bool, Survey | None]:
+    new, draft = read_submission(raw, caller, now)
+    if draft is None:
+        return new, False, None
+    try:
+        return new, True, Survey.of(draft, draft.read())
+    except NotADocument:  # what the door lets pass and validating tells, with all its problems
+        return new, True, None
+
+
+def _survey(raw: bytes) -> Survey:
+    draft = read_draft(raw)
+    return Survey.of(draft, draft.read())
+
+
+def _problems(raw: bytes, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+    draft = read_draft(raw)
+    return find_problems(draft, draft.read(), known, now, rates)

@@ -1,0 +1,46 @@
+"""Requests of nobody in particular: without a token and without a body. Those of one address have their turns."""
+
+from collections.abc import AsyncIterator, Hashable, Sequence
+from contextlib import asynccontextmanager
+
+from hypercorn.typing import HTTPScope
+
+from fe.apart import NoTurn, Turns
+from fe.config import Network
+from fe.http.server.addresses import client_address, holder_of
+from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
+
+#: Requests of one address in work at once, and for how long the others wait, in seconds.
+OF_ONE_ADDRESS = 4
+PATIENCE = 5.0
+#: Bounded elsewhere, by connections and by what is in work.
+_PLACES = 1_000_000
+
+_HAS_A_BODY = (b"content-length", b"transfer-encoding")
+
+
+class Strangers:
+    """Gives turns. The framework takes its time with each request, and an answer may be read slowly."""
+
+    def __init__(self, trusted: Sequence[Network]) -> None:
+        self._trusted = trusted
+        self._turns: Turns[Hashable] = Turns(_PLACES, of_one=OF_ONE_ADDRESS)
+
+    @asynccontextmanager
+    async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
+        """Wait for the turn of a request without a token, and have it for the block. Raises ApiError (429).
+
+        One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs.
+        """
+        names = {bytes(name): value for name, value in scope["headers"]}
+        if any(name in names for name in _HAS_A_BODY):
+            yield
+            return
+        forwarded = names.get(b"x-forwarded-for", b"").decode("latin-1")
+        client = scope["client"]
+        who = holder_of(client_address(client[0] if client else "", forwarded, self._trusted))
+        try:
+            async with self._turns.of(who, within=PATIENCE):
+                yield
+        except NoTurn:
+            raise too_many_requests(RETRY_WHEN_FULL) from None

@@ -1,0 +1,14 @@
+"""Which documents are large: their pure-Python work is done apart (fe/apart.py), all others' where they are."""
+
+#: Bytes above which a document is large.
+LARGE_BYTES = 64 * 1024
+#: A short text may have many lines. To judge one takes a tenth of a millisecond; so many are not noticed by others.
+LARGE_LINES = 500
+
+
+def is_large(raw: bytes) -> bool:
+    """Tell of a request's body, or a document as it is kept: by its bytes, or its lines as far as they can be counted.
+
+    A line of JSON is an object. A line of XML takes so many bytes that they tell enough.
+    """
+    return len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES

@@ -1,0 +1,216 @@
+"""Work apart is bounded, fair, loses nothing when its process dies, and ends with the service."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import trio
+import trio.testing
+
+from fe import apart
+from fe.apart import Apart, ApartFailed, NoTurn, Turns
+from fe.ecf.document import NotADocument
+from fe.ecf.parse import MalformedJson, MalformedXml
+from fe.ecf.problems import Problem
+from fe.ecf.taxes import RATES
+from fe.http.errors import ApiError, describe
+from fe.identifiers import SubmissionId
+from fe.issuing.sign import CannotIssue, NumberTaken
+from fe.monitoring.metrics import Metrics
+from tests.apart_work import die, keep_memory, never_end, take_memory, whoami
+
+PROBLEM = Problem("code", "path", "message", "mensaje", line=3)
+
+
+def failures(metrics: Metrics, reason: str) -> float | None:
+    return metrics.registry.get_sample_value("fe_large_document_failures_total", {"reason": reason})
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    with trio.fail_after(60):
+        while not condition():  # noqa: ASYNC110  (processes ring no bell)
+            await trio.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+async def test_it_is_another_process_without_our_secrets_and_behind_us_for_the_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FE_KEK", "secret")
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    at_work = Apart(1, Metrics())
+    async with at_work.running():
+        pid, environ, nice = await at_work.run("a", whoami)
+        again, _, _ = await at_work.run("b", whoami)
+
+    assert pid == again != os.getpid()
+    assert "secret" not in environ.values()
+    assert nice > os.nice(0)
+    assert not is_alive(pid)
+
+
+async def test_a_process_that_dies_fails_its_document_and_the_next_has_another() -> None:
+    metrics = Metrics()
+    at_work = Apart(1, metrics)
+    async with at_work.running():
+        with pytest.raises(ApartFailed, match="its process died"):
+            await at_work.run("a", die)
+        pid, _, _ = await at_work.run("a", whoami)
+        os.kill(pid, signal.SIGKILL)  # and one that dies while it has nothing to do is not noticed at all
+        await until(lambda: not is_alive(pid))
+        assert (await at_work.run("a", whoami))[0] != pid
+
+    assert failures(metrics, "died") == 1
+
+
+async def test_what_takes_too_long_or_too_much_memory_is_given_up_alone() -> None:
+    metrics = Metrics()
+    at_work, hurried = Apart(1, metrics), Apart(1, metrics, seconds=0.5)
+    async with at_work.running(), hurried.running():
+        with pytest.raises(ApartFailed, match="too much memory"):
+            await at_work.run("a", take_memory, 2 * apart.MEMORY)
+        with pytest.raises(ApartFailed, match=r"more than 0\.5 s"):
+            await hurried.run("a", never_end, os.devnull)
+    assert (failures(metrics, "memory"), failures(metrics, "too slow")) == (1, 1)
+
+
+async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None:
+    at_work, started = Apart(1, Metrics()), tmp_path / "started"
+    async with at_work.running():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(at_work.run, "a", never_end, str(started))
+            await until(lambda: started.exists() and bool(started.read_text(encoding="ascii")))
+            nursery.cancel_scope.cancel()
+        assert not is_alive(int(started.read_text(encoding="ascii")))
+        assert (await at_work.run("a", whoami))[0] > 0
+
+
+async def test_a_process_that_has_grown_is_replaced() -> None:
+    at_work = Apart(1, Metrics())
+    async with at_work.running():
+        first = await at_work.run("a", keep_memory, apart.KEPT_MEMORY)
+        await until(lambda: not is_alive(first))
+        second = await at_work.run("a", keep_memory, 1)
+        third = await at_work.run("a", keep_memory, 1)
+    assert first != second == third
+
+
+async def test_processes_end_when_nobody_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "IDLE_SECONDS", 0.1)
+    at_work = Apart(1, Metrics())
+    async with at_work.running():
+        pid, _, _ = await at_work.run("a", whoami)
+        await until(lambda: at_work.alive == 0)
+        assert not is_alive(pid)
+
+
+SERVICE = """
+import sys, trio
+from fe.apart import Apart
+from fe.monitoring.metrics import Metrics
+from tests.apart_work import die, keep_memory, never_end, take_memory, whoami
+from tests.apart_work import never_end
+
+async def main():
+    at_work = Apart(1, Metrics())
+    async with at_work.running():
+        await at_work.run("a", never_end, sys.argv[1])
+
+if __name__ == "__main__":
+    trio.run(main)
+"""
+
+
+async def test_a_process_ends_with_the_service_however_that_ends(tmp_path: Path) -> None:
+    """Killed hard in the middle of a document: nobody is left who works for nobody."""
+    started = tmp_path / "started"
+    service = subprocess.Popen(  # noqa: ASYNC220  (it starts at once)
+        [
+            sys.executable,
+            "-c",
+            SERVICE,
+            str(started),
+        ],
+        cwd=Path(__file__).parent.parent,
+    )
+    try:
+        await until(lambda: started.exists() and bool(started.read_text(encoding="ascii")))
+    finally:
+        service.kill()
+        service.wait()
+    worker = int(started.read_text(encoding="ascii"))
+    await until(lambda: not is_alive(worker))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ApiError(400, "message", (("Retry-After", "1"),), ()),
+        NotADocument((PROBLEM,)),
+        MalformedJson("not JSON", 3, 4),
+        MalformedXml("no", 5, 6),
+        CannotIssue((PROBLEM,), 5),
+        CannotIssue((PROBLEM,) * 500),
+        NumberTaken(SubmissionId(UUID(int=5))),
+    ],
+)
+def test_errors_say_the_same_on_this_side(error: Exception) -> None:
+    told = pickle.loads(pickle.dumps(error))
+    assert type(told) is type(error)
+    assert str(told) == str(error)
+    if not isinstance(error, CannotIssue | NumberTaken):
+        assert describe(told) == describe(error)
+    assert len(getattr(told, "problems", ())) <= 100
+
+
+def test_what_is_given_along_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(RATES)).periods.keys() == RATES.periods.keys()
+    assert pickle.loads(pickle.dumps(datetime.now(UTC))).tzinfo is UTC
+
+
+async def test_turns_go_round(autojump_clock: trio.testing.MockClock) -> None:
+    """Of one that wants ten and one that wants one, the second is served second."""
+    turns: Turns[str] = Turns(1)
+    served: list[str] = []
+
+    async def want(who: str) -> None:
+        async with turns.of(who):
+            await trio.sleep(1)
+            served.append(who)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(want, "greedy")
+        await trio.sleep(0.5)
+        nursery.start_soon(want, "modest")
+
+    assert served.index("modest") <= 1
+    assert served.count("greedy") == 10
+    assert turns._lines == {}
+
+
+async def test_who_waits_too_long_for_a_turn_is_told_and_stands_in_nobodys_way(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    turns: Turns[str] = Turns(1)
+    async with turns.of("a"):
+        for who in ("a", "b"):
+            with pytest.raises(NoTurn):
+                async with turns.of(who, within=5):
+                    raise AssertionError
+    async with turns.of("b", within=5):
+        pass
+    assert turns._lines == {}

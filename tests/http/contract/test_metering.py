@@ -272,8 +272,8 @@ async def test_the_subtotal_is_checked_against_the_submissions_and_a_month_that_
 ) -> None:
     october = datetime(2026, 10, 20, tzinfo=UTC)
     live = await make_key(db, key.tenant_id, Environment.ECF)
-    sold = {"subscription_id": "sub_7", "unit_price": Decimal(2), "at": october - timedelta(days=1)}
-    await db.run(partial(billing.enable, **sold), key.tenant_id)
+    sold = partial(billing.enable, subscription_id="sub_7", unit_price=Decimal(2), at=october - timedelta(days=1))
+    await db.run(sold, key.tenant_id)
     for month in (october, datetime.now(UTC)):
         await worker.carry_through(db, await submitted(db, live, month), track_id=TrackId(str(month)), at=month)
     await aggregator.rebuild(db, key.tenant_id, front.clock)
@@ -285,4 +285,4 @@ async def test_the_subtotal_is_checked_against_the_submissions_and_a_month_that_
     snapshot = (await api.get("/billing/current-period")).json()
     (charge,) = await db.run(charges.of_tenant, key.tenant_id)
     assert (wrong["subtotal"], snapshot["subtotal"]) == (12, 2)
-    assert (charge.month, charge.amount, charge.subscription_id) == (october.date().replace(day=1), 2, "sub_7")
+    assert (charge.month, charge.amount, charge.subscription_id) == (october.date().replace(day=1), Decimal(2), "sub_7")

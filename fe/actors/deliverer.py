@@ -178,7 +178,9 @@ def delivery_kind(
 ) -> WorkKind[WebhookWork]:
     """Deliveries as a kind of work."""
 
-    def written(_: WebhookWork, outcome: Outcome) -> None:
+    def written(work: WebhookWork, outcome: Outcome) -> None:
+        if isinstance(outcome, Gone):
+            _log.warning("an endpoint is gone and is called no more", endpoint=work.host)
         tried: Tried | None = getattr(outcome, "tried", None)
         if tried is not None:
             metrics.observe_webhook(outcome.name, tried.error or "confirmed", tried.duration.total_seconds())

@@ -142,6 +142,8 @@ async def test_a_call_whose_process_died_before_it_was_booked_is_made_again_unde
         db,
         "UPDATE webhook_deliveries SET holder = 'the dead', run_at = now() + interval '1 hour', attempt = 1, epoch = 1",
     )
+    # Suspect as well, so that it may have one call at a time: what the dead one held is none.
+    await rows(db, "UPDATE webhook_endpoints SET failing_since = now()")
     await rows(db, "INSERT INTO workers VALUES ('the dead', now(), now() - interval '1 hour')")
     async with delivering(worker_db):
         assert (await db.run(deliveries.one, made.tenant, delivery)) is not None

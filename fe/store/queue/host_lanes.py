@@ -50,8 +50,8 @@ ALL_HOSTS = AllHosts()
 # The walk goes from one (environment, host, tenant) to the next by the index, to the earliest row of each, so that a
 # million rows of one cost a step; it begins past the one that was served last, and goes round once. Then, of those that
 # have something due: those that are not suspect first, and of each as many rows as it may have in flight, the first of
-# each before the second of any. Arrays for what was picked: see tables.py. `more`: somebody has rows due that he was
-# not given, or may have some.
+# each before the second of any. What a dead worker held has a holder still, but is due: it is not under way. Arrays for
+# what was picked: see tables.py. `more`: somebody has rows due that he was not given, or may have some.
 _CLAIM = """
     WITH RECURSIVE ahead (environment, host, tenant_id, run_at, n) AS (
         (SELECT o.environment, o.host, o.tenant_id, o.run_at, 1
@@ -97,7 +97,7 @@ _CLAIM = """
                count(*) FILTER (WHERE d.holder = %(holder)s) AS mine,
                bool_or(d.run_at - %(lease)s < now() - %(slow)s) AS is_slow
           FROM {table} AS d
-         WHERE d.stage = %(stage)s AND d.holder IS NOT NULL
+         WHERE d.stage = %(stage)s AND d.holder IS NOT NULL AND d.run_at > statement_timestamp()
          GROUP BY d.environment, d.host, d.tenant_id
     ), due AS MATERIALIZED (
         SELECT d.environment, d.host, d.tenant_id, d.turn, under_way.is_slow OR {suspect} AS is_suspect, under_way.held

@@ -48,6 +48,8 @@ ALL = (
     Benchmark("sustained", 150),
     Benchmark("growth", 200),
     Benchmark("hostile", 150),
+    Benchmark("webhooks", 170, ("--seconds", "10")),
+    Benchmark("metering", 60, ("--submissions", "50000", "--posts", "500")),
 )
 
 

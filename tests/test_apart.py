@@ -98,7 +98,8 @@ async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None
         assert (await at_work.run("a", whoami))[0] > 0
 
 
-async def test_a_process_that_has_grown_is_replaced() -> None:
+async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before anybody tires of waiting
     at_work = Apart(1, Metrics())
     async with at_work.running():
         first = await at_work.run("a", keep_memory, apart.KEPT_MEMORY)

@@ -10,13 +10,13 @@ from fe import failpoints
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import show_day
+from fe.http.approval_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.parameters import read_uuid
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import ApproveReceived, RejectReceived
-from fe.http.response_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.identifiers import TenantId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from fe.http.approval_models import Handing
 from fe.http.parameters import iso
-from fe.http.response_models import Handing
 from fe.store.counterparty import DeliveryState
 
 

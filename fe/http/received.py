@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 from uuid import UUID
 
+from fe.http.approval_models import ApprovalAtAuthority, ReceivedApproval
 from fe.http.calls import ApiReply, Call
 from fe.http.handing import serialize_handing
 from fe.http.parameters import iso, read_received_query, read_uuid
@@ -13,8 +14,6 @@ from fe.http.response_models import (
     RECEIVED_PAGE,
     RECEIVED_STRETCH,
     RECEIVED_XML,
-    ApprovalAtAuthority,
-    ReceivedApproval,
     ReceivedItem,
     ReceivedPage,
     ReceivedStretch,

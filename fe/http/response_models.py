@@ -12,6 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
+from fe.http.approval_models import Handing, ReceivedApproval
 from fe.http.response_types import Amount, Code, Day, Digits, Moment, ResponseModel, Uuid, closed
 from fe.lifecycle import EventKind, NumberFate, Status
 from fe.store.billing import PricingTier
@@ -135,7 +136,7 @@ class Submission(TypedDict):
     approvalReason: NotRequired[Annotated[str | None, Field(description="why it was rejected, in the buyer's words")]]
     approvalAt: NotRequired[Annotated[Moment, Field(description="when its buyer said so here")]]
     receiver: NotRequired[
-        Annotated["Handing", Field(description="where receipts are sent to their receivers: how that stands")]
+        Annotated[Handing, Field(description="where receipts are sent to their receivers: how that stands")]
     ]
 
 
@@ -224,58 +225,8 @@ class ReceivedItem(TypedDict):
     ]
     receivedAt: Moment
     approval: NotRequired[
-        Annotated["ReceivedApproval", Field(description="only of one, and only once it was approved or rejected here")]
+        Annotated[ReceivedApproval, Field(description="only of one, and only once it was approved or rejected here")]
     ]
-
-
-@closed
-class ApprovalAtAuthority(TypedDict):
-    """How it stands with the authority: the status of the ACECF."""
-
-    status: Status
-    message: NotRequired[Annotated[str, Field(description="of a refusal: what it says")]]
-    at: Moment
-
-
-@closed
-class Handing(TypedDict):
-    """How it stands with handing a document on to the other party of a receipt."""
-
-    state: Annotated[
-        Literal["waiting", "pending", "delivered", "refused", "unlisted", "gave_up"],
-        Field(
-            description="`waiting` for the authority; `pending`: under way; `delivered`: they took it; `refused`: they "
-            "do not; `unlisted`: the authority's directory has no address for them; `gave_up`: out of attempts"
-        ),
-    ]
-    reason: NotRequired[Annotated[str, Field(description="of what went wrong, in words")]]
-    at: NotRequired[Moment]
-
-
-@closed
-class ReceivedApproval(TypedDict):
-    """The tenant's last decision about a received document, and who has been told of it."""
-
-    decision: Literal["approved", "rejected"]
-    reason: NotRequired[Annotated[str, Field(description="of a rejection")]]
-    taxLogId: Annotated[str, Field(description="of the ACECF", json_schema_extra={"format": "uuid"})]
-    decidedAt: Moment
-    authority: ApprovalAtAuthority
-    issuer: NotRequired[Annotated[Handing, Field(description="absent when the authority did not accept it")]]
-
-
-@closed
-class ApprovalTaken(TypedDict):
-    """A decision was taken in, or had been before."""
-
-    id: Annotated[str, Field(description="of the received document", json_schema_extra={"format": "uuid"})]
-    environment: Environment
-    decision: Literal["approved", "rejected"]
-    approvalStatus: ApprovalStatus
-    taxLogId: Annotated[str, Field(description="of the ACECF", json_schema_extra={"format": "uuid"})]
-    status: Annotated[Status, Field(description="of the ACECF")]
-    deduped: Annotated[bool, Field(description="whether it was decided before: then nothing was processed again")]
-    message: str
 
 
 @closed
@@ -424,7 +375,6 @@ RECEIVED = ResponseModel(ReceivedItem)
 RECEIVED_PAGE = ResponseModel(ReceivedPage)
 RECEIVED_STRETCH = ResponseModel(ReceivedStretch)
 RECEIVED_XML = ResponseModel(ReceivedXml)
-APPROVAL_TAKEN = ResponseModel(ApprovalTaken)
 VALIDATION = ResponseModel(Validation)
 NUMBER_SEQUENCE = ResponseModel(NumberSequence)
 SEQUENCES = ResponseModel(Sequences)

@@ -3,6 +3,7 @@
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http import response_models
+from fe.http.approval_models import APPROVAL_TAKEN
 from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
 from fe.http.docs import Docs
@@ -205,7 +206,7 @@ def every_route(
             About(
                 "Approve one of them",
                 _RECEIVED,
-                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 ApproveReceived,
                 parameters=(_RECEIVED_ID,),
                 errors=(404, 409),
@@ -221,7 +222,7 @@ def every_route(
             About(
                 "Reject one of them, for a reason",
                 _RECEIVED,
-                {202: (response_models.APPROVAL_TAKEN,), 200: (response_models.APPROVAL_TAKEN,)},
+                {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
                 errors=(404, 409),

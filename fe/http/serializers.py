@@ -6,9 +6,10 @@ from typing import Literal, TypedDict, cast
 
 from fe.ecf.dates import ZONE
 from fe.ecf.problems import Problem, serialize_problem
+from fe.http.approval_models import Handing
 from fe.http.handing import serialize_handing
 from fe.http.parameters import iso
-from fe.http.response_models import DocumentProblem, Handing, Item, Submission, TimelineEvent
+from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.counterparty import OtherSide
 from fe.store.submissions import Event, Record

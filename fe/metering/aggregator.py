@@ -42,9 +42,8 @@ class Aggregator:
         """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does."""
         while True:
             try:
-                await self.turn()
-                for duty in duties:
-                    if await self._leads():
+                if await self.turn():
+                    for duty in duties:
                         await duty()
             except DatabaseUnavailable as error:
                 _log.warning("usage could not be brought up to date", error=error)
@@ -52,16 +51,16 @@ class Aggregator:
                 self._metrics.turned("metering")
             await trio.sleep(_TURN_SECONDS)
 
-    async def turn(self) -> None:
-        """Bring everybody's days up to date, if we lead."""
+    async def turn(self) -> bool:
+        """Bring everybody's days up to date, if we lead; false if we do not."""
         if not await self._leads():
-            return
+            return False
         for tenant_id in await self._db.run(metering.tenants_without_days):
             await restart(self._db, tenant_id)
         for tenant_id in await self._db.run(metering.tenants_with_ends):
             await fold_all(self._db, tenant_id)
             if not await self._leads():
-                return
+                return False
         today = self._clock().astimezone(UTC).date()
         for tenant_id in await self._db.run(metering.tenants_to_close, today):
             while not await self._db.run(metering.close, tenant_id, today):
@@ -70,6 +69,7 @@ class Aggregator:
         if trio.current_time() - self._chores_at >= _CHORES_SECONDS:
             await self._db.run(request_counts.forget_processes)
             self._chores_at = trio.current_time()
+        return True
 
     async def _leads(self) -> bool:
         now = trio.current_time()

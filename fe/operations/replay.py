@@ -240,7 +240,8 @@ class _Watch:
             self._canaries_since = None
         elif trio.current_time() - self._canaries_since >= self._patience.canary:
             waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
-            return f"a canary came to no end within {self._patience.canary:g} s: {still[0].subject} {waits}"
+            failed = f"; its last try failed: {still[0].error}" if still[0].error else ""
+            return f"a canary came to no end within {self._patience.canary:g} s: {still[0].subject} {waits}{failed}"
         return None
 
 

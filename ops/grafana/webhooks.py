@@ -1,4 +1,4 @@
-"""Webhooks: what tenants' own systems are told, and whether they listen."""
+"""Webhooks, and what goes from taxpayer to taxpayer: what others' systems are told, and whether they listen."""
 
 from ops.grafana.model import INSTANCE, Dashboard, Panel, largest, quantiles, rate
 
@@ -28,6 +28,22 @@ WEBHOOKS = Dashboard(
                 quantiles("fe_webhook_attempt_seconds", INSTANCE),
                 unit="s",
                 width=24,
+            ),
+        ),
+        "From taxpayer to taxpayer": (
+            Panel(
+                "Receipts sent to their receivers, by what came of it",
+                "`failed_try`: it is tried again for three days; `gave_up`: `fe counterparty list` and `replay`.",
+                {"{{outcome}}": rate("fe_counterparty_deliveries_total", INSTANCE, 'kind="receipt"', by="outcome")},
+                unit="ops",
+                width=12,
+            ),
+            Panel(
+                "Approvals sent to the issuers, by what came of it",
+                "As for receipts. Whether the authority took them is among the verdicts.",
+                {"{{outcome}}": rate("fe_counterparty_deliveries_total", INSTANCE, 'kind="approval"', by="outcome")},
+                unit="ops",
+                width=12,
             ),
         ),
         "What waits": (

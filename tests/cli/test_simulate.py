@@ -73,7 +73,7 @@ def test_its_ways_are_chosen_by_the_names_its_documentation_uses(answers: str) -
     assert summaries.status_code == 404, "by edition 1.6 that query is for production only"
 
 
-def test_its_page_names_every_fault_and_its_examples_work() -> None:
+def test_its_page_names_every_fault_and_its_examples_work(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
     orders = re.findall(r"^curl .*", page, re.MULTILINE)
 
@@ -81,6 +81,7 @@ def test_its_page_names_every_fault_and_its_examples_work() -> None:
         answers = [
             subprocess.run(
                 ["sh", "-c", order.replace("http://127.0.0.1:8091", at["management"])],
+                cwd=tmp_path,  # they leave files
                 capture_output=True,
                 text=True,
                 check=True,

@@ -18,9 +18,11 @@ from tests.faults.postgres import Postgres
 from tests.faults.proxy import Cut, FaultProxy, When
 
 #: Where an HTTP process can be told to die, and where an actors' process can.
-HTTP_POINTS = ("accepting", "accepted")
+HTTP_POINTS = ("accepting", "accepted", "counting", "counted")
 RECEPTION_POINTS = ("acknowledged",)
-ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS + RECEPTION_POINTS)
+#: Charges come once a month: tests/metering/test_charging.py has these.
+CHARGE_POINTS = ("charging", "charged")
+ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS + RECEPTION_POINTS + CHARGE_POINTS)
 
 #: The statements around which connections are cut.
 _STATEMENTS = {

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from fe.failpoints import POINTS
-from tests.faults.nemesis import ACTOR_POINTS, DECK, HTTP_POINTS, RECEPTION_POINTS, draw
+from tests.faults.nemesis import ACTOR_POINTS, CHARGE_POINTS, DECK, HTTP_POINTS, RECEPTION_POINTS, draw
 
 
 def test_a_seed_draws_the_same_strikes_again_and_another_seed_others() -> None:
@@ -29,4 +29,4 @@ def test_every_kind_comes_as_often_as_the_deck_holds_it(seed: int) -> None:
 
 
 def test_every_point_of_death_belongs_to_a_role() -> None:
-    assert sorted([*HTTP_POINTS, *RECEPTION_POINTS, *ACTOR_POINTS]) == sorted(POINTS)
+    assert sorted([*HTTP_POINTS, *RECEPTION_POINTS, *CHARGE_POINTS, *ACTOR_POINTS]) == sorted(POINTS)

@@ -62,8 +62,6 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("Digital certificate and users", ""): "tests/issuing (certificate choice), tests/cli (certificates, users)",
     ("Submission status", "The authority additionally can answer"): "tests/actors (tracker, reconciler)",
     ("Submission status", "| queued | worker | transient failure"): "tests/queue (retry schedule, dead letters)",
-    ("GET /billing/current-period", "The subtotal is reconciled"): "metering",
-    ("GET /billing/current-period", "The amount is added"): "outside the API",
     ("GET /billing/current-period", "Management of keys"): "outside the API",
     ("Authentication", "Two layers"): "a heading",
     ("Authentication", "Long-lived credentials"): "tests/cli (keys); the portal",

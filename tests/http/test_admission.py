@@ -26,7 +26,7 @@ from fe.http.request_bodies import read_body
 from fe.http.server import listener, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
-from fe.issuing.large import LARGE_LINES
+from fe.issuing.large import LARGE_BYTES, LARGE_LINES
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from tests.apart_work import die
@@ -98,8 +98,10 @@ async def test_throttled_logins_are_told_of_once_in_a_while(front: Running) -> N
 
 
 async def test_of_an_address_that_is_locked_out_nothing_is_read(
-    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+    front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A front that would wait for a body longer than the test does for an answer.
+    front = await start_front(nursery, front_db, **PATIENT)
     async with front.client() as client:
         for _ in range(31):
             await client.post("/login", content=b"{")
@@ -317,9 +319,12 @@ async def test_large_documents_are_read_and_judged_apart_and_answered_as_small_o
     wrong["payload"]["Encabezado"]["Comprador"] = {"RNCComprador": "1"}
     small = many_lines(1)
     small["payload"]["Encabezado"]["Comprador"] = {"RNCComprador": "1"}
+    long = many_lines(1)
+    long["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = "x" * LARGE_BYTES
     async with front.client(await front.token(key)) as client:
         for body, status, by in (
             (many_lines(), 202, ["_take_in"]),
+            (long, 202, ["_take_in"]),
             (many_lines(strict=True), 202, ["_take_in", "_problems"]),
             ({**wrong, "strict": True}, 400, ["_take_in", "_problems"]),
             (many_lines(5_000), 400, ["_take_in"]),

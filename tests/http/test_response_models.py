@@ -12,7 +12,7 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
-from fe.http import response_models
+from fe.http import approval_models, response_models
 from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
 from fe.http.response_types import ResponseModel
 from fe.http.serializers import serialize_problems, serialize_record
@@ -22,7 +22,9 @@ from fe.store.counterparty import DeliveryState, OtherSide
 from fe.store.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)
-EVERY_MODEL = [one for one in vars(response_models).values() if isinstance(one, ResponseModel)]
+EVERY_MODEL = [
+    one for one in (*vars(response_models).values(), *vars(approval_models).values()) if isinstance(one, ResponseModel)
+]
 
 NEW = Record(
     submission_id=SubmissionId(UUID(int=0x0190B6E27C3978468AFA2207B9501B4B)),

@@ -159,7 +159,7 @@ async def test_without_the_database_the_actor_goes_on(worker_db: Database) -> No
     turns: list[str] = []
 
     class Away(Aggregator):
-        async def turn(self) -> None:
+        async def turn(self) -> bool:
             turns.append("turn")
             raise DatabaseUnavailable("away")
 

@@ -340,6 +340,18 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:
     assert ended.progress.released == 1
 
 
+async def test_a_canary_that_keeps_failing_says_why(db: Database) -> None:
+    dead = await make_dead(db, 2)
+    plan = await make_plan(db, dead, canary=1)
+    first = await run(db, plan, patience=PlanPatience(canary=0.1))
+    await fail_a_try(db, dead[0][1], "status 503")
+
+    (still,) = await db.run(replay_plans.open_canaries, plan.plan_id)
+    assert first.stopped is not None
+    assert first.stopped.endswith("waits in stage send")
+    assert (still.subject, still.error) == (dead[0][1], "status 503")
+
+
 async def fail_a_try(db: Database, subject: SubmissionId, error: str = "status 503") -> None:
     """What an actor books after a failed try: due again in a while."""
     await db.run(bookings.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)

@@ -11,6 +11,7 @@ from fe.authority.gateway import OUTCOMES
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import FINAL, Stage
 from fe.monitoring.collectors import CERTIFICATE_TIMES, CHARGE_STATES, NUMBERS_LEFT, SEQUENCE_TIMES
+from fe.monitoring.zeros import HANDED_ON
 from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (
@@ -42,7 +43,7 @@ VALUES: dict[str, set[str]] = {
     "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
     "actor": {*Stage, "metering", "charge", "circuits", "rescuer", "outbox watch", "stock watch"},
     "state": set(CHARGE_STATES),
-    "kind": {"live", "dead"},
+    "kind": {"live", "dead", *HANDED_ON[0]},
     "source": {"cache", "disk"},
     "end": {"committed", "rolled back"},
     "bucket": {"address", "key"},

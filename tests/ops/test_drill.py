@@ -26,6 +26,7 @@ class Fault:
     fires: frozenset[str]
     #: How long it takes to be forgotten: burn rates look back six hours.
     after: int = AFTER
+    broken: int = BROKEN
 
 
 def gauge(name: str, well: float, broken: float) -> dict[str, tuple[str, str]]:
@@ -162,6 +163,7 @@ FAULTS = (
         counter(f'{SERVED}"202"}}', 60, 40) | counter(f'{SERVED}"500"}}', 0, 20),
         frozenset({"FeAvailabilityBurnsFast", "FeAvailabilityBurns", "FeAvailabilityBurnsSlowly"}),
         after=400,
+        broken=150,
     ),
     Fault(
         "verdicts take minutes",
@@ -170,6 +172,7 @@ FAULTS = (
         | {f'fe_authority_circuit_open{{{A}, {E}, host="ecf"}}': ("0x{}", "0x{}")},
         frozenset({"FeVerdictsLateFast", "FeVerdictsLate", "FeVerdictsLateSlowly"}),
         after=400,
+        broken=150,
     ),
     Fault(
         "certificates and sequences come to their end",
@@ -208,19 +211,21 @@ FAULTS = (
 ELSEWHERE = {"FeDeadMansSwitch", "FeCredentialStuffing"}
 
 
-def values(well: str, broken: str, after: int) -> str:
+def values(well: str, broken: str, minutes: int, after: int) -> str:
     if well.startswith("+"):
         once, then = float(well), float(broken)
-        first, second = once * WELL, once * WELL + then * BROKEN
-        return f"0{well}x{WELL - 1} {first:g}{broken}x{BROKEN - 1} {second:g}{well}x{after}"
-    return " ".join([well.format(WELL - 1), broken.format(BROKEN - 1), well.format(after)])
+        first, second = once * WELL, once * WELL + then * minutes
+        return f"0{well}x{WELL - 1} {first:g}{broken}x{minutes - 1} {second:g}{well}x{after}"
+    return " ".join([well.format(WELL - 1), broken.format(minutes - 1), well.format(after)])
 
 
 def case(fault: Fault) -> dict[str, object]:
     series = {
-        name: f"{value}x{WELL + BROKEN + fault.after}" for name, value in ALWAYS.items() if name not in fault.series
+        name: f"{value}x{WELL + fault.broken + fault.after}"
+        for name, value in ALWAYS.items()
+        if name not in fault.series
     }
-    series |= {name: values(*both, fault.after) for name, both in fault.series.items()}
+    series |= {name: values(*both, fault.broken, fault.after) for name, both in fault.series.items()}
 
     def look(at: int, expected: set[str]) -> dict[str, object]:
         samples = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in sorted(expected)]
@@ -233,8 +238,8 @@ def case(fault: Fault) -> dict[str, object]:
         "input_series": [{"series": name, "values": told} for name, told in series.items()],
         "promql_expr_test": [
             look(WELL - 1, set()),
-            look(WELL + BROKEN - 1, set(fault.fires)),
-            look(WELL + BROKEN + fault.after, set()),
+            look(WELL + fault.broken - 1, set(fault.fires)),
+            look(WELL + fault.broken + fault.after, set()),
         ],
     }
 

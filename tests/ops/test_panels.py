@@ -22,6 +22,9 @@ _LAST = "rate(fe_submission_verdict_seconds_count[10s]) > 0"
 EMPTY_BY_NATURE = {
     ("fe_http_connection_faults_total", "its kinds are names of errors, which nobody knows before they occur"),
     ("fe_received_total", "only processes that receive from suppliers have it"),
+    ("fe_webhook_attempt_seconds_bucket", "no tenant here has a webhook that could be called"),
+    ("fe_webhook_attempt_seconds_count", "the same"),
+    ("fe_webhook_attempt_seconds_sum", "the same"),
 }
 _MAY_BE_EMPTY = {metric for metric, _ in EMPTY_BY_NATURE}
 

@@ -1,11 +1,13 @@
 """Receivers that fail, and processes that die while they hand on: nothing lost, and never other bytes."""
 
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ import trio
 
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
+from fe.http.app import PREFIX
 from fe.identifiers import ActionId, SubmissionId
 from fe.store import counterparty
 from fe.store.counterparty import DeliveryState
@@ -162,8 +165,8 @@ async def test_only_who_is_listed_is_sent_to_and_only_of_tenants_that_want_it(ds
 
 
 @asynccontextmanager
-async def actors(stack: Stack, failpoint: str = "") -> AsyncIterator[trio.Process]:
-    """A process that does nothing but move work."""
+async def process_of(stack: Stack, role: str, failpoint: str = "", **more: str) -> AsyncIterator[trio.Process]:
+    """A process of the service, beside the stack's own."""
     settings = stack.settings
     told = {
         "database_url": settings.database_url or "",
@@ -178,9 +181,10 @@ async def actors(stack: Stack, failpoint: str = "") -> AsyncIterator[trio.Proces
         "api_key_pepper": "",
         "kek": "",
         "jwt_keys": "",
+        **more,
     }
     process = await trio.lowlevel.open_process(
-        [sys.executable, "-m", "fe", "run", "--role", "actors"],
+        [sys.executable, "-m", "fe", "run", "--role", role],
         env=environment(**told) | {"PYTHONUNBUFFERED": "1"},
         stdout=None,
         stderr=None,
@@ -199,10 +203,55 @@ async def test_a_process_that_is_killed_while_it_hands_on_loses_nothing(dsn: str
         await turn_on(stack)
         for number in (1, 2, 3):
             await stack.submit(invoice(number))
-        async with actors(stack, point) as first:
+        async with process_of(stack, "actors", point) as first:
             with trio.fail_after(120):
                 assert await first.wait() == -signal.SIGKILL
-        async with actors(stack):
+        async with process_of(stack, "actors"):
             await until_all(stack, 3, "delivered")
 
         await check_nothing_was_lost_or_changed(stack, 3)
+
+
+async def test_a_front_that_is_killed_before_it_answers_has_decided_once(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path, role="http") as stack:
+        received_id = uuid4()
+        await rows(
+            stack.db,
+            "INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name,"
+            " buyer_rnc, issued_on, total, digest, received_at) VALUES (%(tenant)s, %(id)s, 'testecf', '131880681',"
+            " 'E310000000001', '31', 'x', '131880738', '2026-11-06', 118, sha256('x'), now())",
+            tenant=stack.tenant.tenant_id,
+            id=received_id,
+        )
+        bind = f"127.0.0.1:{_free_port()}"
+        path = f"/received/{received_id}/approve"
+        async with (
+            process_of(stack, "http", "decided", http_bind=bind) as killed,
+            httpx.AsyncClient(trust_env=False, timeout=60) as client,
+        ):
+
+            async def serves() -> bool:
+                try:
+                    return (await client.get(f"http://{bind}/healthz")).is_success
+                except httpx.TransportError:
+                    return False
+
+            await until(serves, seconds=120)
+            with pytest.raises(httpx.TransportError):
+                await client.post(
+                    f"http://{bind}{PREFIX}{path}", headers={"Authorization": stack.client.headers["Authorization"]}
+                )
+            with trio.fail_after(60):
+                assert await killed.wait() == -signal.SIGKILL
+
+        again = await stack.client.post(path)
+
+        assert (again.status_code, again.json()["deduped"], again.json()["status"]) == (200, True, "queued")
+        assert len(await rows(stack.db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
+        assert len(await rows(stack.db, "SELECT 1 AS n FROM outbox WHERE stage = 'sign'")) == 1
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port

@@ -328,10 +328,10 @@ async def test_endpoints_that_never_answer_leave_half_of_the_slots_to_the_others
         for made in lost:
             await tell(db, made)
         await dead.wait(2)
-        well = await make_endpoint(db, tenants[0], receiver.url)
+        well = await make_endpoint(db, await make_tenant(db), receiver.url)
         told = [await tell(db, well) for _ in range(20)]
         for delivery in told:
-            await ended(db, tenants[0], delivery)
+            await ended(db, well.tenant, delivery)
 
         # One call for each that is suspect, and no more than half of the slots for all of them.
         assert dead.connections == 2

@@ -3,8 +3,8 @@
 The engine knows the lanes of a stage beforehand (fe/queue/stage.py); here they come and go with the rows. So to it
 there is one lane, and which rows are claimed is decided in one statement: a few of each (environment, host, tenant)
 that has work due, in turn. Of a host there are never more than a few in flight, over all processes, which is counted
-by the rows that are held; of a host that is suspected to be dead there is one, and all such hosts together never have
-the last half of the slots. The table needs one index more than others:
+by the rows that are held; of a host that is suspected to be dead, or has let us wait for some seconds, there is one,
+and all such hosts together never have the last half of the slots. The table needs one index more than others:
 
     CREATE INDEX deliveries_held ON deliveries (stage, environment, host) WHERE holder IS NOT NULL;
 """
@@ -12,7 +12,7 @@ the last half of the slots. The table needs one index more than others:
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import LiteralString, TypeVar
 
 from fe.identifiers import TenantId
@@ -21,6 +21,10 @@ from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.tables import QueueTable
 
 W = TypeVar("W")
+
+
+#: A host with a row under way for so long is suspect, until that has come to its end.
+_SLOW = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +94,19 @@ _CLAIM = """
                               LIMIT 1) AS following
     ), held AS MATERIALIZED (
         SELECT d.environment, d.host, d.tenant_id, count(*) AS held,
-               count(*) FILTER (WHERE d.holder = %(holder)s) AS mine
+               count(*) FILTER (WHERE d.holder = %(holder)s) AS mine,
+               bool_or(d.run_at - %(lease)s < now() - %(slow)s) AS is_slow
           FROM {table} AS d
          WHERE d.stage = %(stage)s AND d.holder IS NOT NULL
          GROUP BY d.environment, d.host, d.tenant_id
     ), due AS MATERIALIZED (
-        SELECT d.environment, d.host, d.tenant_id, d.turn, {suspect} AS is_suspect,
-               (SELECT coalesce(sum(h.held), 0)
-                  FROM held AS h
-                 WHERE h.environment = d.environment AND h.host = d.host) AS held
+        SELECT d.environment, d.host, d.tenant_id, d.turn, under_way.is_slow OR {suspect} AS is_suspect, under_way.held
           FROM (SELECT a.environment, a.host, a.tenant_id, a.run_at, a.n AS turn FROM ahead AS a
                 UNION ALL
                 SELECT r.environment, r.host, r.tenant_id, r.run_at, 1000000 + r.n AS turn FROM around AS r) AS d
+         CROSS JOIN LATERAL (SELECT coalesce(sum(h.held), 0) AS held, coalesce(bool_or(h.is_slow), false) AS is_slow
+                               FROM held AS h
+                              WHERE h.environment = d.environment AND h.host = d.host) AS under_way
          WHERE d.run_at <= statement_timestamp() AND d.tenant_id <> ALL (%(full)s::bigint[])
            AND (SELECT count(*)
                   FROM pauses AS p
@@ -131,7 +136,7 @@ _CLAIM = """
                   FROM candidates AS e
                  WHERE e.nth <= e.room) AS c
          WHERE NOT c.is_suspect
-            OR c.place <= %(suspects)s - (SELECT coalesce(sum(d.mine), 0) FROM held AS d WHERE {suspect})
+            OR c.place <= %(suspects)s - (SELECT coalesce(sum(d.mine), 0) FROM held AS d WHERE d.is_slow OR {suspect})
          ORDER BY c.is_suspect, c.nth, c.turn
          LIMIT %(slots)s
     ), locked AS MATERIALIZED (
@@ -219,6 +224,7 @@ class HostLanes(QueueTable[AllHosts, W]):
                 "suspects": self._suspects,
                 "slots": slots,
                 "lease": terms.lease,
+                "slow": _SLOW,
                 "holder": terms.holder,
             },
             binary=True,

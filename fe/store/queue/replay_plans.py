@@ -276,14 +276,18 @@ async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do."""
+    """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do.
+
+    `error` is why its last try failed, if one did.
+    """
 
     subject: SubmissionId
     stage: Stage | None
+    error: str | None
 
 
 _CANARIES = """
-    SELECT i.subject, o.stage
+    SELECT i.subject, o.stage, o.last_error AS error
       FROM replay_plans AS p
       JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
       JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject

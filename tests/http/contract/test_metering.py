@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from typing import Any
 
 import httpx
 import trio
@@ -11,9 +13,12 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
-from fe.store import billing, submissions
+from fe.metering import aggregator
+from fe.metering.billing import Biller
+from fe.store import billing, charges, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.submissions import NewSubmission
+from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, make_key, structured
@@ -232,3 +237,52 @@ async def test_december_ends_with_january(front: Running, key: Key) -> None:
         snapshot = (await api.get("/billing/current-period")).json()
 
     assert (snapshot["period"], snapshot["periodEnd"]) == ("2027-12", "2028-01-01T00:00:00.000Z")
+
+
+@clause("GET /usage", "| avgLatencyMs", "| p95LatencyMs", "The current day is aggregated at the next UTC midnight")
+async def test_days_that_are_closed_say_what_the_submissions_say(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    """Before a day is closed it is read off the submissions, which is an independent count; p95 may be 1 % off."""
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    for number in range(12):
+        at = midnight - timedelta(hours=30 - number)
+        tax_log_id = await submitted(db, key, at)
+        delay = timedelta(seconds=1.37**number)
+        await worker.carry_through(db, tax_log_id, track_id=TrackId(f"t{number}"), at=at + delay)
+    await submitted(db, key, midnight - timedelta(hours=20))
+
+    async def told() -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = (await api.get("/usage", params={"days": "3"})).json()["items"]
+        return [item for item in items if item["emissionsSubmitted"]]
+
+    before = await told()
+    await aggregator.rebuild(db, key.tenant_id, front.clock)
+    after = await told()
+
+    assert len(before) == 2
+    latencies = [(one.pop("p95LatencyMs"), other.pop("p95LatencyMs")) for one, other in zip(before, after, strict=True)]
+    assert after == before
+    assert all(abs(closed / exact - 1) <= 0.0101 for exact, closed in latencies)
+
+
+@clause("GET /billing/current-period", "The subtotal is reconciled", "The amount is added")
+async def test_the_subtotal_is_checked_against_the_submissions_and_a_month_that_is_over_is_charged(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    october = datetime(2026, 10, 20, tzinfo=UTC)
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+    sold = partial(billing.enable, subscription_id="sub_7", unit_price=Decimal(2), at=october - timedelta(days=1))
+    await db.run(sold, key.tenant_id)
+    for month in (october, datetime.now(UTC)):
+        await worker.carry_through(db, await submitted(db, live, month), track_id=TrackId(str(month)), at=month)
+    await aggregator.rebuild(db, key.tenant_id, front.clock)
+    await rows(db, "UPDATE billing_months SET counted = counted + 5")
+    wrong = (await api.get("/billing/current-period")).json()
+
+    await Biller(db, front.clock).turn()
+
+    snapshot = (await api.get("/billing/current-period")).json()
+    (charge,) = await db.run(charges.of_tenant, key.tenant_id)
+    assert (wrong["subtotal"], snapshot["subtotal"]) == (12, 2)
+    assert (charge.month, charge.amount, charge.subscription_id) == (october.date().replace(day=1), Decimal(2), "sub_7")

@@ -1,0 +1,241 @@
+"""What metering costs beside POST /invoices, and what GET /usage costs beside a long history.
+
+    python -m bench.metering [--submissions 1000000] [--posts 1500]
+
+POST /invoices is handled in this process without sockets, with metering (counts of requests and their flush) and
+without, in turn; then metering by itself. CPU of this process and of the server, so that what else runs on the machine
+counts little. Then a tenant gets so many submissions in a month, by SQL; they are folded and closed, and the month is
+read as GET /usage reads it: from the sums, and off the submissions.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import trio
+
+from bench.report import Report
+from bench.stack import cpu_seconds
+from fe.accounts import provision
+from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
+from fe.http.app import PREFIX, Api, HttpDeps
+from fe.http.calls import Call, Caller
+from fe.http.tokens import Tokens
+from fe.identifiers import TenantId
+from fe.metering import aggregator
+from fe.monitoring.metrics import Metrics
+from fe.store import metering, usage
+from fe.store.postgres.db import open_database
+from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.migrate import migrate
+from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.queue.wakeups import Wakeups
+
+KEY = b"\1" * 32
+BODY = json.dumps(
+    {
+        "format": "structured",
+        "payload": {
+            "Encabezado": {
+                "IdDoc": {"IndicadorMontoGravado": "0", "TipoIngresos": "01", "TipoPago": "1", "eNCF": "E310000000001"},
+                "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+            },
+            "DetallesItems": {
+                "Item": [
+                    {
+                        "NumeroLinea": 1,
+                        "IndicadorFacturacion": "1",
+                        "NombreItem": "Servicio",
+                        "IndicadorBienoServicio": "2",
+                        "CantidadItem": 1,
+                        "PrecioUnitarioItem": 100,
+                        "MontoItem": 100,
+                    }
+                ]
+            },
+        },
+    }
+).encode()
+ROUND = 100
+
+_FILL = """
+    INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
+                             e_ncf, status, submitted_at, updated_at, first_answer_at, verdict_at, number_fate)
+    SELECT %(tenant)s,
+           (lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
+            || '8' || substr(md5(n::text), 4, 15))::uuid,
+           'ecf', 'fak_000000000000', '\\x00', 'structured', 'ECF', '31', 'E31' || lpad(n::text, 10, '0'),
+           'Aceptado', t.at, t.at + t.latency, t.at + t.latency / 2, t.at + t.latency, 'used'
+      FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
+     CROSS JOIN LATERAL (SELECT '2026-10-01Z'::timestamptz + interval '31 days' * (n / %(all)s::float8) AS at,
+                                interval '1 s' * exp(random() * 3) AS latency) AS t
+"""
+
+
+class Cost:
+    """CPU of this process and of the server since it was made, in microseconds."""
+
+    def __init__(self, postmaster: int) -> None:
+        self._postmaster = postmaster
+        self._here, self._there = time.process_time(), cpu_seconds(postmaster)
+
+    def us(self) -> float:
+        return (time.process_time() - self._here + cpu_seconds(self._postmaster) - self._there) * 1e6
+
+
+async def posts(dsn: str, postmaster: int, many: int) -> tuple[float, float, float]:
+    """Microseconds of CPU for a POST: without metering, with it, and of metering by itself."""
+    async with open_database(dsn) as owner, open_database(dsn, role=FRONT) as db:
+        tenant = await owner.transact(
+            provision.create_tenant,
+            "posts",
+            {"RNCEmisor": "131880738", "RazonSocialEmisor": "X", "DireccionEmisor": "Y"},
+            today=system_clock().date(),
+        )
+        made = await owner.transact(provision.create_key, tenant, Environment.TESTECF, pepper=KEY)
+        deps = HttpDeps(
+            db=db, wakeups=Wakeups(db), clock=system_clock, metrics=Metrics(), jwt_keys={"k": KEY}, peppers={"": KEY}
+        )
+        api = Api(deps)
+        route = next(one for one in api.routes if one.name == f"POST {PREFIX}/invoices")
+        token = Tokens({"k": KEY}).issue(made.record.api_key_id, made.record.scopes, system_clock())
+        counters = api._counters
+        count, nothing = counters.count, lambda *_: None
+
+        async def body() -> bytes:
+            return BODY
+
+        async def post() -> None:
+            call = Call({"authorization": f"Bearer {token}"}, b"", {}, "127.0.0.1", "x", body)
+            reply = await api.answer(route, call)
+            assert reply.status == 202, reply.body
+
+        costs: dict[bool, float] = {True: 0.0, False: 0.0}
+        async with trio.open_nursery() as nursery:
+            await nursery.start(api.run)
+            for _ in range(50):
+                await post()
+            await counters.flush()
+            for turn in range(2 * many // ROUND):
+                is_on = turn % 2 == 0
+                counters.count = count if is_on else nothing  # type: ignore[method-assign]
+                cost = Cost(postmaster)
+                for _ in range(ROUND):
+                    await post()
+                await counters.flush()
+                costs[is_on] += cost.us()
+            nursery.cancel_scope.cancel()
+        added = count_us(counters, call_of(made.record), count) + await flush_us(
+            counters, postmaster, count, made.record
+        )
+    return costs[False] / many, costs[True] / many, added
+
+
+def call_of(record: Any) -> Any:
+    return Caller(record.api_key_id, record.tenant_id, record.environment, frozenset())
+
+
+def count_us(counters: Any, caller: Any, count: Callable[..., None]) -> float:
+    began = time.process_time()
+    for _ in range(100_000):
+        count(caller, 202, 900, 200)
+    return (time.process_time() - began) * 10
+
+
+async def flush_us(counters: Any, postmaster: int, count: Callable[..., None], record: Any) -> float:
+    """Of each request, when it is flushed with the others of five seconds at a hundred a second."""
+    caller, cost = call_of(record), Cost(postmaster)
+    for _ in range(100):
+        count(caller, 202, 900, 200)
+        await counters.flush()
+    return cost.us() / 100 / 500
+
+
+def fill(dsn: str, tenant: int, many: int, chunk: int = 250_000) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("SELECT ensure_month('2026-10-15Z')")
+        for first in range(0, many, chunk):
+            values = {"tenant": tenant, "first": first, "last": min(first + chunk, many) - 1, "all": many}
+            conn.execute(_FILL, values)
+        conn.execute("ANALYZE submissions")
+
+
+async def timed(act: Callable[[], Awaitable[Any]], many: int) -> tuple[float, float]:
+    """Median and 95th percentile, in milliseconds."""
+    took = []
+    for _ in range(many):
+        began = time.perf_counter()
+        await act()
+        took.append((time.perf_counter() - began) * 1000)
+    return statistics.median(took), sorted(took)[int(len(took) * 0.95)]
+
+
+async def month(dsn: str, postmaster: int, tenant: TenantId) -> dict[str, float]:
+    """How long it takes to take a history in, and to read it."""
+    since, until = datetime(2026, 10, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)
+    found: dict[str, float] = {}
+    async with open_database(dsn, role=WORKER) as worker, open_database(dsn, role=FRONT) as front:
+
+        async def read() -> list[usage.UsageDay]:
+            return await front.run_for(tenant, usage.days, since, until)
+
+        began = time.perf_counter()
+        try:
+            raw = await read()
+            found["off the submissions, once, ms"] = (time.perf_counter() - began) * 1000
+        except Exception as error:
+            raw = []
+            print("off the submissions:", error)
+        began = time.perf_counter()
+        await aggregator.restart(worker, tenant)
+        await aggregator.fold_all(worker, tenant)
+        assert await worker.run(metering.close, tenant, date(2026, 11, 15))
+        found["taken in, s"] = time.perf_counter() - began
+        cost = Cost(postmaster)
+        found["median, ms"], found["p95, ms"] = await timed(read, 500)
+        found["CPU, ms"] = cost.us() / 500 / 1000
+        days = await read()
+        assert len(days) in (31, 32)
+        if raw:
+            pairs = [(one.p95_ms, other.p95_ms) for one, other in zip(days, raw, strict=True)]
+            found["worst p95 off by, %"] = max(100 * abs(a / b - 1) for a, b in pairs if a and b)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=1_000_000)
+    parser.add_argument("--posts", type=int, default=1500)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="fe-bench-", ignore_cleanup_errors=True) as folder:
+        dsn = start_embedded(Path(folder) / "postgres")
+        postmaster = int((Path(folder) / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+        migrate(dsn)
+        with Report("metering", dsn) as report:
+            without, with_it, added = trio.run(posts, dsn, postmaster, args.posts)
+            report.figure("POST /invoices without metering", "us of CPU", [without])
+            report.figure("POST /invoices with metering", "us of CPU", [with_it])
+            report.figure("metering by itself", "us of CPU", [added])
+            report.ratio("metering : POST /invoices", [added], [without], at_most=0.03)
+            with psycopg.connect(dsn, autocommit=True) as conn:
+                row = conn.execute(
+                    "INSERT INTO tenants (name, issuer) VALUES ('m', '{}') RETURNING tenant_id"
+                ).fetchone()
+            assert row is not None
+            fill(dsn, row[0], args.submissions)
+            for name, value in trio.run(month, dsn, postmaster, TenantId(row[0])).items():
+                report.figure(f"GET /usage of {args.submissions} in a month", name, [value])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -185,9 +185,9 @@ class ReceivedFilter:
     issuer_rnc: str | None = None
 
     def where(self) -> str:
-        """The condition, on `received AS r`."""
+        """What was asked for, as a condition on `received AS r`, beside the tenant's."""
         asked = [condition for name, condition in _CONDITIONS.items() if getattr(self, name) is not None]
-        return " AND ".join(["r.tenant_id = %(tenant)s", *asked])
+        return " AND ".join(asked) or "true"
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the condition's parameters stand for."""
@@ -213,7 +213,7 @@ async def listed(
     """List what was received, newest first, from below an id on."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
     values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
-    page = f"{_RECORD} WHERE {chosen.where()} AND r.received_id < %(below)s{_END_OF_PAGE}"
+    page = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND {chosen.where()} AND r.received_id < %(below)s{_END_OF_PAGE}"
     await found.execute(page.encode(), values)
     return await found.fetchall()
 
@@ -221,7 +221,8 @@ async def listed(
 async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     """Count what was received."""
     cursor = await conn.execute(
-        f"SELECT count(*) FROM received AS r WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
+        f"SELECT count(*) FROM received AS r WHERE r.tenant_id = %(tenant)s AND {chosen.where()}".encode(),
+        chosen.values(tenant_id),
     )
     row = await cursor.fetchone()
     assert row is not None

@@ -19,5 +19,5 @@ async def test_no_call_that_schemathesis_thinks_of_is_answered_out_of_order(
 
     assert part.is_well, f"{part}\n{part.report[-8000:]}"
     # What it makes of a number of examples is its own affair; a server that was hardly asked has proved nothing.
-    assert CALLS / 2 < part.calls < CALLS * 2
+    assert CALLS / 2 < part.calls < CALLS * 3
     assert part.statuses["202"] > 0

@@ -199,7 +199,7 @@ def test_no_statement_is_put_together_from_input() -> None:
 
 #: What is no constant and goes into a statement all the same, and why it may.
 TRUSTED = {
-    "chosen.where()": "history: conditions of the module, each with named parameters",
+    "chosen.where()": "history, received: conditions of the module, each with named parameters",
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
     "self._due_tenants": "tables: the same",
     "self._claim": "tables: the same",

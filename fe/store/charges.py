@@ -104,38 +104,28 @@ async def begin(conn: Conn, work: ChargeWork) -> Charge:
     return found
 
 
-_FENCE: Final = """
-     WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
-"""
-_CHARGED = (
-    """
+# Each is fenced by its claim.
+_CHARGED = """
     UPDATE billing_charges
        SET stage = 'charged', item_id = %(item)s, settled_at = %(at)s, holder = NULL, deaths = 0, last_error = NULL
+     WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
 """
-    + _FENCE
-)
-_FAILED = (
-    """
+_FAILED = """
     UPDATE billing_charges
        SET stage = 'failed', settled_at = %(at)s, holder = NULL, deaths = 0, last_error = %(reason)s
+     WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
 """
-    + _FENCE
-)
-_REFUSED = (
-    """
+_REFUSED = """
     UPDATE billing_charges
        SET stage = 'failed', settled_at = %(at)s, tried_at = NULL, holder = NULL, deaths = 0, last_error = %(reason)s
+     WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
 """
-    + _FENCE
-)
-_RETRY = (
-    """
+_RETRY = """
     UPDATE billing_charges
        SET run_at = clock_timestamp() + %(after)s, attempt = attempt - %(back)s, holder = NULL, deaths = 0,
            last_error = %(reason)s
+     WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
 """
-    + _FENCE
-)
 
 
 async def charged(conn: Conn, work: ChargeWork, *, item_id: str, at: datetime) -> bool:

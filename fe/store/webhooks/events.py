@@ -1,4 +1,4 @@
-"""Events: what happened, as it is told. Most are written in the transaction of what they tell of (sql/0022)."""
+"""Events: what happened, as it is told. Most are written in the transaction of what they tell of (sql/0021_webhooks.sql)."""
 
 from datetime import datetime
 from uuid import UUID

@@ -171,7 +171,7 @@ BEGIN
 END
 $$;
 
--- As in 0025, and whether each is billed; with the first of a month its price is frozen. p_at is when they ended.
+-- As in 0023, and whether each is billed; with the first of a month its price is frozen. p_at is when they ended.
 CREATE OR REPLACE FUNCTION note_ends(p_tenants bigint[], p_subjects uuid[], p_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -206,7 +206,7 @@ BEGIN
 END
 $$;
 
--- As in 0025, and what is billed goes from the notes into its month, in the same transaction.
+-- As in 0023, and what is billed goes from the notes into its month, in the same transaction.
 CREATE OR REPLACE FUNCTION fold_usage(p_tenant bigint, p_most int) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -204,6 +204,8 @@ TRUSTED = {
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
     "self._due_tenants": "tables: the same",
     "self._claim": "tables: the same",
+    "self._floor": "host_lanes: the same",
+    "self._across": "host_lanes: the same, and a condition that is a constant of the queue's module",
     "_freeing(_SILENT, tables)": "workers: constants, and what tables.py made of a template and a name",
     "_freeing(_LEAVING, tables)": "workers: the same",
     "workers": "workers: one of two constants of the module",
@@ -212,6 +214,8 @@ TRUSTED = {
     "statement": "charges, webhooks: one of several constants of the module, typed LiteralString",
     "query": "tenant_scope: what any of the others handed to a cursor",
     "call": "outbox.book: typed LiteralString, checked by mypy",
+    "page": "webhooks' deliveries: one of two constants of the module",
+    "page.encode()": "received: constants of the module, and chosen.where()",
     "statement.encode()": "migrate: the files that we ship",
     "sql.SQL('LISTEN {}').format(sql.Identifier(channel))": "db.listen: quoted by psycopg",
 }

@@ -99,8 +99,7 @@ class DeliveryFilter:
 _COLUMNS = """d.subject AS delivery_id, d.endpoint_id, d.event_id, v.kind, v.about, v.environment, d.stage AS state,
            d.attempt AS attempts, d.created_at, CASE WHEN d.stage = 'webhook' THEN d.run_at END AS next_at,
            d.finished_at, d.last_error, d.redirected
-      FROM webhook_deliveries AS d
-      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id"""
+      FROM webhook_deliveries AS d"""
 _MATCHING = """(%(environment)s::text IS NULL OR v.environment IS NULL OR v.environment = %(environment)s)
        AND (%(state)s::text IS NULL OR d.stage = %(state)s)
        AND (%(endpoint)s::uuid IS NULL OR d.endpoint_id = %(endpoint)s)
@@ -111,7 +110,7 @@ _MATCHING = """(%(environment)s::text IS NULL OR v.environment IS NULL OR v.envi
 # all events of a tenant when it is to give one page. For the same reason there is a lower bound only where one was
 # asked for: of a range whose ends it does not know, the planner expects a handful of rows, and sorts thousands.
 _PAGE = f"""
-    SELECT {_COLUMNS.partition("JOIN")[0].rstrip()}
+    SELECT {_COLUMNS}
      CROSS JOIN LATERAL (SELECT e.*
                            FROM webhook_events AS e
                           WHERE e.tenant_id = d.tenant_id AND e.event_id = d.event_id
@@ -160,7 +159,11 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: DeliveryFilter) -> int:
     return int(row[0])
 
 
-_ONE = f"SELECT {_COLUMNS} WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject = %(delivery)s"
+_ONE = f"""
+    SELECT {_COLUMNS}
+      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id
+     WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject = %(delivery)s
+"""
 
 
 async def one(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Delivery | None:

@@ -48,7 +48,7 @@ class Counts:
 def label(statement: str) -> str:
     """A statement in one line, short, without its values (they are parameters)."""
     words = " ".join(statement.split())
-    called = re.match(r"SELECT .{0,60}?\bFROM (\w+)\(|SELECT (\w+)\(", words)
+    called = re.match(r"SELECT .{0,200}?\bFROM (\w+)\(|SELECT (\w+)\(", words)
     if called and (name := called[1] or called[2]) not in ("unnest", "count", "coalesce", "max", "min"):
         return f"{name}()"
     return words[:100]

@@ -491,6 +491,8 @@ GRANT SELECT, DELETE ON request_flushes TO fe_worker;
 
 GRANT SELECT, INSERT, UPDATE ON duties TO fe_worker;
 
+GRANT SELECT ON duties TO fe_operator, fe_readonly;
+
 GRANT SELECT ON usage_ends, usage_carried, usage_days, usage_latency, usage_marks TO fe_readonly;
 
 GRANT EXECUTE ON FUNCTION flush_requests TO fe_front;

@@ -82,7 +82,7 @@ def billing() -> None:
 @click.argument("tenant_name", metavar="TENANT")
 @click.option("--subscription", required=True, metavar="ID", callback=_subscription, help="On whose invoice it goes.")
 @price_option
-@click.option("--currency", default="USD", show_default=True, callback=_currency)
+@click.option("--currency", default="USD", show_default=True, callback=_currency, help="Of the price: three letters.")
 @tier_option
 @reason_option
 @by_option

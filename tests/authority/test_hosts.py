@@ -20,6 +20,7 @@ ADDRESSES = {
     Operation.TRACK_IDS: "https://ecf.dgii.gov.do/certecf/consultatrackids/api/trackids/consulta",
     Operation.SUMMARY_STATE: "https://fc.dgii.gov.do/certecf/consultarfce/api/Consultas/Consulta",
     Operation.SUMMARY_PAGE: "https://fc.dgii.gov.do/certecf/consultatimbrefc",
+    Operation.DIRECTORY: "https://ecf.dgii.gov.do/certecf/consultadirectorio/api/consultas/obtenerdirectorioporrnc",
     Operation.SERVICES: "https://statusecf.dgii.gov.do/api/estatusservicios/obtenerestatus",
     Operation.WINDOWS: "https://statusecf.dgii.gov.do/api/estatusservicios/obtenerventanasmantenimiento",
     Operation.IS_UP: "https://statusecf.dgii.gov.do/api/estatusservicios/verificarestado",

@@ -58,7 +58,7 @@ MATRIX = """
 | `counterparty_outbox` | | SIUD | SI | S | |
 | `counterparty_sends` | | SIU | S | S | |
 | `dead_letters` | | SI | SD | S | |
-| `duties` | | SIU | | | |
+| `duties` | | SIU | S | S | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
 | `issuer_delegations` | S | | SID | S | |

@@ -32,7 +32,7 @@ _STATES = [_PENDING if state is DeliveryState.PENDING else state.value for state
 @tenant_option
 @environment_option
 @click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many, newest first.")
 @click.option("--id", "wanted", type=click.UUID, help="Show this one, with its tries.")
 @json_option
 def deliveries_(

@@ -212,7 +212,7 @@ EXPECTED: dict[FaultKind, tuple[type, bool | None]] = {
 
 
 def test_every_fault_has_its_expectation() -> None:
-    """But for closing times, and what only the simulator's counterparty does (tests/system/test_counterparties_failing.py)."""
+    # Closing times are elsewhere, and so is the other taxpayer's fault (tests/system/test_counterparties_failing.py).
     assert set(EXPECTED) == set(FaultKind) - {FaultKind.MAINTENANCE, FaultKind.WRONG_ACKNOWLEDGEMENT}
 
 

@@ -39,7 +39,7 @@ IDLE_SECONDS = 8.0
 
 
 #: A stack is started and fed: under load that takes longer than a test may otherwise.
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(900)
 
 
 @dataclass(frozen=True, slots=True)

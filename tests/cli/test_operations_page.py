@@ -198,7 +198,7 @@ def first_hour(machine: Machine) -> list[str]:
     return [block for block in blocks_of(machine.text, "sh") if not any(command in block for command in later)]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_says(
     machine: Machine, start: Start
 ) -> None:
@@ -333,7 +333,7 @@ WITH_LOGINS = ("database", "wakeups-unheard", "login-lockouts")
 ADMINISTRATOR = "an_administrator"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_statements_and_commands_of_runbooks_work_with_the_logins_they_name(machine: Machine) -> None:
     machine.run(first_hour(machine)[0])
     migrate(machine.address_of("fe_owner"))

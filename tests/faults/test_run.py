@@ -12,7 +12,7 @@ from tests.faults.run import Order, run
 
 pytestmark = [
     #: Other tests may have the cores meanwhile.
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(900),
     # Clients are cut off in the middle of reading, and httpx leaves its own generators to the garbage collector then.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -16,7 +16,7 @@ from tests.http.front import Key, Running, make_key, make_tenant, start_front, s
 OF_ADDRESS, OF_TENANT, WAITING, ALL = 20, 10, 30, 200
 NAMES = [each.name for each in attacks("", "")]
 #: Counts, not times; but each attack has to have done its worst.
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture

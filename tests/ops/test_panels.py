@@ -53,7 +53,7 @@ def written(selector: Selector) -> str:
 
 
 @needs_prometheus
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_every_query_of_every_panel_and_rule_gives_data(tmp_path: Path) -> None:
     async with (
         worked(

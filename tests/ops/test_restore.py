@@ -113,7 +113,7 @@ async def until(dsn: str, statement: str) -> None:
 
 
 @needs_postgres
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 async def test_what_was_committed_before_the_moment_is_there_and_what_came_after_is_not(servers: Servers) -> None:
     data, restored = servers.folder / "data", servers.folder / "restored"
     servers.sh(f"initdb -D {data} -U postgres --auth=trust --encoding=utf8 --no-sync")

@@ -14,7 +14,7 @@ WITH_CERTIFICATES = 20
 MAX_SERIES = 3000
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_a_thousand_tenants_leave_few_series_and_no_trace_of_themselves() -> None:
     async with worked(count=TENANTS, with_certificates=WITH_CERTIFICATES) as service:
         await service.submit(service.tokens)

@@ -68,7 +68,7 @@ def told(package: Path, credential: Credential, xml: bytes, host: str) -> dict[s
     return answer
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 async def test_the_library_opens_a_session_and_its_document_is_acknowledged_as_it_signed_it(
     package: Path, nursery: trio.Nursery, db: Database, reception_db: Database
 ) -> None:

@@ -185,7 +185,7 @@ async def installed(dsn: str, folder: Path) -> AsyncIterator[Installation]:
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_migrated_first_both_releases_serve_and_finish_each_others_documents(
     before: Path, empty: str, tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """The alert drill: what each fault of the fault suite does to the metrics drives its alerts to firing, and back.
 
-By promtool, minute by minute, with the rules as they are; test_live_drill.py breaks a running service for some of them.
+By promtool, minute by minute, with the rules as they are.
 """
 
 import subprocess

@@ -3,7 +3,7 @@ from ipaddress import ip_address
 
 import psycopg
 
-from fe.accounts.keys import hash_secret
+from fe.accounts.keys import SCOPES, hash_secret
 from fe.identifiers import ApiKeyId
 from fe.store.throttle import bucket_of_address, bucket_of_key
 from tests.cli.running import SECRETS, Fe
@@ -14,7 +14,7 @@ def test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept(fe: Fe, tenant: 
 
     assert re.fullmatch(r"fak_[0-9a-f]{12}", made["apiKeyId"])
     assert re.fullmatch(r"[0-9a-f]{64}", made["apiSecret"])
-    assert len(made["scopes"]) == 6
+    assert len(made["scopes"]) == len(SCOPES)
     with psycopg.connect(fe.dsn) as conn:
         row = conn.execute("SELECT secret_hash, api_keys::text FROM api_keys").fetchone()
     assert row is not None

@@ -74,15 +74,12 @@ MUTANTS: dict[str, Mutant] = {
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),
     "remembers-keys-for-ever": Mutant("I9", "remembers-keys-for-ever", seconds=42, per_second=2.0),
-    "lets-names-be-used-twice": Mutant(
-        "I10", edits=[("accept_submission", "IF NOT FOUND THEN", "IF false THEN")], quick=True
-    ),
+    "lets-names-be-used-twice": Mutant("I10", edits=[("accept_submission", "IF NOT FOUND THEN", "IF false THEN")]),
     "renews-the-hold": Mutant("I11", "renews-the-hold", seconds=1, per_second=2.0),
     "believes-every-duplicate": Mutant(
         "V",
         "believes-every-duplicate",
         faults=[{"kind": "duplicate-delivery", "operation": "reception", "times": 10}],
-        quick=True,
     ),
 }
 

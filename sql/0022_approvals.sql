@@ -238,52 +238,7 @@ $$;
 
 GRANT EXECUTE ON FUNCTION begin_deliveries TO fe_worker;
 
--- As in 0013, and with what begins with an acceptance.
-CREATE OR REPLACE FUNCTION book_verdict_batch(
-    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
-    p_responses jsonb[], p_number_fates text[]
-) RETURNS uuid[] LANGUAGE plpgsql AS $$
-DECLARE
-    mine uuid[] := complete_batch(p_tenants, p_subjects, p_epochs);
-BEGIN
-    PERFORM close_sends_batch(p_tenants, mine, p_at, 'received', p_track_ids);
-    UPDATE submissions AS s
-       SET status = b.status, track_id = coalesce(b.track_id, s.track_id), response = b.response,
-           number_fate = b.number_fate, updated_at = p_at, verdict_at = p_at,
-           first_answer_at = coalesce(s.first_answer_at, p_at)
-      FROM unnest(p_tenants, mine, p_statuses, p_track_ids, p_responses, p_number_fates)
-                   AS b (tenant_id, subject, status, track_id, response, number_fate)
-     WHERE s.tenant_id = b.tenant_id AND s.submission_id = b.subject;
-    PERFORM record_event_batch(p_tenants, mine, p_at, 'verdict', ARRAY(
-        SELECT jsonb_build_object('status', b.status, 'response', b.response, 'numberFate', b.number_fate)
-          FROM unnest(p_statuses, p_responses, p_number_fates) WITH ORDINALITY AS b (status, response, number_fate, n)
-         ORDER BY b.n));
-    PERFORM begin_deliveries(p_tenants, mine, p_statuses, p_at);
-    RETURN mine;
-END
-$$;
-
--- And for the release before, which books verdicts one by one.
-CREATE OR REPLACE FUNCTION book_verdict(
-    p_tenant bigint, p_subject uuid, p_epoch bigint, p_at timestamptz, p_status text, p_track_id text,
-    p_response jsonb, p_number_fate text
-) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    IF NOT step_off(p_tenant, p_subject, p_epoch) THEN
-        RETURN false;
-    END IF;
-    PERFORM close_sends(p_tenant, p_subject, p_at, 'received', p_track_id);
-    UPDATE submissions AS s
-       SET status = p_status, track_id = coalesce(p_track_id, s.track_id), response = p_response,
-           number_fate = p_number_fate, updated_at = p_at, verdict_at = p_at,
-           first_answer_at = coalesce(s.first_answer_at, p_at)
-     WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
-    PERFORM record_event(p_tenant, p_subject, p_at, 'verdict',
-                         jsonb_build_object('status', p_status, 'response', p_response, 'numberFate', p_number_fate));
-    PERFORM begin_deliveries(ARRAY[p_tenant], ARRAY[p_subject], ARRAY[p_status], p_at);
-    RETURN true;
-END
-$$;
+-- It is called where verdicts are booked (0023).
 
 -- What came of a try, fenced by the claim; false where it is no longer ours, and then nothing is written. The row is due
 -- again after `p_after`, in another stage with its attempts afresh, or in the same with the attempt given back where it

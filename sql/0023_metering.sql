@@ -342,8 +342,8 @@ BEGIN
 END
 $$;
 
--- The functions that end a submission, as they were (0013, 0010, 0005), and one line more. Those for one submission are
--- the release before's.
+-- The functions that end a submission, as they were (0013, 0010, 0005), and one line more; verdicts also begin what goes
+-- to other taxpayers (0022). Those for one submission are the release before's.
 
 CREATE OR REPLACE FUNCTION book_verdict_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],

@@ -140,12 +140,15 @@ async def test_the_wall_between_tenants_stands(logins: dict[str, str], db: Datab
         cursor = await conn.execute("SELECT tenant_id FROM submissions")
         return [tenant for (tenant,) in await cursor.fetchall()]
 
-    with pgbouncer(logins[FRONT], "transaction", default_pool_size=1) as pooled:
+    with pgbouncer(logins[FRONT], "transaction", default_pool_size=1, query_wait_timeout=60) as pooled:
         async with opened(pooled, FRONT) as one, opened(pooled, FRONT) as other:
-            assert await one.run_for(mine, whose) == [mine]
-            assert await other.run(whose) == []
-            assert await other.run_for(theirs, whose) == [theirs]
-            assert await one.run_for(mine, whose) == [mine]
+            # Often, for one answer in hundreds crosses with what the client still sends: whatever comes after it takes
+            # the only server, for ever if nothing answers to it (a Flush).
+            for _ in range(200):
+                assert await one.run_for(mine, whose) == [mine]
+                assert await other.run(whose) == []
+                assert await other.run_for(theirs, whose) == [theirs]
+                assert await one.run_for(mine, whose) == [mine]
 
 
 @pytest.mark.skipif(not _FOLLOWS, reason="NOT PROVED HERE: prepared statements take PgBouncer 1.21 or newer")

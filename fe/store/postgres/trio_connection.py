@@ -35,6 +35,7 @@ _CANCEL_SECONDS = 2.0
 _LIFETIME_SECONDS = 1800.0
 
 _PRIVATE_NAMES = ("_connect_gen", "_cancel_gen", "_should_cancel")
+_PRIVATE_NAMES_OF_PIPELINES = ("_enqueue_sync", "_communicate_gen", "_fetch_gen", "_exit_gen")
 
 
 class UnknownPsycopg(StoreError):
@@ -44,6 +45,7 @@ class UnknownPsycopg(StoreError):
 def check_psycopg() -> None:
     """Look for the private names this module uses. Raises UnknownPsycopg."""
     missing = [name for name in _PRIVATE_NAMES if not hasattr(psycopg.AsyncConnection, name)]
+    missing += [name for name in _PRIVATE_NAMES_OF_PIPELINES if not hasattr(psycopg.AsyncPipeline, name)]
     if missing:
         raise UnknownPsycopg(
             f"psycopg {psycopg.__version__} has no {', '.join(missing)}: install the version of requirements/run.lock, "
@@ -67,6 +69,21 @@ class _Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+class _Pipeline(psycopg.AsyncPipeline):
+    """A pipeline that ends with its Sync, which makes the server answer.
+
+    psycopg sends a Flush behind it. That is one more packet for nothing, and a pooler by transaction gives it a server
+    process when it comes after the answer: one that is never given back, because nothing answers a Flush alone.
+    """
+
+    def _exit_gen(self) -> PQGen[None]:
+        try:
+            self._enqueue_sync()
+            yield from self._communicate_gen()
+        finally:
+            yield from self._fetch_gen(flush=False)
 
 
 class TrioConnection(psycopg.AsyncConnection[Any]):
@@ -109,6 +126,15 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
             raise
         finally:
             _let_go(gen)
+
+    @asynccontextmanager
+    async def pipeline(self) -> AsyncIterator[psycopg.AsyncPipeline]:
+        """Send what the block executes together; the results are there when it ends."""
+        if self._pipeline is None:
+            self._check_connection_ok()
+            self._pipeline = _Pipeline(self)
+        async with super().pipeline() as pipeline:
+            yield pipeline
 
     async def _cancel_running(self, gen: PQGen[Any]) -> None:
         """Have the server stop the statement and take its last words; give the connection up if it will not."""

@@ -4,6 +4,7 @@ import atexit
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +20,7 @@ from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from tests.servers import chosen, start_server
+from tests.waiting import PATIENCE
 
 # How long an example takes says what else the machine is doing. A change is judged on the same examples each time it
 # is tried (.ci/run sets CI), so that its outcome is its own; elsewhere every run looks at new ones.
@@ -44,6 +46,17 @@ LONG = (
     "tests/test_wheel.py",
     "tests/operations/test_replay.py",
 )
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """What `-n auto` is: one more than there are cores for us, threads of one core counted too, as many tests wait.
+
+    By itself xdist counts cores as they were soldered, where psutil is there to tell.
+    """
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return usable + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -110,19 +123,19 @@ def dsn(postgres: str, template: str) -> Iterator[str]:
 @pytest.fixture
 async def db(dsn: str) -> AsyncIterator[Database]:
     """An open database for this test alone, as its owner: for preparing data, and for looking behind the curtain."""
-    async with open_database(dsn) as database:
+    async with open_database(dsn, patience=PATIENCE) as database:
         yield database
 
 
 @pytest.fixture
 async def front_db(dsn: str) -> AsyncIterator[Database]:
     """The same database with the rights of the HTTP front."""
-    async with open_database(dsn, role=FRONT) as database:
+    async with open_database(dsn, patience=PATIENCE, role=FRONT) as database:
         yield database
 
 
 @pytest.fixture
 async def worker_db(dsn: str) -> AsyncIterator[Database]:
     """The same database with the rights of the actors."""
-    async with open_database(dsn, role=WORKER) as database:
+    async with open_database(dsn, patience=PATIENCE, role=WORKER) as database:
         yield database

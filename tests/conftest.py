@@ -48,6 +48,17 @@ LONG = (
 )
 
 
+#: Files that ask a server, and nothing of it that others here do not: how processes begin and end, what commands print.
+ALIKE = (
+    "tests/cli/test_asking.py",
+    "tests/cli/test_failures.py",
+    "tests/cli/test_help.py",
+    "tests/cli/test_operators_page.py",
+    "tests/cli/test_run.py",
+    "tests/cli/test_simulate.py",
+)
+
+
 def pytest_xdist_auto_num_workers() -> int | None:
     """What `-n auto` is: one more than there are cores for us, threads of one core counted too, as many tests wait.
 
@@ -64,12 +75,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     On another server than the usual one, run what needs a server: the rest would only say the same again.
     """
+    here = config.rootpath
     if chosen() is not None:
-        kept = [item for item in items if "postgres" in getattr(item, "fixturenames", ())]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        kept: list[pytest.Item] = []
+        left: list[pytest.Item] = []
+        for item in items:
+            asks = "postgres" in getattr(item, "fixturenames", ())
+            alike = item.path.relative_to(here).as_posix().startswith(ALIKE)
+            (kept if asks and not alike else left).append(item)
+        config.hook.pytest_deselected(items=left)
         items[:] = kept
     in_file = Counter(item.path for item in items)
-    here = config.rootpath
 
     def place(item: pytest.Item) -> tuple[int, int, str]:
         file = item.path.relative_to(here).as_posix()

@@ -45,6 +45,11 @@ LONG = (
     "tests/test_docs.py",
     "tests/test_wheel.py",
     "tests/operations/test_replay.py",
+    "tests/ops/test_runbooks.py",
+    "tests/receiving/test_process.py",
+    "tests/simulation",
+    "tests/test_processes.py",
+    "tests/cli",
 )
 
 

@@ -99,14 +99,14 @@ def running(
     finally:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGTERM)
-        process.wait(30)
+        process.wait(PATIENCE)
         log.close()
 
 
 async def send(port: int, raw: bytes) -> httpx.Response:
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         url = f"http://127.0.0.1:{port}"
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE):
             while True:
                 try:
                     assert (await client.get(f"{url}/readyz")).status_code == 200

@@ -22,7 +22,7 @@ from fe.clock import system_clock
 from fe.ecf.signature import BadSignature, verify
 
 #: How long each leg may take. They take well under a second.
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 @dataclass
@@ -59,7 +59,7 @@ async def listening() -> AsyncIterator[Ears]:
 
 async def enter_in_directory(stack: Stack) -> None:
     """Tell the authority where both companies receive."""
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
         for company, rnc in ((ISSUER, ISSUER_RNC), (BUYER, BUYER_RNC)):
             address = f"{stack.reception_url}/{ENVIRONMENT.value}/{rnc}"
             entry = {

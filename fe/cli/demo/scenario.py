@@ -37,8 +37,8 @@ from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR
 from fe.store.submissions import Event
 
-#: How long one receipt may take. They take about two seconds.
-_PATIENCE = 30.0
+#: How long one receipt may take, and any answer. They take about two seconds on a machine with nothing else to do.
+_PATIENCE = 120.0
 
 _ACCEPTED, _REJECTED = "Aceptado", "Rechazado"
 
@@ -73,7 +73,7 @@ class Scenario:
                 async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
                     tenant = await make_tenant(db, stack.environment, credential, now)
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=20.0)
+                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=_PATIENCE)
             )
             client = Client(http, system_clock)
             with self.show.step("Logging in over HTTP"):
@@ -176,7 +176,7 @@ class _Issuing:
         async with AsyncExitStack() as cleanup:
             ears = await cleanup.enter_async_context(listening())
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=20.0)
+                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=_PATIENCE)
             )
             buyer = Client(http, system_clock)
             with show.step("Setting up the buyer: reception, certificate, API key, a webhook to a listener here"):
@@ -251,7 +251,7 @@ class _Issuing:
     async def _compare_with_authority(self, sample: DemoReceipt, raw: bytes, e_ncf: str) -> list[str]:
         """Ask the other side what arrived there."""
         url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
             seen = (await http.get(url)).json()
         if seen.get("distinctBytes") != 1 or len(seen["documents"]) != 1:
             return [f"the authority has {len(seen.get('documents', []))} documents of that number, not one"]

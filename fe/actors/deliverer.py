@@ -27,7 +27,7 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import Booked, WebhookWork
 from fe.store.webhooks.deliveries import DeliveryState
 from fe.vault import VaultError
-from fe.webhooks.exchange import Call, Tried, try_once
+from fe.webhooks.exchange import Tried, WebhookCall, try_once
 from fe.webhooks.schedule import ATTEMPTS, PATIENCE
 from fe.webhooks.secrets import WebhookVault
 
@@ -113,12 +113,12 @@ class Deliverer:
         except VaultError as error:
             _log.error("the secrets of a webhook cannot be opened", error=error)
             return Retry("its secrets cannot be opened", self.gap(work.attempt, self._spread), counts=False)
-        call = Call(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
+        call = WebhookCall(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
         tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
         failpoints.reached("called")
-        return self._judge(work, tried)
+        return self._outcome(work, tried)
 
-    def _judge(self, work: WebhookWork, tried: Tried) -> Outcome:
+    def _outcome(self, work: WebhookWork, tried: Tried) -> Outcome:
         if tried.error is None:
             return Delivered(tried=tried)
         if tried.is_gone:

@@ -11,7 +11,7 @@ import trio
 from cryptography import x509
 
 from fe.actors.charges import run_charges
-from fe.actors.counterparty import Deliverer, delivery_kind, delivery_stages
+from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, stages
@@ -111,8 +111,8 @@ async def run_actors(
             bookings = Bookings(
                 submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
             )
-            deliverer = _deliverer(settings, db, authority, credentials, clock)
-            handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
+            handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
+            handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)
             async with bookings.running(), apart.running(), handing.running(), trio.open_nursery() as actors:
                 hooks = webhook_vault(settings)
@@ -124,7 +124,7 @@ async def run_actors(
                     )
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
-                for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
+                for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
@@ -134,14 +134,14 @@ async def run_actors(
         authority.close()
 
 
-def _deliverer(
+def _counterparty_handlers(
     settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
-) -> Deliverer:
+) -> CounterpartyHandlers:
     """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
     egress = egress_from_settings(settings)
     egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
     roots = settings.reception_roots
-    return Deliverer(
+    return CounterpartyHandlers(
         db,
         credentials,
         Directory(authority, scale=settings.time_scale),

@@ -78,12 +78,12 @@ class ReceivedHandlers:
         return None if wanted is None else await self._db.run_for(call.identity.tenant_id, received.one, wanted)
 
 
-class _Shown(TypedDict):
+class _ItemsShown(TypedDict):
     items: list[ReceivedItem]
     nextCursor: str | None
 
 
-def _shown(records: Sequence[ReceivedRecord], limit: int) -> _Shown:
+def _shown(records: Sequence[ReceivedRecord], limit: int) -> _ItemsShown:
     last = str(records[-1].received_id) if len(records) == limit else None
     return {"items": [_serialize(record) for record in records], "nextCursor": last}
 

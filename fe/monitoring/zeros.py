@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHARES = (
     "address_connections",
     "body_bytes",
-    "judging_bytes",
+    "document_bytes",
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import Reply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
-from fe.egress.errors import KINDS, Broken, NotSent, Refused
+from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from tests.authority.scripted import Step, hang, hang_up, raw, say
 from tests.authority.test_transport import server_tls, trusting
@@ -243,7 +243,7 @@ async def test_a_name_that_changes_its_mind_for_1000_calls_never_gets_a_connecti
     egress = Egress(policy, resolve=resolve)
 
     for _ in range(1000):
-        with pytest.raises(Refused):
+        with pytest.raises(CallRefused):
             await egress.exchange(Request("POST", f"https://rebind.example.do:{receiver.port}/", body=b"x"))
 
     assert len(asked) == 1000
@@ -254,7 +254,7 @@ async def test_a_name_that_changes_its_mind_for_1000_calls_never_gets_a_connecti
 async def test_no_hostile_address_is_connected_to(receiver: Receiver, address: str) -> None:
     egress = Egress(Policy(ports=frozenset({receiver.port})), resolve=resolving([address])[1])
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         await egress.exchange(Request("POST", f"https://hooks.example.do:{receiver.port}/", body=b"x"))
 
     assert refused.value.kind == "address"
@@ -273,7 +273,7 @@ async def test_what_the_wall_lets_pass_is_asked_once_and_called_at_that_very_add
     monkeypatch.setattr("fe.egress.client._open", connect)
     asked, resolve = resolving(["8.8.8.8", "1.1.1.1"], ["127.0.0.1"])
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
 
     assert failed.value.kind == "connect"
@@ -284,7 +284,7 @@ async def test_what_the_wall_lets_pass_is_asked_once_and_called_at_that_very_add
 async def test_an_address_of_our_own_is_not_called() -> None:
     egress = Egress(Policy(own_addresses=frozenset({"8.8.8.8"})), resolve=resolving(["8.8.8.8"])[1])
 
-    with pytest.raises(Refused, match="itself"):
+    with pytest.raises(CallRefused, match="itself"):
         await egress.exchange(Request("POST", "https://hooks.example.do/"))
 
 
@@ -372,7 +372,7 @@ async def test_an_answer_that_is_none_or_never_ends_is_bounded(receiver: Receive
     """A whole minute is what a call that is not bounded would still not be over in."""
     receiver.steps.append(step)
 
-    with trio.fail_after(60), pytest.raises(Broken) as broken:
+    with trio.fail_after(60), pytest.raises(CallBroken) as broken:
         await call(receiver, seconds=2.0 if kind == "timeout" else 50.0)
 
     assert broken.value.kind == kind
@@ -407,7 +407,7 @@ async def test_nobody_there_is_told_from_no_answer(receiver: Receiver) -> None:
     port = listener.socket.getsockname()[1]
     await listener.aclose()
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(HERE).exchange(Request("POST", f"http://127.0.0.1:{port}/"))
 
     assert failed.value.kind == "connect"
@@ -418,7 +418,7 @@ async def test_a_name_that_nobody_knows_is_not_sent() -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         raise OSError(-2, "Name or service not known")
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/"))
 
     assert failed.value.kind == "dns"
@@ -429,7 +429,7 @@ async def test_a_name_server_that_never_answers_is_bounded_too() -> None:
         await trio.sleep_forever()
         raise AssertionError
 
-    with trio.fail_after(60), pytest.raises(NotSent) as failed:
+    with trio.fail_after(60), pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/"), seconds=0.2)
 
     assert failed.value.kind == "timeout"
@@ -471,9 +471,9 @@ async def test_tls_is_made_and_verified_for_the_name_at_the_address_that_was_che
     async with tls_server(server_tls(tmp_path, "hooks.example.do")) as (port, names):
         egress = Egress(Policy(ports=frozenset({port})), tls=trusting(), resolve=resolve)
         reply = await egress.exchange(Request("POST", f"https://hooks.example.do:{port}/", body=b"x"))
-        with pytest.raises(NotSent) as other_name:
+        with pytest.raises(CallNotSent) as other_name:
             await egress.exchange(Request("POST", f"https://other.example.do:{port}/", body=b"x"))
-        with pytest.raises(NotSent) as unknown_root:
+        with pytest.raises(CallNotSent) as unknown_root:
             await Egress(egress.policy, resolve=resolve).exchange(Request("POST", f"https://hooks.example.do:{port}/"))
 
     assert (reply.status, reply.body) == (200, b"ok")
@@ -510,7 +510,7 @@ async def test_a_proxy_is_asked_for_the_address_that_was_checked(tmp_path: Path,
         egress = Egress(PUBLIC, proxy, trusting(), resolving(["8.8.8.8"], ["127.0.0.1"])[1])
 
         reply = await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
-        with pytest.raises(Refused):
+        with pytest.raises(CallRefused):
             await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
     nursery.cancel_scope.cancel()
 
@@ -532,7 +532,7 @@ async def test_a_proxy_that_does_not_let_us_pass_is_told(receiver: Receiver, ste
     receiver.steps.append(step)
     egress = Egress(PUBLIC, Proxy("127.0.0.1", receiver.port), resolve=resolving(["8.8.8.8"])[1])
 
-    with pytest.raises(NotSent) as refused:
+    with pytest.raises(CallNotSent) as refused:
         await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
 
     assert refused.value.kind == "proxy"

@@ -18,7 +18,7 @@ from fe.http.response_types import ResponseModel
 from fe.http.serializers import serialize_problems, serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store.counterparty import DeliveryState, OtherSide
+from fe.store.counterparty import HandingState, OtherSide
 from fe.store.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_a_submission_is_written_as_it_is_described(record: Record) -> None:
 
 def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
     at = ENDED.updated_at
-    rejected = serialize_record(ENDED, OtherSide(False, "NO PEDIDO", at, DeliveryState.DELIVERED, None, at))
+    rejected = serialize_record(ENDED, OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at))
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)
 

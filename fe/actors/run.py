@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import structlog
 import trio
-from cryptography import x509
 
 from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
@@ -37,6 +36,7 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
+from fe.start_checks import holds_receipts, read_certifiers
 from fe.store import charges
 from fe.store.charges import CHARGES
 from fe.store.counterparty import COUNTERPARTY_OUTBOX
@@ -140,14 +140,17 @@ def _counterparty_handlers(
     """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
     egress = egress_from_settings(settings)
     egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
-    roots = settings.reception_roots
+    holds = holds_receipts(settings)
+    if holds:
+        _log.warning("nothing is sent to receivers, no acknowledgement could be believed: set FE_RECEPTION_ROOTS")
     return CounterpartyHandlers(
         db,
         credentials,
         Directory(authority, scale=settings.time_scale),
         Counterparties(egress, clock, credentials.threads),
-        None if roots is None else x509.load_pem_x509_certificates(roots.read_bytes()),
+        None if settings.reception_roots is None else read_certifiers(settings),
         clock,
         trio.CapacityLimiter(2),
         {},
+        holds_receipts=holds,
     )

@@ -4,17 +4,12 @@ A counter that appears with its first event shows no increase at that event, so 
 says "No data" where it should say 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING
 
 from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.lifecycle import FINAL, Stage, Status
-
-if TYPE_CHECKING:
-    from fe.monitoring.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 
 #: What is shared: the values of `limit` of fe_share_refused_total.
 SHARES = (

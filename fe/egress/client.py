@@ -70,10 +70,15 @@ class Resolver:
         self._threads = trio.CapacityLimiter(threads)
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
-        """Ask for the addresses of a host. Raises OSError."""
+        """Ask for the addresses of a host. Raises OSError.
+
+        The name is asked for as it is, whole: with the dot that ends it, so that no search list of this machine
+        (resolv.conf; in Kubernetes it comes first) makes another name of it.
+        """
+        name = host if host == "localhost" else f"{host}."
 
         def ask() -> list[str]:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
             return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
         return await trio.to_thread.run_sync(ask, limiter=self._threads, abandon_on_cancel=True)

@@ -31,14 +31,19 @@ HOSTILE = (
     "0.1.2.3",
     "10.0.0.1",
     "100.64.0.1",
+    "100.100.100.200",
     "100.127.255.254",
     "127.0.0.1",
     "127.255.255.255",
+    "168.63.129.16",
+    "169.254.0.23",
     "169.254.169.254",
+    "169.254.170.2",
     "172.16.0.1",
     "172.31.255.255",
     "192.0.0.9",
     "192.0.0.170",
+    "192.0.0.192",
     "192.0.2.1",
     "192.31.196.1",
     "192.88.99.1",
@@ -56,9 +61,14 @@ HOSTILE = (
     "::ffff:127.0.0.1",
     "::ffff:10.0.0.1",
     "::ffff:8.8.8.8",
+    "::ffff:100.100.100.200",
+    "::ffff:168.63.129.16",
+    "::ffff:169.254.169.254",
+    "0:0:0:0:0:ffff:a9fe:a9fe",
     "::ffff:0:127.0.0.1",
     "64:ff9b::7f00:1",
     "64:ff9b::808:808",
+    "64:ff9b::a83f:8110",
     "64:ff9b:1::1",
     "100::1",
     "2001::1",
@@ -68,21 +78,27 @@ HOSTILE = (
     "2001:db8::1",
     "2002:7f00:1::",
     "2002:808:808::1",
+    "2002:a83f:8110::1",
     "2620:4f:8000::1",
     "3fff::1",
     "4000::1",
     "5f00::1",
     "fc00::1",
+    "fd00:42::42",
+    "fd00:ec2::254",
+    "fd00:0ec2:0000:0000:0000:0000:0000:0254",
     "fd12:3456::1",
+    "fd20:ce::254",
     "fe80::1",
     "fe80::1%eth0",
+    "fe80::a9fe:a9fe",
     "fec0::1",
     "ff02::1",
     "",
     "localhost",
     "2130706433",
 )
-OURS = ("8.8.8.8", "200.26.171.10", "1.1.1.1", "2606:4700::1111", "2800:3f0::1")
+OURS = ("8.8.8.8", "168.63.129.15", "168.63.129.17", "200.26.171.10", "1.1.1.1", "2606:4700::1111", "2800:3f0::1")
 
 
 @pytest.mark.parametrize("address", HOSTILE)
@@ -151,6 +167,12 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://017700000001/", "not an address"),
         ("https://0/", "not an address"),
         ("https://127.0.0.1./", "not an address"),
+        ("https://127.1./", "not an address"),
+        ("https://2130706433./", "not an address"),
+        ("https://169.254.169.254./", "not an address"),
+        ("https://168.63.129.16/", "not an address"),
+        ("https://100.100.100.200/", "not an address"),
+        ("https://[fd00:ec2::254]/", "not an address"),
         ("https://１２７.０.０.１/", "own"),
         ("https://①②⑦.⓪.⓪.①/", "own"),
         ("https://127。0。0。1/", "own"),
@@ -166,6 +188,12 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://api.localhost/", "public internet"),
         ("https://printer.local/", "public internet"),
         ("https://metadata.google.internal/", "public internet"),
+        ("https://metadata.google.internal./", "public internet"),
+        ("https://METADATA.Google.Internal./", "public internet"),
+        ("https://metadata/", "public internet"),
+        ("https://metadata./", "public internet"),
+        ("https://instance-data.ec2.internal./", "public internet"),
+        ("https://printer.local./", "public internet"),
         ("https://1.0.0.127.in-addr.arpa/", "public internet"),
         ("https://intranet/", "public internet"),
         ("https://xn--a.example.do/", "IDNA"),
@@ -174,6 +202,7 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://a\u200db.example.do/", "IDNA"),
         ("https://fe.example.do/", "own"),
         ("https://FE.Example.DO/api", "own"),
+        ("https://fe.example.do./", "own"),
     ],
 )
 def test_a_url_that_is_not_called_is_refused_with_words(url: str, why: str) -> None:
@@ -258,6 +287,48 @@ async def test_no_hostile_address_is_connected_to(receiver: Receiver, address: s
         await egress.exchange(Request("POST", f"https://hooks.example.do:{receiver.port}/", body=b"x"))
 
     assert refused.value.kind == "address"
+    assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("metadata.example.do", "169.254.169.254"),
+        ("metadata.tencentyun.com", "169.254.0.23"),
+        ("wire.example.do", "168.63.129.16"),
+        ("ecs.example.do.", "100.100.100.200"),
+        ("imds.example.do.", "fd00:ec2::254"),
+    ],
+)
+async def test_a_public_name_of_a_metadata_service_is_not_called(receiver: Receiver, name: str, address: str) -> None:
+    """Whoever gives us the URL also owns the name: what it resolves to is what counts, alone and beside others."""
+    policy = Policy(ports=frozenset({receiver.port}))
+    for answer in ([address], ["8.8.8.8", address]):
+        egress = Egress(policy, resolve=resolving(answer)[1])
+        with pytest.raises(CallRefused) as refused:
+            await egress.exchange(Request("POST", f"https://{name}:{receiver.port}/latest/meta-data/", body=b"x"))
+        assert refused.value.kind == "address"
+
+    assert receiver.connections == 0
+
+
+async def test_a_name_is_asked_for_whole_so_that_no_search_list_makes_another_of_it(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def system(host: str, port: int, **_: Any) -> list[Any]:
+        asked.append(host)
+        return [(2, 1, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr("fe.egress.client.socket.getaddrinfo", system)
+    policy = Policy(ports=frozenset({receiver.port}))
+
+    for host in ("hooks.example.do", "hooks.example.do.", "HOOKS.example.do"):
+        with pytest.raises(CallRefused):
+            await Egress(policy).exchange(Request("POST", f"https://{host}:{receiver.port}/", body=b"x"))
+
+    assert asked == ["hooks.example.do."] * 3
     assert receiver.connections == 0
 
 

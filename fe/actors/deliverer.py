@@ -189,7 +189,7 @@ def delivery_kind(
     writers: Mapping[type[Outcome], Writer[WebhookWork]] = dict.fromkeys(
         (Delivered, NotConfirmed, GaveUp, Gone, Held, Retry, Park), writer
     )
-    return WorkKind(table, writers, together=table.together, written=written)
+    return WorkKind(table, writers, together=table.together, written=written, subject="delivery")
 
 
 # --- recoveries -------------------------------------------------------------------------------------------------------
@@ -254,4 +254,10 @@ async def _later(conn: Conn, items: Sequence[tuple[WebhookWork, Any]], _: dateti
 
 def recovery_kind() -> WorkKind[WebhookWork]:
     """Recoveries as a kind of work."""
-    return WorkKind(webhooks.RECOVERIES, {Stretched: _moved, Recovered: _moved, Retry: _later, Park: _later})
+    writers: dict[type[Outcome], Writer[WebhookWork]] = {
+        Stretched: _moved,
+        Recovered: _moved,
+        Retry: _later,
+        Park: _later,
+    }
+    return WorkKind(webhooks.RECOVERIES, writers, subject="recovery")

@@ -74,7 +74,7 @@ def charge_stage(db: Database, processor: Processor) -> StageConfig[ChargeWork]:
     """The stage of charges, with what writes their outcomes."""
     return StageConfig(
         charges.STAGE,
-        WorkKind(CHARGES, WRITERS),
+        WorkKind(CHARGES, WRITERS, subject="charge"),
         Charger(db, processor).charge,
         slots=4,
         lanes=[ChargeLane()],

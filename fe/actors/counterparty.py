@@ -111,24 +111,15 @@ class CounterpartyHandlers:
 
     async def address(self, work: HandingWork) -> Outcome:
         """Find where it goes. Cancelled, nothing has happened."""
-        handed = await self._read(work)
-        if self._waits(handed):
-            return _HELD
-        opened = await self.credentials.get(work.tenant_id, handed.certificate_id)
-        base = await self._find(handed, opened)
-        if base is None:
-            return _unlisted()
-        return Addressed(host=_host_of(base), url=base)
+        found = await self._find(work)
+        return found if isinstance(found, Outcome) else Addressed(host=_host_of(found.base), url=found.base)
 
     async def pass_on(self, work: HandingWork) -> Outcome:
         """Send it. Cancelled after the intent it may have arrived: then it is sent once more."""
-        handed = await self._read(work)
-        if self._waits(handed):
-            return _HELD
-        opened = await self.credentials.get(work.tenant_id, handed.certificate_id)
-        base = await self._find(handed, opened)
-        if base is None:
-            return _unlisted()
+        found = await self._find(work)
+        if isinstance(found, Outcome):
+            return found
+        handed, opened, base = found.handed, found.opened, found.base
         if _host_of(base) != work.host:
             return Addressed(host=_host_of(base), url=base)
 
@@ -150,19 +141,18 @@ class CounterpartyHandlers:
         failpoints.reached("handed")
         return await self._answered(work, handed, answer)
 
-    async def _read(self, work: HandingWork) -> Handed:
+    async def _find(self, work: HandingWork) -> "_Found | Outcome":
+        """Look what goes where; or why it does not go now."""
         handed = await self.db.run(counterparty.handed, work)
         self.kinds[work.subject] = handed.kind
-        return handed
-
-    def _waits(self, handed: Handed) -> bool:
-        return self.holds_receipts and handed.kind is HandingKind.RECEIPT
-
-    async def _find(self, handed: Handed, opened: Opened) -> str | None:
+        if self.holds_receipts and handed.kind is HandingKind.RECEIPT:
+            return _HELD
+        opened = await self.credentials.get(work.tenant_id, handed.certificate_id)
         try:
-            return await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
+            base = await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
         except AuthorityError as error:
             raise TryLater(f"the directory cannot be asked: {error.reason}", error.retry_after) from error
+        return _unlisted() if base is None else _Found(handed, opened, base)
 
     async def _answered(self, work: HandingWork, handed: Handed, answer: CounterpartyAnswer) -> Outcome:
         if handed.kind is HandingKind.APPROVAL:
@@ -190,6 +180,15 @@ class CounterpartyHandlers:
 
     async def _note(self, work: HandingWork, outcome: SendOutcome, status: int | None = None) -> None:
         await self.db.run(counterparty.note_send, work, outcome, status=status, at=self.clock())
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What goes, who signs for it where that is asked for, and the base of the address it goes to."""
+
+    handed: Handed
+    opened: Opened
+    base: str
 
 
 #: Nothing failed: it goes on when whoever runs this has said whom to believe.

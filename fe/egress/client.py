@@ -23,6 +23,7 @@ from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import Reply, new_connection, read_answer
 from fe.egress.errors import CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
+from fe.tls import default_tls
 
 #: For a whole exchange: name, connection, request, answer.
 SECONDS: Final = 20.0
@@ -45,14 +46,6 @@ class Request:
     url: str
     headers: Sequence[tuple[str, str]] = ()
     body: bytes = b""
-
-
-def default_tls() -> ssl.SSLContext:
-    """Verify against the system's roots (SSL_CERT_FILE included), from TLS 1.2 on."""
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from uuid import UUID
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.paging import read_page
 from fe.http.parameters import iso, parse_moment, read_delivery_query, read_uuid
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND
@@ -103,15 +104,10 @@ class WebhookHandlers:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
         query = read_delivery_query(call.query(), call.identity.environment)
         tenant_id, limit = call.identity.tenant_id, query.limit
-        if query.cursor is not None:
-            after = await self._db.run_for(tenant_id, deliveries.listed, query.chosen, limit=limit, below=query.cursor)
-            stretch: DeliveryStretch = {"limit": limit, **_shown(after, limit)}
+        found, total = await read_page(self._db, tenant_id, query, deliveries.listed, deliveries.count)
+        if total is None:
+            stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
             return ApiReply(200, DELIVERY_STRETCH.write(stretch))
-        total = await self._db.run_for(tenant_id, deliveries.count, query.chosen)
-        offset = (query.page - 1) * limit
-        found: Sequence[deliveries.DeliveryRecord] = []
-        if offset < total:
-            found = await self._db.run_for(tenant_id, deliveries.listed, query.chosen, limit=limit, offset=offset)
         page: DeliveryPage = {"page": query.page, "limit": limit, "total": total, **_shown(found, limit)}
         return ApiReply(200, DELIVERY_PAGE.write(page))
 

@@ -11,7 +11,7 @@ from fe.lifecycle import Status
 from fe.store.counterparty import HandingState
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
-from fe.store.submissions import NewSubmission
+from fe.store.submissions import NewSubmission, values_of
 
 
 class DecisionOutcome(StrEnum):
@@ -59,28 +59,8 @@ async def decide(
     Raises Contended when another is taken in at the same moment: to be called again.
     """
     cursor = conn.cursor(row_factory=record_row(DecisionResult))
-    await cursor.execute(
-        _DECIDE,
-        {
-            "tenant": tenant_id,
-            "received": decision.received_id,
-            "approved": decision.approved,
-            "reason": decision.reason,
-            "submission": new.submission_id,
-            "at": at,
-            "environment": new.environment,
-            "api_key": new.api_key_id,
-            "client_request": new.client_request_id,
-            "digest": new.body_digest,
-            "format": new.format,
-            "e_ncf": new.e_ncf,
-            "issuer": new.issuer_rnc,
-            "buyer": new.buyer_rnc,
-            "as_user": new.as_user,
-            "as_user_id": new.as_user_id,
-            "original": new.original,
-        },
-    )
+    asked = {"received": decision.received_id, "approved": decision.approved, "reason": decision.reason}
+    await cursor.execute(_DECIDE, {**values_of(new, at), **asked, "tenant": tenant_id})
     decided = await cursor.fetchone()
     assert decided is not None
     return decided

@@ -16,8 +16,7 @@ from fe.authority.client import Authority, LastLook
 from fe.authority.errors import OutcomeUnknown, Unavailable
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
-from fe.authority.transport import default_tls
-from fe.egress.client import default_tls as egress_tls
+from fe.tls import default_tls
 from tests.authority.scripted import (
     NOW,
     PATIENT,
@@ -97,10 +96,9 @@ async def test_older_than_tls_1_2_is_not_spoken() -> None:
     assert default_tls().check_hostname
 
 
-@pytest.mark.parametrize("context", [default_tls(), egress_tls()], ids=["authority", "others"])
-def test_only_good_cipher_suites_are_offered(context: ssl.SSLContext) -> None:
+def test_only_good_cipher_suites_are_offered() -> None:
     """Each with a key of its own for the connection, none under 128 bits, and the best come first."""
-    offered = context.get_ciphers()
+    offered = default_tls().get_ciphers()
 
     assert {suite["protocol"] for suite in offered} <= {"TLSv1.2", "TLSv1.3"}
     assert min(suite["strength_bits"] for suite in offered) >= 128

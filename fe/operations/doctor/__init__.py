@@ -7,7 +7,6 @@ because of another is left out with its reason, so that the first line that is w
 import ssl
 from collections.abc import AsyncIterator
 
-from fe.authority.transport import default_tls
 from fe.clock import Clock
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
@@ -16,6 +15,7 @@ from fe.operations.doctor.configuration import check_listeners, check_secrets, c
 from fe.operations.doctor.database import check_database
 from fe.operations.doctor.finding import Finding, Role, State, healthy
 from fe.operations.doctor.machine import check_disk, check_files
+from fe.tls import default_tls
 
 __all__ = ["Finding", "Role", "State", "examine", "healthy"]
 

@@ -5,9 +5,11 @@ from typing import cast
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import Opened, SigningCredentials
+from fe.actors.run import _counterparty_handlers
 from fe.authority.client import Authority, DirectoryEntry, Signing
 from fe.clock import system_clock
 from fe.config import Settings
@@ -38,6 +40,8 @@ class AskedAuthority:
 
 class NoCertificates:
     """What opens certificates, where none is needed: the directory above looks at none."""
+
+    threads = None
 
     async def get(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         return cast(Opened, None)
@@ -128,3 +132,18 @@ def test_receipts_wait_where_nobody_is_named_outside_development(
     named = Path(roots) if roots else None
 
     assert holds_receipts(Settings.model_construct(development=development, reception_roots=named)) is holds
+
+
+async def test_the_start_says_so(db: Database) -> None:
+    settings = Settings.model_construct()
+    authority = cast(Authority, AskedAuthority())
+
+    with capture_logs() as told:
+        built = _counterparty_handlers(
+            settings, db, authority, cast(SigningCredentials, NoCertificates()), system_clock
+        )
+
+    assert built.holds_receipts
+    assert [line["event"] for line in told] == [
+        "nothing is sent to receivers, no acknowledgement could be believed: set FE_RECEPTION_ROOTS"
+    ]

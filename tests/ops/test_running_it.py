@@ -117,7 +117,9 @@ def test_systemd_takes_a_unit(unit: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: file.stem)
 def test_kubernetes_takes_a_manifest(file: Path) -> None:
-    tool("kubernetes-validate", "--strict", str(file))
+    said = tool("kubernetes-validate", "--strict", str(file))
+
+    assert said.count(" passed for resource ") == len(documents(file))
 
 
 def test_kustomize_names_what_there_is() -> None:

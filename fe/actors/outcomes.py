@@ -1,7 +1,7 @@
 """What the authority's answers mean for a submission: its outcomes, as data. writers.py says how each is written."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fe.actors.patience import FIRST_LOOK
@@ -60,6 +60,8 @@ class Received(Advance):
 
     track_id: TrackId
     reply: dict[str, Any]
+    #: When that went on record; None until it has.
+    at: datetime | None = None
     to: Stage = Stage.TRACK
     after: timedelta = FIRST_LOOK
     name: str = "received"
@@ -70,6 +72,8 @@ class Adopted(Advance):
     """A trackId was found by asking: the document had arrived."""
 
     track_id: TrackId
+    #: As in Received.
+    at: datetime | None = None
     to: Stage = Stage.TRACK
     name: str = "adopted"
 
@@ -107,6 +111,8 @@ class Decided(End):
     fate: NumberFate
     #: The two digits of the type of its e-NCF, where they are known.
     ecf_type: str = "unknown"
+    #: As in Received.
+    at: datetime | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]  # read only, as it is of all outcomes

@@ -109,7 +109,7 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(
-                submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
+                submission_kind(metrics, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
             )
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)

@@ -17,10 +17,9 @@ from fe.actors.outcomes import (
     Signed,
     Unresolved,
 )
-from fe.clock import Clock
 from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
-from fe.lifecycle import Status
+from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
@@ -38,6 +37,11 @@ def _apart(items: Sequence[tuple[Work, Any]]) -> tuple[list[Work], list[Any]]:
 
 def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
     return [outcome if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
+
+
+def _on_record(outcomes: Sequence[Received | Adopted | Decided], ours: Sequence[bool], at: datetime) -> Written:
+    """The same, with the moment that went on record: what is measured by it agrees with what the database says."""
+    return [replace(outcome, at=at) if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
 
 async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime) -> Written:
@@ -75,7 +79,7 @@ async def _received(conn: Conn, items: Sequence[tuple[Work, Received | Adopted]]
         afters=[outcome.after for outcome in outcomes],
         replies=[outcome.reply for outcome in outcomes],
     )
-    return _where_ours(outcomes, ours)
+    return _on_record(outcomes, ours, at)
 
 
 async def _processing(conn: Conn, items: Sequence[tuple[Work, Processing]], at: datetime) -> Written:
@@ -101,7 +105,7 @@ async def _decided(conn: Conn, items: Sequence[tuple[Work, Decided]], at: dateti
         responses=[outcome.response for outcome in outcomes],
         fates=[outcome.fate for outcome in outcomes],
     )
-    return _where_ours(outcomes, ours)
+    return _on_record(outcomes, ours, at)
 
 
 async def _failed(conn: Conn, items: Sequence[tuple[Work, Failed]], at: datetime) -> Written:
@@ -152,20 +156,26 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
 
 def submission_kind(
     metrics: Metrics,
-    clock: Clock,
     ended: Callable[[SubmissionId], None] = lambda _: None,
     log: SubmissionLog = SILENT,
 ) -> WorkKind[Work]:
     """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
 
+    def seconds_until(subject: SubmissionId, at: datetime) -> float:
+        return max((at - moment_of(subject)).total_seconds(), 0.0)
+
     def written(work: Work, outcome: Outcome) -> None:
         subject, environment = work.subject, work.environment
         match outcome:
-            case Received(track_id=track_id):
-                log.tell("a submission was sent", subject, environment=environment, track_id=track_id)
-            case Decided(status=status, ecf_type=ecf_type):
+            case Received(at=datetime() as at) | Adopted(at=datetime() as at):
+                metrics.observe_first_answer(environment, seconds_until(subject, at), str(subject))
+                if isinstance(outcome, Received):
+                    log.tell("a submission was sent", subject, environment=environment, track_id=outcome.track_id)
+            case Decided(status=status, ecf_type=ecf_type, at=datetime() as at):
                 ended(subject)
-                seconds = max((clock() - moment_of(subject)).total_seconds(), 0.0)
+                seconds = seconds_until(subject, at)
+                if work.stage is not Stage.TRACK:  # what is tracked had its first answer when it was received
+                    metrics.observe_first_answer(environment, seconds, str(subject))
                 metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
                 took = round(seconds, 3)
                 log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)

@@ -49,6 +49,13 @@ PROCESSES = Dashboard(
                 "After a crash. Five within a minute end the process.",
                 {"{{actor}}": f"sum by (actor) (increase(fe_actor_restarts_total{{{INSTANCE}}}[$__rate_interval]))"},
             ),
+            Panel(
+                "What runs where",
+                "Version of the service and of Python.",
+                {"": f"sum by (instance, version, python) (fe_build_info{{{INSTANCE}}})"},
+                shape="table",
+                width=16,
+            ),
         ),
         "Database": (
             Panel(
@@ -150,14 +157,7 @@ PROCESSES = Dashboard(
                 {"{{instance}}": f"fe_clock_ahead_seconds{{{INSTANCE}}}"},
                 unit="s",
                 below_zero=True,
-                width=12,
-            ),
-            Panel(
-                "What runs where",
-                "Version of the service and of Python.",
-                {"": f"sum by (instance, version, python) (fe_build_info{{{INSTANCE}}})"},
-                shape="table",
-                width=12,
+                width=16,
             ),
         ),
     },

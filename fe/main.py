@@ -23,6 +23,7 @@ from fe.http.server.listener import serve_http
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
+from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.processes import Listeners, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import Acknowledgers, read_roots, reception_from_settings, require_receivable
@@ -55,6 +56,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     configure_logging(settings.log_level)
     keep_from_children()
     failpoints.arm(settings.failpoint)
+    require_tracing(settings)
     if role in ("receive", "all"):
         require_receivable(settings, must=role == "receive")
     if role in ("actors", "all") and settings.reception_roots is not None:
@@ -101,6 +103,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 driver=settings.database_driver,
                 observe_wait=metrics.pool_wait.observe,
             ) as pools,
+            open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
             db = pools.get(WORKER) or pools.get(FRONT) or pools[RECEPTION]  # for what each may do
@@ -116,10 +119,17 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             async with trio.open_nursery() as work:
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, wakeups, verdicts, clock, supervisor)
+                    actors = partial(run_actors, settings, pools[WORKER], vault, wakeups, verdicts, clock, supervisor)
+                    work.start_soon(actors, tracing)
                 if listeners.http:
                     deps = HttpDeps.from_settings(
-                        settings, db=pools[FRONT], wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=metrics
+                        settings,
+                        db=pools[FRONT],
+                        wakeups=wakeups,
+                        verdicts=verdicts,
+                        clock=clock,
+                        metrics=metrics,
+                        tracing=tracing,
                     )
                     front = create_app(deps)
                     work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))

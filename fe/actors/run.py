@@ -29,6 +29,7 @@ from fe.egress.configured import egress_from_settings
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
+from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.bookings import Bookings
@@ -64,6 +65,7 @@ async def run_actors(
     verdicts: VerdictNotices,
     clock: Clock,
     supervisor: Supervisor,
+    tracing: Tracing = OFF,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
     share_interpreter()
@@ -73,6 +75,7 @@ async def run_actors(
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)
+        tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
         if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
             circuits.note(environment, host, outcome)
 
@@ -109,7 +112,11 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(
-                submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
+                submission_kind(
+                    metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
+                ),
+                db,
+                clock,
             )
             deliverer = _deliverer(settings, db, authority, credentials, clock)
             handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
@@ -120,9 +127,9 @@ async def run_actors(
                     _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
                 else:
                     actors.start_soon(
-                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor
+                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
                     )
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart, tracing):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
                 for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)

@@ -124,7 +124,19 @@ class Sender:
         values = {field.name: getattr(document, field.name) for field in fields(OutgoingDocument)}
         lane = OutboxLane(work.environment, host)
         announced = Announced(**values, look=look)
-        return Work(Stage.SEND, lane, work.tenant_id, work.subject, 1, work.epoch + 1, 0, timedelta(0), None, announced)
+        return Work(
+            Stage.SEND,
+            lane,
+            work.tenant_id,
+            work.subject,
+            attempt=1,
+            epoch=work.epoch + 1,
+            crash_count=0,
+            waited=timedelta(0),
+            last_error=None,
+            input=announced,
+            trace=work.trace,
+        )
 
     def _service(self, document: OutgoingDocument) -> Service:
         root = document.root

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fe.actors.outcomes import (
@@ -22,6 +23,7 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import trace_id_of
 from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
@@ -155,24 +157,43 @@ def submission_kind(
     clock: Clock,
     ended: Callable[[SubmissionId], None] = lambda _: None,
     log: SubmissionLog = SILENT,
+    *,
+    traced: bool = False,
 ) -> WorkKind[Work]:
-    """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
+    """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it.
+
+    Where it is `traced`, rows come with the context of their traces.
+    """
 
     def written(work: Work, outcome: Outcome) -> None:
-        subject, environment = work.subject, work.environment
+        subject, environment, trace_id = work.subject, work.environment, trace_id_of(work.trace)
         match outcome:
             case Received(track_id=track_id):
-                log.tell("a submission was sent", subject, environment=environment, track_id=track_id)
+                log.tell(
+                    "a submission was sent", subject, environment=environment, track_id=track_id, trace_id=trace_id
+                )
             case Decided(status=status, ecf_type=ecf_type):
                 ended(subject)
                 seconds = max((clock() - moment_of(subject)).total_seconds(), 0.0)
-                metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
-                took = round(seconds, 3)
-                log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)
+                metrics.observe_end(environment, status, ecf_type, seconds, str(subject), trace_id)
+                log.tell(
+                    "a submission has its verdict",
+                    subject,
+                    environment=environment,
+                    status=status,
+                    seconds=round(seconds, 3),
+                    trace_id=trace_id,
+                )
             case Failed() | LostNumber():
                 ended(subject)
                 metrics.observe_end(environment, Status.ERROR, "unknown", None, str(subject))
-                log.warn("a submission ended as an error", subject, environment=environment, stage=work.stage)
+                log.warn(
+                    "a submission ended as an error",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    trace_id=trace_id,
+                )
             case Retry(reason=reason, counts=True):
                 log.tell(
                     "a submission will be tried again",
@@ -181,10 +202,15 @@ def submission_kind(
                     stage=work.stage,
                     attempt=work.attempt,
                     reason=reason,
+                    trace_id=trace_id,
                 )
             case InDoubt(reason=reason):
                 log.warn(
-                    "it is not known whether a submission arrived", subject, environment=environment, reason=reason
+                    "it is not known whether a submission arrived",
+                    subject,
+                    environment=environment,
+                    reason=reason,
+                    trace_id=trace_id,
                 )
             case Park(reason=reason):
                 log.warn(
@@ -193,6 +219,8 @@ def submission_kind(
                     environment=environment,
                     stage=work.stage,
                     reason=reason,
+                    trace_id=trace_id,
                 )
 
-    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=claim.claim_together, written=written)
+    together = partial(claim.claim_together, traced=True) if traced else claim.claim_together
+    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=together, written=written)

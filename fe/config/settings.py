@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from fe.config.addresses import Networks, Ports, host_of, is_literal, is_loopback
+from fe.config.addresses import Networks, Ports, collector_problem, host_of, is_literal, is_loopback
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
@@ -183,6 +183,17 @@ class Settings(BaseSettings):
         description="share of requests that get a line in the log: 0 none, 1 all, 0.01 one in a hundred",
     )
 
+    tracing_url: str = Field(
+        "", description="OTLP over HTTP: http://127.0.0.1:4318/v1/traces; empty: nothing is traced (docs/tracing.md)"
+    )
+    tracing_ratio: float = Field(0.01, ge=0, le=1, description="share of the documents handed in that are traced")
+    tracing_asked: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="traces a second that each tenant may ask for per HTTP process (`traceparent`); 0: none",
+    )
+
     @property
     def lease(self) -> timedelta:
         """How long a claim is believed."""
@@ -266,7 +277,7 @@ def load_settings(**overrides: Any) -> Settings:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
     require_different(settings.secrets())
-    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems)
+    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems)
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
@@ -346,6 +357,11 @@ def _processor_problems(settings: Settings) -> list[str]:
     if settings.development and settings.stripe_key is not None:
         return ["FE_DEVELOPMENT is set, and FE_STRIPE_URL is no simulated processor: nobody may be charged by a trial"]
     return []
+
+
+def _tracing_problems(settings: Settings) -> list[str]:
+    problem = collector_problem(settings.tracing_url) if settings.tracing_url else None
+    return [] if problem is None else [f"FE_TRACING_URL {problem}"]
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:

@@ -39,7 +39,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
-from fe.http.server.requests import make_call
+from fe.http.server.requests import make_call, note_trace
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
@@ -47,6 +47,7 @@ from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_front_at_zero
 from fe.store import throttle
@@ -105,6 +106,7 @@ class HttpDeps:
     webhooks: WebhookAccounts | None = None
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
+    tracing: Tracing = OFF
 
     @classmethod
     def from_settings(
@@ -116,6 +118,7 @@ class HttpDeps:
         clock: Clock,
         metrics: Metrics,
         verdicts: VerdictNotices | None = None,
+        tracing: Tracing = OFF,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
@@ -129,6 +132,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            tracing=tracing,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
@@ -156,6 +160,7 @@ class Api:
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
+        self._tracing = deps.tracing
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
@@ -192,10 +197,11 @@ class Api:
             BillingHandlers(db, clock),
         )
         by_name = {route.name: route for route in self.routes}
+        self._handing_in = by_name[f"POST {PREFIX}/invoices"]
         self.fast_path = FastPath(
             self.answer,
             deps.max_body_bytes,
-            by_name[f"POST {PREFIX}/invoices"],
+            self._handing_in,
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
             enabled=deps.fast_path,
         )
@@ -208,27 +214,43 @@ class Api:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 self._buckets.take(call.caller.api_key_id, trio.current_time())
                 with self._requests.held(call.caller.tenant_id):
-                    reply = await route.handler(call)
+                    reply = await self._traced(route, call)
             else:
                 reply = await route.handler(call)
-        except Exception as error:  # the one place where errors become answers
-            problem = describe(error)
-            reply = ApiReply(problem.status, problem.body, problem.headers)
-            if reason := refusal(error):
-                self.metrics.refused.labels(reason).inc()
-            if isinstance(error, ScopeMissing):
-                self.metrics.refused.labels("scope").inc()
-                _log.warning(
-                    "a token lacks a scope",
-                    address=str(self.client_of(call)),
-                    api_key_id=error.api_key_id,
-                    scope=error.scope,
-                )
+        except Exception as error:  # here and in _traced: the two places where errors become answers
+            reply = self._refusal(call, error)
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         if self._access_log.is_on:
             self._access_log.write(route, call, self.client_of(call), reply.status, len(reply.body), began)
         return reply
+
+    async def _traced(self, route: Route, call: Call) -> ApiReply:
+        """Handle a call. A trace begins with what hands a document in, and once it is known who does."""
+        if route is not self._handing_in or not self._tracing.is_on:
+            return await route.handler(call)
+        with self._tracing.request(route.name, call.headers, call.identity.tenant_id) as call.span:
+            try:
+                reply = await route.handler(call)
+            except Exception as error:
+                reply = self._refusal(call, error)
+            call.span.tell(answer=reply.status)
+        return reply
+
+    def _refusal(self, call: Call, error: Exception) -> ApiReply:
+        """The answer that an error is, counted."""
+        problem = describe(error)
+        if reason := refusal(error):
+            self.metrics.refused.labels(reason).inc()
+        if isinstance(error, ScopeMissing):
+            self.metrics.refused.labels("scope").inc()
+            _log.warning(
+                "a token lacks a scope",
+                address=str(self.client_of(call)),
+                api_key_id=error.api_key_id,
+                scope=error.scope,
+            )
+        return ApiReply(problem.status, problem.body, problem.headers)
 
     def client_of(self, call: Call) -> Address:
         """The address a call comes from."""
@@ -306,6 +328,8 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)
         with held:
-            return respond(await api.answer(route, call))
+            reply = await api.answer(route, call)
+        note_trace(scope, call)
+        return respond(reply)
 
     return view

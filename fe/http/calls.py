@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 from fe.ecf.catalogue import Environment
 from fe.http.errors import ApiError
 from fe.identifiers import ApiKeyId, TenantId
+from fe.monitoring.tracing import NO_SPAN, Span
 
 MAX_QUERY_FIELDS = 32
 
@@ -35,6 +36,8 @@ class Call:
     caller: Caller | None = None
     #: Bytes of the body that were read.
     bytes_in: int = 0
+    #: The part of a trace that it is.
+    span: Span = NO_SPAN
 
     @property
     def identity(self) -> Caller:

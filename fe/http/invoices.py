@@ -1,5 +1,6 @@
 """Submissions over HTTP: submitting a document, asking for its status, fetching its XML, and the history."""
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -118,10 +119,18 @@ class Invoices:
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
         # has begun goes on without the client.
+        if call.span.context is not None:
+            new = replace(new, trace=call.span.context)
         accepted = await self._acceptance.accept(new, now)
+        call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            self._log.tell("a submission was handed in again", accepted.submission_id, request_id=call.request_id)
+            self._log.tell(
+                "a submission was handed in again",
+                accepted.submission_id,
+                request_id=call.request_id,
+                trace_id=call.span.trace_id,
+            )
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
         self._accepted[caller.environment, new.format].inc()
         self._log.tell(
@@ -130,6 +139,7 @@ class Invoices:
             request_id=call.request_id,
             tenant_id=caller.tenant_id,
             environment=caller.environment,
+            trace_id=call.span.trace_id,
         )
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings)))
 

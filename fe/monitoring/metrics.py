@@ -167,6 +167,13 @@ class Metrics:
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
         )
+        self.spans = Counter(
+            "fe_trace_spans_total",
+            "Spans that have ended, reached the collector, or were lost on the way; what is none of the last two waits,"
+            " or was too much for the queue",
+            ("what",),
+            registry=own,
+        )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
         self._watched(own)
         self._billing(own)
@@ -302,15 +309,23 @@ class Metrics:
         self.webhook_seconds.labels(result).observe(seconds)
 
     def observe_end(
-        self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str
+        self,
+        environment: Environment,
+        status: Status,
+        ecf_type: str,
+        seconds: float | None,
+        example: str,
+        trace_id: str | None = None,
     ) -> None:
         """Take note of a submission's end; `seconds` from its acceptance when it was the authority that ended it.
 
-        `example` is the id of the submission, which goes with its bucket as an exemplar and is no label.
+        `example` is the id of the submission, which goes with its bucket as an exemplar and is no label; so does its
+        trace, if it has one.
         """
         self.verdicts.labels(environment, status, ecf_type).inc()
         if seconds is not None:
-            self.verdict_seconds.labels(environment).observe(seconds, {"submission": example})
+            traced = {} if trace_id is None else {"trace_id": trace_id}
+            self.verdict_seconds.labels(environment).observe(seconds, {"submission": example, **traced})
 
     def turned(self, actor: str) -> None:
         """Say that an actor's loop has turned: from now on its silence is measured, whatever becomes of it."""

@@ -58,6 +58,8 @@ def begin_at_zero(metrics: Metrics) -> None:
         metrics.share_refused.labels(limit)
     for reason in ("died", "memory", "no process", "too slow"):
         metrics.apart_failures.labels(reason)
+    for what in ("ended", "sent", "lost"):
+        metrics.spans.labels(what)
     for kind, outcome in product(*HANDED_ON):
         metrics.handed_on.labels(kind, outcome)
     for stage in STAGES:

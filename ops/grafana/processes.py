@@ -49,6 +49,11 @@ PROCESSES = Dashboard(
                 "After a crash. Five within a minute end the process.",
                 {"{{actor}}": f"sum by (actor) (increase(fe_actor_restarts_total{{{INSTANCE}}}[$__rate_interval]))"},
             ),
+            Panel(
+                "Spans",
+                "Of traces, where they are recorded. Fewer sent than ended: look at the collector.",
+                {"{{what}}": f"sum by (what) (rate(fe_trace_spans_total{{{INSTANCE}}}[$__rate_interval]))"},
+            ),
         ),
         "Database": (
             Panel(

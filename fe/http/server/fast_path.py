@@ -14,7 +14,7 @@ from hypercorn.typing import HTTPScope
 
 from fe.http.calls import ApiReply, Call
 from fe.http.route_types import Route
-from fe.http.server.requests import make_call
+from fe.http.server.requests import make_call, note_trace
 
 Answer = Callable[[Route, Call], Awaitable[ApiReply]]
 
@@ -59,4 +59,7 @@ class FastPath:
         async def read_body() -> bytes:
             return body
 
-        return await self._answer(matched.route, make_call(scope, matched.params, read_body))
+        call = make_call(scope, matched.params, read_body)
+        reply = await self._answer(matched.route, call)
+        note_trace(scope, call)
+        return reply

@@ -126,7 +126,10 @@ class Guard:
             requests = self._metrics.http_requests.labels(route, method, str(status))
             seen = self._series[route, method, status] = (requests, self._metrics.http_seconds.labels(route))
         seen[0].inc()
-        seen[1].observe(seconds, {"request_id": scope["state"]["request_id"]})
+        example = {"request_id": scope["state"]["request_id"]}
+        if trace_id := scope["state"].get("trace_id"):
+            example["trace_id"] = trace_id
+        seen[1].observe(seconds, example)
 
 
 class _Answer:

@@ -50,6 +50,8 @@ class Work:
     last_error: str | None
     #: What its step needs; None where the claim did not bring it: then it is asked for.
     input: StepInput | None = None
+    #: The context of its trace, where it is traced and the claim asked for it.
+    trace: str | None = None
 
     @property
     def environment(self) -> Environment:

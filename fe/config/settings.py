@@ -188,10 +188,7 @@ class Settings(BaseSettings):
     )
     tracing_ratio: float = Field(0.01, ge=0, le=1, description="share of the documents handed in that are traced")
     tracing_asked: float = Field(
-        1.0,
-        ge=0,
-        le=1000,
-        description="traces a second that each tenant may ask for per HTTP process (`traceparent`); 0: none",
+        1.0, ge=0, le=1000, description="traces a second that a tenant may ask for (`traceparent`), per HTTP process"
     )
 
     @property

@@ -264,7 +264,7 @@ def _direct() -> dict[str, list[Requirement]]:
         "run.lock": [Requirement(line) for line in project["dependencies"]],
         "dev.lock": [
             Requirement(line)
-            for line in (*extras["embedded"], *extras["pkcs11"], *extras["dev"])
+            for line in (*extras["embedded"], *extras["pkcs11"], *extras["tracing"], *extras["dev"])
             if not line.startswith("fe")
         ],
     }

@@ -172,6 +172,8 @@ CALLERS = {
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
     "decide_received": (FRONT,),
     "begin_deliveries": (WORKER,),
+    "trace_of": (WORKER,),
+    **dict.fromkeys(("leave_trace", "take_trace", "take_trace_of_event"), ()),
 }
 
 _RIGHTS = """

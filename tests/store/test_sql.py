@@ -211,7 +211,7 @@ TRUSTED = {
     "workers": "workers: one of two constants of the module",
     "', '.join(parts)": "workers: what tables.py made",
     "stages": "workers: names of tables",
-    "statement": "charges, webhooks: one of several constants of the module, typed LiteralString",
+    "statement": "charges, webhooks, traces: one of several constants of the module, typed LiteralString",
     "query": "tenant_scope: what any of the others handed to a cursor",
     "call": "outbox.book: typed LiteralString, checked by mypy",
     "page": "webhooks' deliveries: one of two constants of the module",

@@ -38,19 +38,17 @@ _FROM = """
         %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
 
-#: By the stage: after the eleven columns of any claim those of its step's input.
-_CLAIM: Mapping[Stage, LiteralString] = {
-    Stage.SIGN: f"{_ROWS}{_TO_SIGN}{_FROM}",
-    Stage.SEND: f"{_ROWS}{_TO_SEND}{_FROM}",
-    Stage.TRACK: f"{_ROWS}{_TO_TRACK}{_FROM}",
-    Stage.RECONCILE: f"{_ROWS}{_FROM}",
-}
-#: The same, and the trace after them.
-_CLAIM_TRACED: Mapping[Stage, LiteralString] = {
-    Stage.SIGN: f"{_ROWS}{_TO_SIGN}{_TRACE}{_FROM}",
-    Stage.SEND: f"{_ROWS}{_TO_SEND}{_TRACE}{_FROM}",
-    Stage.TRACK: f"{_ROWS}{_TO_TRACK}{_TRACE}{_FROM}",
-    Stage.RECONCILE: f"{_ROWS}{_TRACE}{_FROM}",
+#: By the stage, and whether traces are recorded: after the eleven columns of any claim those of its step's input, and
+#: then the trace.
+_CLAIM: Mapping[tuple[Stage, bool], LiteralString] = {
+    (Stage.SIGN, False): f"{_ROWS}{_TO_SIGN}{_FROM}",
+    (Stage.SEND, False): f"{_ROWS}{_TO_SEND}{_FROM}",
+    (Stage.TRACK, False): f"{_ROWS}{_TO_TRACK}{_FROM}",
+    (Stage.RECONCILE, False): f"{_ROWS}{_FROM}",
+    (Stage.SIGN, True): f"{_ROWS}{_TO_SIGN}{_TRACE}{_FROM}",
+    (Stage.SEND, True): f"{_ROWS}{_TO_SEND}{_TRACE}{_FROM}",
+    (Stage.TRACK, True): f"{_ROWS}{_TO_TRACK}{_TRACE}{_FROM}",
+    (Stage.RECONCILE, True): f"{_ROWS}{_TRACE}{_FROM}",
 }
 
 
@@ -65,7 +63,7 @@ async def claim_together(
     of = Stage(stage)
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
     cursor = await conn.execute(
-        (_CLAIM_TRACED if traced else _CLAIM)[of],
+        _CLAIM[of, traced],
         {
             "stage": of.value,
             "environments": _array(each.lane.environment.value for each in lanes),

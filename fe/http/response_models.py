@@ -184,6 +184,7 @@ class Item(TypedDict):
     submittedAt: Moment
     updatedAt: Moment
     clientRequestId: str | None
+    eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
 
 
 @closed

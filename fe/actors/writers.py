@@ -222,5 +222,11 @@ def submission_kind(
                     trace_id=trace_id,
                 )
 
-    together = partial(claim.claim_together, traced=True) if traced else claim.claim_together
-    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=together, written=written)
+    return WorkKind(
+        outbox,
+        WRITERS,
+        are_open=outbox.have_open_sends,
+        together=partial(claim.claim_together, traced=True) if traced else claim.claim_together,
+        written=written,
+        subject="submission",
+    )

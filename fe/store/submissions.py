@@ -71,33 +71,37 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
     """
     cursor = conn.cursor(row_factory=record_row(Accepted))
-    await execute_traced(
-        cursor,
-        _ACCEPT,
-        {
-            "tenant": new.tenant_id,
-            "submission": new.submission_id,
-            "at": at,
-            "environment": new.environment,
-            "api_key": new.api_key_id,
-            "client_request": new.client_request_id,
-            "digest": new.body_digest,
-            "format": new.format,
-            "root": new.root,
-            "type": new.ecf_type,
-            "e_ncf": new.e_ncf,
-            "issuer": new.issuer_rnc,
-            "buyer": new.buyer_rnc,
-            "as_user": new.as_user,
-            "as_user_id": new.as_user_id,
-            "original": new.original,
-            "draw": new.draw_prefix,
-        },
-        {new.submission_id: new.trace} if new.trace is not None else {},
-    )
+    await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
+
+
+def values_of(new: NewSubmission, at: datetime) -> dict[str, Any]:
+    """The parameters of whatever takes a submission in, by their names."""
+    return {
+        "tenant": new.tenant_id,
+        "submission": new.submission_id,
+        "at": at,
+        "environment": new.environment,
+        "api_key": new.api_key_id,
+        "client_request": new.client_request_id,
+        "digest": new.body_digest,
+        "format": new.format,
+        "root": new.root,
+        "type": new.ecf_type,
+        "e_ncf": new.e_ncf,
+        "issuer": new.issuer_rnc,
+        "buyer": new.buyer_rnc,
+        "as_user": new.as_user,
+        "as_user_id": new.as_user_id,
+        "original": new.original,
+        "draw": new.draw_prefix,
+    }
+
+
+def _traces(news: Sequence[NewSubmission]) -> dict[UUID, str]:
+    return {new.submission_id: new.trace for new in news if new.trace is not None}
 
 
 # In the order of the function's parameters.
@@ -142,7 +146,7 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
             "originals": blobs([new.original for new in news]),
             "draws": texts([new.draw_prefix for new in news]),
         },
-        {new.submission_id: new.trace for new in news if new.trace is not None},
+        _traces(news),
     )
     answers: list[Accepted | NoNumber] = []
     for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):

@@ -23,7 +23,7 @@ from fe.http.server.listener import serve_http
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
-from fe.processes import Listeners, run_processes, stop_on_signal
+from fe.processes import Listeners, collect_rarely, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import Acknowledgers, read_roots, reception_from_settings, require_receivable
 from fe.start_checks import require_startable
@@ -71,6 +71,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     def start(index: int) -> None:
         if vault is not None:
             require_usable(vault)  # here: a token is opened by each process for itself
+        collect_rarely()
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
 
     if processes > 1:

@@ -19,6 +19,8 @@ _log = structlog.get_logger("fe.submissions")
 #: Whole lines, made here: the way of all others, through structlog, costs three times as much, and these are many.
 _lines = logging.getLogger(LINES)
 
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
 #: Of the last 16 bits of an id, which are drawn by lot.
 _ALL: Final = 1 << 16
 
@@ -36,7 +38,7 @@ class SubmissionLog:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         line = {"submission": str(submission), **about, "event": event, "level": "info", "timestamp": at}
-        _lines.info("%s", json.dumps(line, ensure_ascii=False))
+        _lines.info(_to_json(line))
 
     def warn(self, event: str, submission: UUID, **about: object) -> None:
         """Say what went wrong, of every submission."""

@@ -37,6 +37,10 @@ Answered = Callable[[Outcome | Exception], None]
 class Taker(Protocol):
     """A stage that may take a row over from the one before it, without a claim in between, to try it after a while."""
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its tries have no effect elsewhere: then one more than there should be does no harm."""
+
     def may_take(self, work: Job, after: timedelta) -> bool:
         """Whether it has a free slot for it, or room to hold it until then."""
 

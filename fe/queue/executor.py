@@ -342,7 +342,10 @@ class Executor(Generic[W]):
             self._stage.kind.written(work, result)
         goes_on = isinstance(result, Advance) and result.then is not None
         if taker is not None and isinstance(outcome, Advance):
-            (taker.go_on if goes_on else taker.release)(outcome.then, outcome.after)
+            # It may have been written, and then nobody else looks before the lease ends. What changes nothing elsewhere
+            # goes on all the same: if it was not written, nothing can be booked.
+            may_go_on = goes_on or (taker.changes_nothing and isinstance(result, DatabaseUnavailable))
+            (taker.go_on if may_go_on else taker.release)(outcome.then, outcome.after)
         if not goes_on and not isinstance(result, Exception):
             self._wake(result)
 

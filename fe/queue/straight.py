@@ -49,6 +49,11 @@ class Straight:
         #: Looks at what is held when a slot becomes free, and carries it until cancelled.
         self.look_again, self.run = self._later.slot_is_free, self._later.run
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its tries have no effect elsewhere."""
+        return self._stage.doubts_go_to is None
+
     def may_take(self, work: Any, after: timedelta) -> bool:
         """Whether there is a slot for it now, or room to hold it until `after` has passed."""
         if not self._takes_any():

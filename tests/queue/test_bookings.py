@@ -338,6 +338,35 @@ async def test_what_is_held_for_a_lane_whose_circuit_has_opened_goes_back_to_the
     assert (await waiting(db, subject))["attempt"] == 0
 
 
+@pytest.mark.parametrize("committed", [True, False])
+async def test_it_is_asked_about_when_nobody_knows_whether_that_was_written(db: Database, committed: bool) -> None:
+    """Its row may be leased to us for a minute. If it is not, what the asking came to is refused."""
+    await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    two = Asking(db)
+    write = two.bookings.kind.writers[Received]
+
+    async def breaks(conn: Any, items: Any, at: Any) -> Any:
+        if committed:
+            await write(conn, items, at)
+        raise psycopg.OperationalError("the link broke")
+
+    writers = {**two.bookings.kind.writers, Received: breaks}
+    two.bookings = Bookings(replace(two.bookings.kind, writers=writers), db, system_clock)
+
+    async def is_over() -> bool:
+        found = await rows(db, "SELECT stage FROM outbox")
+        booked = two.tools.metrics.registry.get_sample_value(
+            "fe_steps_total", {"stage": "track", "outcome": "lease lost"}
+        )
+        return not found if committed else bool(booked)
+
+    await two.run(is_over)
+
+    assert len(two.asked) == 1
+    left = await rows(db, "SELECT stage FROM outbox")
+    assert left == ([] if committed else [{"stage": "send"}])
+
+
 async def test_who_is_killed_while_it_holds_a_row_loses_no_verdict(db: Database) -> None:
     subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
     bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)

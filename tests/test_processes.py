@@ -134,6 +134,33 @@ def test_children_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
     assert {line[2] for line in run.lines("heard")} == {"SIGTERM"}
 
 
+def test_who_does_not_stop_with_its_parent_is_ended_hard() -> None:
+    """Whatever holds it up: here it does not listen to SIGTERM at all, and would wait for ever."""
+    child = (
+        "import signal, sys, threading\n"
+        "from fe.parent_watch import obey\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('heard', flush=True))\n"
+        "obey(0, patience=0.2)\n"
+        "print('ready', flush=True)\n"
+        "while True: threading.Event().wait(0.1)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            assert running.stdin is not None
+            assert running.stdout is not None
+            assert running.stdout.readline() == "ready\n"
+            assert running.poll() is None, "it stays as long as its parent does"
+
+            running.stdin.close()  # as the kernel does when the parent dies
+
+            assert running.wait(PATIENCE) == 70
+            assert running.stdout.read() == "heard\n"
+        finally:
+            running.kill()
+
+
 def test_sigint_stops_like_sigterm(tmp_path: Path) -> None:
     with parent(tmp_path, "until_told()") as running:
         running.await_lines("started", 2)

@@ -14,9 +14,10 @@ from fe.authority.gateway import Line
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
 from fe.authority.session import Sessions
-from fe.authority.transport import Transport, default_tls
+from fe.authority.transport import Transport
 from fe.ecf.catalogue import Environment
 from fe.ecf.signature import verify
+from fe.tls import default_tls
 from tests.authority.scripted import (
     NOW,
     PATIENT,

@@ -16,7 +16,7 @@ from fe.authority.client import Authority, LastLook
 from fe.authority.errors import OutcomeUnknown, Unavailable
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
-from fe.authority.transport import default_tls
+from fe.tls import default_tls
 from tests.authority.scripted import (
     NOW,
     PATIENT,
@@ -94,6 +94,16 @@ async def test_older_than_tls_1_2_is_not_spoken() -> None:
     assert default_tls().minimum_version is ssl.TLSVersion.TLSv1_2
     assert default_tls().verify_mode is ssl.CERT_REQUIRED
     assert default_tls().check_hostname
+
+
+def test_only_good_cipher_suites_are_offered() -> None:
+    """Each with a key of its own for the connection, none under 128 bits, and the best come first."""
+    offered = default_tls().get_ciphers()
+
+    assert {suite["protocol"] for suite in offered} <= {"TLSv1.2", "TLSv1.3"}
+    assert min(suite["strength_bits"] for suite in offered) >= 128
+    assert all(suite["name"].startswith(("TLS_", "ECDHE-", "DHE-")) for suite in offered)
+    assert offered[0]["aead"]
 
 
 async def test_a_handshake_that_never_ends_is_unavailable_and_can_be_cancelled() -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from fe.ecf.selfmade import to_p12
 from fe.store.postgres.db import Database
 from fe.vault import Vault
 from tests.cli.running import SECRETS, Fe, environment
+from tests.cli.warm import warm_fe
 from tests.factories.certificates import default_root
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import rows
@@ -88,7 +88,7 @@ def running(
     }
     log = (fe.folder / "log").open("ab")
     process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "run", "--role", role],
+        [str(warm_fe()), "run", "--role", role],
         env=environment(**told),
         stdout=log,
         stderr=log,

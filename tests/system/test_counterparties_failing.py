@@ -17,7 +17,7 @@ from fe.ecf.ids import new_id
 from fe.http.app import PREFIX
 from fe.identifiers import ActionId, SubmissionId
 from fe.store import counterparty
-from fe.store.counterparty import DeliveryState
+from fe.store.counterparty import HandingState
 from fe.store.queue.audit import OperatorAction
 from tests.cli.running import environment
 from tests.factories.tenants import rows
@@ -130,7 +130,7 @@ async def test_who_never_answers_is_given_up_shown_and_replayed(dsn: str, tmp_pa
 
         await until(gave_up)
         shown = (await stack.client.get(f"/invoices/{subject}")).json()
-        (dead,) = await stack.db.run(counterparty.listed, [DeliveryState.GAVE_UP], limit=10)
+        (dead,) = await stack.db.run(counterparty.listed, [HandingState.GAVE_UP], limit=10)
         await manage(stack, "reset", {})
         now = system_clock()
         action = OperatorAction(ActionId(new_id(now)), now, "ana", "they are back")

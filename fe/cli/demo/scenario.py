@@ -22,7 +22,7 @@ from fe.cli.demo.documents import (
     DemoReceipt,
     body_of,
 )
-from fe.cli.demo.other_side import OtherSide, enter_in_directory, listening
+from fe.cli.demo.other_side import RoundTrip, enter_in_directory, listening
 from fe.cli.demo.show import Count, Show, TableRow
 from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
@@ -174,7 +174,7 @@ class _Issuing:
         show = self.scenario.show
         show.heading("Both sides of a receipt: issued, received, told by webhook, approved")
         async with AsyncExitStack() as cleanup:
-            ears = await cleanup.enter_async_context(listening())
+            system = await cleanup.enter_async_context(listening())
             http = await cleanup.enter_async_context(
                 httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=_PATIENCE)
             )
@@ -186,12 +186,12 @@ class _Issuing:
                     )
                 await enter_in_directory(self.stack)
                 await buyer.login(made.key.record.api_key_id, made.key.secret)
-                webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{ears.port}/"})
+                webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{system.port}/"})
             with show.step("The seller issues a receipt to it, and the authority accepts"):
                 outcome = await self._issue(DELIVERED)
             if outcome.record["status"] != _ACCEPTED:
                 raise Failure(f"{DELIVERED.title}: {outcome.record['status']} ({outcome.words or 'without a word'})")
-            other = OtherSide(show, self.client, buyer, ears, webhook["secret"])
+            other = RoundTrip(show, self.client, buyer, system, webhook["secret"])
             self.scenario.surprises += await other.follow(outcome)
 
     async def _one(self, sample: DemoReceipt, outcomes: dict[DemoReceipt, DemoOutcome], count: Count) -> None:

@@ -22,7 +22,7 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
-from fe.processes import Listeners, database_roles, run_processes, stop_on_signal
+from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
 from fe.start_checks import require_startable
@@ -65,6 +65,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     def start(index: int) -> None:
         if vault is not None:
             require_usable(vault)  # here: a token is opened by each process for itself
+        collect_rarely()
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
 
     if processes > 1:

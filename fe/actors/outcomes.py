@@ -60,6 +60,8 @@ class Received(Advance):
 
     track_id: TrackId
     reply: dict[str, Any]
+    #: For how long `then`, the claim to ask for its verdict, is leased from when it is due.
+    lease: timedelta = AT_ONCE
     to: Stage = Stage.TRACK
     after: timedelta = FIRST_LOOK
     name: str = "received"

@@ -4,6 +4,8 @@ import random
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+import trio
+
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.outcomes import Decided
@@ -55,6 +57,10 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 #: little more than one alone.
 _QUEUED = 16
 
+#: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
+#: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.
+_HELD = 16
+
 #: In the order of service: production first.
 _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
@@ -90,7 +96,7 @@ def stages(
     apart: Apart,
     tracing: Tracing = OFF,
 ) -> list[StageConfig[Work]]:
-    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
+    """Build the actors of this process. They sign in threads of their own: nobody waits for a key to be opened."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
@@ -110,7 +116,7 @@ def stages(
     signer = SignerPool(
         db,
         credentials,
-        HandOver(credentials.threads),
+        HandOver(trio.CapacityLimiter(settings.sign_slots)),
         apart,
         hosts,
         clock,
@@ -147,6 +153,7 @@ def stages(
             gap=poll,
             max_attempts=None,
             patience=FOLLOW_FOR * scale,
+            held=settings.track_slots * _HELD,
         ),
         StageConfig(
             Stage.RECONCILE,

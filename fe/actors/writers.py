@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -67,17 +67,40 @@ async def _intent(conn: Conn, items: Sequence[tuple[Work, Intent]], at: datetime
     return [said[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
 
 
-async def _received(conn: Conn, items: Sequence[tuple[Work, Received | Adopted]], at: datetime) -> Written:
+async def _received(conn: Conn, items: Sequence[tuple[Work, Received]], at: datetime) -> Written:
     works, outcomes = _apart(items)
-    ours = await outbox.received(
+    leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
+    answers = await _have_received(conn, works, outcomes, at, leases)
+    written: Mapping[str, Callable[[Received], Outcome | None]] = {
+        "going on": lambda outcome: outcome,
+        "received": lambda outcome: replace(outcome, then=None),
+        "lost": lambda _: None,
+    }
+    return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
+
+
+async def _adopted(conn: Conn, items: Sequence[tuple[Work, Adopted]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    answers = await _have_received(conn, works, outcomes, at, [None] * len(works))
+    return _where_ours(outcomes, [answer != "lost" for answer in answers])
+
+
+async def _have_received(
+    conn: Conn,
+    works: Sequence[Work],
+    outcomes: Sequence[Received | Adopted],
+    at: datetime,
+    leases: Sequence[timedelta | None],
+) -> Sequence[outbox.ReceivedAnswer]:
+    return await outbox.received(
         conn,
         works,
         at=at,
         track_ids=[outcome.track_id for outcome in outcomes],
         afters=[outcome.after for outcome in outcomes],
         replies=[outcome.reply for outcome in outcomes],
+        leases=leases,
     )
-    return _where_ours(outcomes, ours)
 
 
 async def _processing(conn: Conn, items: Sequence[tuple[Work, Processing]], at: datetime) -> Written:
@@ -141,7 +164,7 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Signed: _signed,
     Intent: _intent,
     Received: _received,
-    Adopted: _received,
+    Adopted: _adopted,
     Processing: _processing,
     NotKnownThere: _not_known_there,
     Decided: _decided,

@@ -147,7 +147,7 @@ class Settings(BaseSettings):
     )
     stripe_url: str = Field("https://api.stripe.com", description="host of the payment processor")
 
-    sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
+    sign_slots: int = Field(2, ge=1, description="threads of a process that sign documents")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     webhook_slots: int = Field(

@@ -159,6 +159,7 @@ CALLERS = {
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     "set_billing_terms": (OPERATOR,),
+    "span_of": (WORKER, OPERATOR),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),

@@ -79,6 +79,12 @@ class Settings(BaseSettings):
         256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
     )
     tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
+    tenant_webhook_calls_a_minute: int = Field(
+        30,
+        ge=0,
+        description="test events, retries and recoveries of webhooks a tenant may ask for a minute per HTTP process;"
+        " 0: as many as it likes",
+    )
     large_processes: int = Field(
         1,
         ge=1,

@@ -89,6 +89,8 @@ class HttpDeps:
     #: Requests of all that wait for verdicts: each has a connection.
     max_waiting: int = 500
     quota: Quota = NO_QUOTA
+    #: Calls of its own webhook that a tenant may ask for.
+    webhook_quota: Quota = NO_QUOTA
     #: Processes for large documents.
     large_processes: int = 1
     #: How long a body may take to arrive, in seconds.
@@ -146,6 +148,7 @@ class HttpDeps:
                 bytes_a_minute=settings.tenant_bytes_a_minute,
                 bytes_a_day=settings.tenant_bytes_a_day,
             ),
+            webhook_quota=Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute),
         )
 
 
@@ -191,7 +194,9 @@ class Api:
             Invoices(db, self._acceptance, self.waiting, quotas, self._apart, clock, metrics, log),
             ReceivedHandlers(db),
             ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
-            WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
+            WebhookHandlers(
+                db, deps.webhooks, deps.wakeups, clock, Quotas(deps.webhook_quota, metrics, limit="tenant_webhooks")
+            ),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),

@@ -15,7 +15,7 @@ from fe.ecf.problems import Problem, serialize_problem
 from fe.http.response_models import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 
 _log = structlog.get_logger(__name__)
 
@@ -25,6 +25,10 @@ RETRY_WHEN_DOWN = 5
 
 #: As many problems of a document as fit a message that a person reads.
 _MAX_PROBLEMS = 5
+
+#: What the holder of a token is told whose key is not to be used any more (interface.md#authentication-failures).
+KEY_REVOKED = "API key has been revoked"
+WWW_AUTHENTICATE = ("WWW-Authenticate", "Bearer")
 
 _NO_NUMBER = {
     "none": "no active NCF sequence for {prefix}: configure one with POST /ncf, or send eNCF",
@@ -92,6 +96,9 @@ def describe(error: Exception) -> ErrorAnswer:
             return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
             return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
+        case TenantDisabled():
+            # Its key was still believed a moment ago; by now the next call is refused before it gets here.
+            return ErrorAnswer(401, KEY_REVOKED, (WWW_AUTHENTICATE,))
         case DatabaseUnavailable():
             _log.warning("the database cannot be asked", error=error)
             return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))

@@ -198,6 +198,12 @@ class Metrics:
         self.webhook_late = Gauge(
             "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
         )
+        self.given_up = Gauge(
+            "fe_counterparty_given_up",
+            "Deliveries to the other party of a receipt that gave up in the last week, and were not set going again",
+            ("kind",),
+            registry=own,
+        )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
         self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)

@@ -19,6 +19,7 @@ SHARES = (
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",
+    "tenant_webhooks",
 )
 
 #: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).

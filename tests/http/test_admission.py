@@ -558,3 +558,39 @@ async def test_quotas_count_what_is_handed_in_and_what_is_validated(
 
 async def test_a_thread_that_judges_lets_the_loop_have_the_interpreter_soon(front: Running) -> None:
     assert sys.getswitchinterval() < 0.001  # Python's own is 5 ms, for each of a dozen waits of one request
+
+
+async def test_a_tenant_may_have_its_webhook_called_so_often_and_its_neighbour_too(
+    front_db: Database, nursery: trio.Nursery, db: Database, key: Key
+) -> None:
+    front = await start_front(nursery, front_db, webhook_quota=Quota(documents_a_minute=4))
+    other = await make_key(db, await make_tenant(db, "Otra Empresa SRL"))
+    second = await make_key(db, key.tenant_id)
+    async with (
+        front.client(await front.token(key)) as api,
+        front.client(await front.token(second)) as with_another_key,
+        front.client(await front.token(other)) as neighbour,
+    ):
+        for one in (api, neighbour):
+            assert (await one.put("/webhooks", json={"url": "https://erp.example/"})).status_code == 200
+        sent = await api.post("/webhooks/test")
+        retry = f"/webhooks/deliveries/{sent.json()['id']}/retry"
+        spent = [
+            await with_another_key.post(retry),
+            await api.post("/webhooks/deliveries/none/retry"),
+            await api.post("/webhooks/recover", json={"since": "2026-01-01"}),
+        ]
+        assert [sent.status_code, *(one.status_code for one in spent)] == [202, 202, 404, 202]
+
+        for call in (api.post("/webhooks/test"), with_another_key.post(retry), api.post("/webhooks/recover", json={})):
+            refused = await call
+            assert (refused.status_code, refused.json()["message"]) == (429, "Too Many Requests")
+            assert 1 <= int(refused.headers["Retry-After"]) <= 60
+        assert (await api.get("/webhooks/deliveries")).json()["total"] == 1, "what is refused is not made"
+        assert (await neighbour.post("/webhooks/test")).status_code == 202
+    assert refusals(front, "tenant_webhooks") == 3
+    assert refusals(front, "tenant_quota") == 0
+
+
+def test_calls_of_webhooks_have_a_quota_unless_that_is_switched_off() -> None:
+    assert load_settings().tenant_webhook_calls_a_minute == 30

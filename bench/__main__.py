@@ -50,8 +50,8 @@ ALL = (
     Benchmark("sustained", 140),
     Benchmark("growth", 160),
     Benchmark("database", 40, ("--seconds", "2")),
-    Benchmark("webhooks", 60, ("--seconds", "8", "--kinds", "ours")),
-    Benchmark("metering", 60, ("--submissions", "50000", "--posts", "500")),
+    Benchmark("webhooks", 80, ("--seconds", "8")),
+    Benchmark("metering", 80, ("--submissions", "50000", "--posts", "500", "--seconds", "1.5", "--rounds", "2")),
     Benchmark("hostile", 110),
 )
 

@@ -1,11 +1,15 @@
 """What metering costs beside POST /invoices, and what GET /usage costs beside a long history.
 
-    python -m bench.metering [--submissions 1000000] [--posts 1500]
+    python -m bench.metering [--submissions 1000000] [--by-day] [--posts 1500] [--seconds 5] [--rounds 6]
 
 POST /invoices is handled in this process without sockets, with metering (counts of requests and their flush) and
 without, in turn; then metering by itself. CPU of this process and of the server, so that what else runs on the machine
-counts little. Then a tenant gets so many submissions in a month, by SQL; they are folded and closed, and the month is
-read as GET /usage reads it: from the sums, and off the submissions.
+counts little. Then it is served by two processes with metering, and without, in turn, under a load over real sockets.
+
+Then a tenant gets so many submissions in the 31 days that end yesterday, by SQL: rows of `submissions` with all their
+indexes, without documents and events, which usage does not read. They are folded and closed as whoever leads does it,
+or with --by-day a day at a time by the function that folding calls, without a note for each. The month is read from the
+sums and off the submissions, and by GET /usage over real sockets.
 """
 
 import argparse
@@ -15,20 +19,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import trio
 
-from bench.report import Report
+from bench import http
+from bench.report import Report, in_turn
 from bench.stack import cpu_seconds
 from fe.accounts import provision
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, Api, HttpDeps
 from fe.http.calls import Call, Caller
+from fe.http.counters import Counters
 from fe.http.tokens import Tokens
 from fe.identifiers import TenantId
 from fe.metering import aggregator
@@ -36,6 +43,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store import metering, usage
 from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue.wakeups import Wakeups
@@ -76,7 +84,7 @@ _FILL = """
            'ecf', 'fak_000000000000', '\\x00', 'structured', 'ECF', '31', 'E31' || lpad(n::text, 10, '0'),
            'Aceptado', t.at, t.at + t.latency, t.at + t.latency / 2, t.at + t.latency, 'used'
       FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
-     CROSS JOIN LATERAL (SELECT '2026-10-01Z'::timestamptz + interval '31 days' * (n / %(all)s::float8) AS at,
+     CROSS JOIN LATERAL (SELECT %(since)s::timestamptz + interval '31 days' * (n / %(all)s::float8) AS at,
                                 interval '1 s' * exp(random() * 3) AS latency) AS t
 """
 
@@ -161,12 +169,39 @@ async def flush_us(counters: Any, postmaster: int, count: Callable[..., None], r
 
 
 def fill(dsn: str, tenant: int, many: int, chunk: int = 250_000) -> None:
+    since, until = the_month()
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("SELECT ensure_month('2026-10-15Z')")
+        for moment in (since, until):
+            conn.execute("SELECT ensure_month(%s)", [moment])
         for first in range(0, many, chunk):
-            values = {"tenant": tenant, "first": first, "last": min(first + chunk, many) - 1, "all": many}
-            conn.execute(_FILL, values)
+            last = min(first + chunk, many) - 1
+            conn.execute(_FILL, {"tenant": tenant, "first": first, "last": last, "all": many, "since": since})
         conn.execute("ANALYZE submissions")
+
+
+def the_month() -> tuple[datetime, datetime]:
+    """The 31 days that end yesterday."""
+    until = datetime.combine(system_clock().astimezone(UTC).date(), datetime.min.time(), UTC)
+    return until - timedelta(days=31), until
+
+
+_FOLD_DAY = """
+    SELECT add_usage(%(tenant)s, x.ids, x.ids, x.ids)
+      FROM (SELECT array_agg(s.submission_id) AS ids
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s
+               AND s.submission_id >= uuid_floor(%(since)s) AND s.submission_id < uuid_floor(%(until)s)) AS x
+"""
+
+
+def fold_by_day(dsn: str, tenant: int) -> None:
+    """Add all that ended to the days, as folding does, without the notes that lead there."""
+    since, until = the_month()
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("INSERT INTO usage_marks (tenant_id) VALUES (%s)", [tenant])
+        while since < until:
+            conn.execute(_FOLD_DAY, {"tenant": tenant, "since": since, "until": since + timedelta(days=1)})
+            since += timedelta(days=1)
 
 
 async def timed(act: Callable[[], Awaitable[Any]], many: int) -> tuple[float, float]:
@@ -179,9 +214,9 @@ async def timed(act: Callable[[], Awaitable[Any]], many: int) -> tuple[float, fl
     return statistics.median(took), sorted(took)[int(len(took) * 0.95)]
 
 
-async def month(dsn: str, postmaster: int, tenant: TenantId) -> dict[str, float]:
+async def month(dsn: str, postmaster: int, tenant: TenantId, report: Report, *, by_day: bool) -> dict[str, float]:
     """How long it takes to take a history in, and to read it."""
-    since, until = datetime(2026, 10, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)
+    since, until = the_month()
     found: dict[str, float] = {}
     async with open_database(dsn, role=WORKER) as worker, open_database(dsn, role=FRONT) as front:
 
@@ -189,16 +224,19 @@ async def month(dsn: str, postmaster: int, tenant: TenantId) -> dict[str, float]
             return await front.run_for(tenant, usage.days, since, until)
 
         began = time.perf_counter()
+        raw: list[usage.UsageDay] = []
         try:
             raw = await read()
             found["off the submissions, once, ms"] = (time.perf_counter() - began) * 1000
-        except Exception as error:
-            raw = []
-            print("off the submissions:", error)
+        except DatabaseUnavailable as error:  # its statement takes too long
+            report.skip("read off the submissions", str(error))
         began = time.perf_counter()
-        await aggregator.restart(worker, tenant)
-        await aggregator.fold_all(worker, tenant)
-        assert await worker.run(metering.close, tenant, date(2026, 11, 15))
+        if by_day:
+            await trio.to_thread.run_sync(fold_by_day, dsn, tenant)
+        else:
+            await aggregator.restart(worker, tenant)
+            await aggregator.fold_all(worker, tenant)
+        assert await worker.run(metering.close, tenant, until.date())
         found["taken in, s"] = time.perf_counter() - began
         cost = Cost(postmaster)
         found["median, ms"], found["p95, ms"] = await timed(read, 500)
@@ -211,11 +249,58 @@ async def month(dsn: str, postmaster: int, tenant: TenantId) -> dict[str, float]
     return found
 
 
+# --- over real sockets ------------------------------------------------------------------------------------------------
+
+
+def serve_unmetered(port: int, dsn: str, processes: int) -> None:
+    """Serve as bench.http does, and count nothing."""
+    Counters.count = lambda *_: None  # type: ignore[method-assign]
+    http.serve_front(port, dsn, processes)
+
+
+def side_by_side(dsn: str, tenant: TenantId, token: str, seconds: float, rounds: int, report: Report) -> None:
+    """POST /invoices with metering and without, in turn."""
+    bench = http.Bench(dsn, tenant, token, None, None, processes=2, connections=64, seconds=seconds)
+    program = {"with metering": ["bench.http", "--serve"], "without metering": ["bench.metering", "--serve-unmetered"]}
+    kinds = {
+        name: partial(http.measure, bench, name, [sys.executable, "-m", *command, http.PORT, dsn, "2"])
+        for name, command in program.items()
+    }
+    runs = in_turn(kinds, rounds)
+    for name, those in runs.items():
+        report.figure(f"POST /invoices over sockets {name}", "accepted/s", [run["rate"] for run in those])
+        both = [run["own"] + run["postgres"] for run in those]
+        report.figure(f"POST /invoices over sockets {name}", "us of CPU, server and Postgres", both)
+    rates = [[run["rate"] for run in runs[name]] for name in program]
+    report.ratio("accepted/s, with metering : without", *rates, at_least=0.97)
+
+
+def ask_over_sockets(dsn: str, token: str, seconds: float, report: Report, what: str) -> None:
+    """GET /usage of the month on connections that are kept, one question after the other on each."""
+    request = f"GET {PREFIX}/usage?days=31 HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    port = http.free_port()
+    command = [sys.executable, "-m", "bench.http", "--serve", str(port), dsn, "1"]
+    with http.serving(command, port):
+        for connections in (1, 8):
+            asked = http.load(port, connections, seconds, request)
+            if set(asked["statuses"]) != {"200"}:
+                raise SystemExit(f"GET /usage was answered {asked['statuses']}")
+            for part in ("p50", "p95", "p99"):
+                report.figure(f"{what} over sockets, {connections} at a time", f"{part}, ms", [asked[part]])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=1_000_000)
+    parser.add_argument("--by-day", action="store_true", help="fold without notes: ten millions in minutes")
     parser.add_argument("--posts", type=int, default=1500)
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each turn over sockets")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--serve-unmetered", nargs=3, metavar=("PORT", "DSN", "PROCESSES"), help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.serve_unmetered:
+        port, dsn, processes = args.serve_unmetered
+        serve_unmetered(int(port), dsn, int(processes))
     with tempfile.TemporaryDirectory(prefix="fe-bench-", ignore_cleanup_errors=True) as folder:
         dsn = start_embedded(Path(folder) / "postgres")
         postmaster = int((Path(folder) / "postgres" / "postmaster.pid").read_text().splitlines()[0])
@@ -226,15 +311,23 @@ def main() -> int:
             report.figure("POST /invoices with metering", "us of CPU", [with_it])
             report.figure("metering by itself", "us of CPU", [added])
             report.ratio("metering : POST /invoices", [added], [without], at_most=0.03)
-            with psycopg.connect(dsn, autocommit=True) as conn:
-                row = conn.execute(
-                    "INSERT INTO tenants (name, issuer) VALUES ('m', '{}') RETURNING tenant_id"
-                ).fetchone()
-            assert row is not None
-            fill(dsn, row[0], args.submissions)
-            for name, value in trio.run(month, dsn, postmaster, TenantId(row[0])).items():
-                report.figure(f"GET /usage of {args.submissions} in a month", name, [value])
+            tenant, token = trio.run(http.prepare, dsn, 0)
+            side_by_side(dsn, tenant, token, args.seconds, args.rounds, report)
+            fill(dsn, tenant, args.submissions)
+            what = f"GET /usage of {args.submissions} in a month"
+            taken = partial(month, dsn, postmaster, tenant, report, by_day=args.by_day)
+            for name, value in trio.run(taken).items():
+                report.figure(what, name, [value])
+            ask_over_sockets(dsn, token, args.seconds, report, what)
+            report.note(f"the database holds {size_of(dsn)}")
     return 0
+
+
+def size_of(dsn: str) -> str:
+    """How large all of it is, in words."""
+    with psycopg.connect(dsn) as conn:
+        (size,) = conn.execute("SELECT pg_size_pretty(pg_database_size(current_database()))").fetchone() or ("?",)
+    return str(size)
 
 
 if __name__ == "__main__":

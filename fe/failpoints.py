@@ -25,6 +25,10 @@ POINTS = (
     "handed",  # the counterparty has answered, nothing booked
     "counting",  # request counts are handed to the database
     "counted",  # they are committed
+    "folding",  # what has ended is about to be added to its tenant's days and months
+    "folded",  # it is added, and no note of it is left
+    "closing",  # a month is over and about to be closed
+    "closed",  # it is closed, and its charge waits
     "charging",  # the intent to charge is committed, no byte sent to the payment processor
     "charged",  # the payment processor has answered, nothing booked
     "called",  # a webhook has answered, nothing booked

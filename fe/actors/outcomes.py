@@ -1,7 +1,7 @@
 """What the authority's answers mean for a submission: its outcomes, as data. writers.py says how each is written."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fe.actors.patience import FIRST_LOOK
@@ -62,6 +62,8 @@ class Received(Advance):
     reply: dict[str, Any]
     #: For how long `then`, the claim to ask for its verdict, is leased from when it is due.
     lease: timedelta = AT_ONCE
+    #: When that went on record; None until it has.
+    at: datetime | None = None
     to: Stage = Stage.TRACK
     after: timedelta = FIRST_LOOK
     name: str = "received"
@@ -72,6 +74,8 @@ class Adopted(Advance):
     """A trackId was found by asking: the document had arrived."""
 
     track_id: TrackId
+    #: As in Received.
+    at: datetime | None = None
     to: Stage = Stage.TRACK
     name: str = "adopted"
 
@@ -109,6 +113,8 @@ class Decided(End):
     fate: NumberFate
     #: The two digits of the type of its e-NCF, where they are known.
     ecf_type: str = "unknown"
+    #: As in Received.
+    at: datetime | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]  # read only, as it is of all outcomes

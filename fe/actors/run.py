@@ -116,7 +116,7 @@ async def run_actors(
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(
                 submission_kind(
-                    metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
+                    metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
                 ),
                 db,
                 clock,

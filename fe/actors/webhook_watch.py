@@ -8,7 +8,6 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue import webhooks
@@ -25,16 +24,14 @@ _AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
 KEPT_FOR: Final = timedelta(days=30)
 
 
-async def watch_webhooks(db: Database, clock: Clock, metrics: Metrics) -> None:
-    """Tell and forget until cancelled."""
+async def watch_webhooks(db: Database, clock: Clock) -> None:
+    """Tell and forget until cancelled. Its silence is not measured: it is longer than what an alert puts up with."""
     while True:
         try:
             await tell_notices(db, clock)
             await forget_old(db, clock)
         except DatabaseUnavailable as error:
             _log.warning("webhooks could not be looked after", error=error)
-        else:
-            metrics.turned("webhook watch")
         await trio.sleep(_EVERY_SECONDS)
 
 

@@ -70,7 +70,7 @@ async def run_webhooks(
         gap=scaled(retry_gap, scale),
     )
     async with trio.open_nursery() as watch:
-        supervisor.start(watch, "webhook watch", watch_webhooks, tools.db, clock, tools.metrics)
+        supervisor.start(watch, "webhook watch", watch_webhooks, tools.db, clock)
         async with deliveries.running(), recoveries.running(), trio.open_nursery() as actors:
             supervisor.start(actors, deliver.name, run_stage, deliver, tools, supervisor.stopping, deliveries)
             supervisor.start(actors, recover.name, run_stage, recover, tools, supervisor.stopping, recoveries)

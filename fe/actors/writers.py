@@ -18,10 +18,9 @@ from fe.actors.outcomes import (
     Signed,
     Unresolved,
 )
-from fe.clock import Clock
 from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
-from fe.lifecycle import Status
+from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import trace_id_of
 from fe.monitoring.ways import SILENT, SubmissionLog
@@ -40,6 +39,11 @@ def _apart(items: Sequence[tuple[Work, Any]]) -> tuple[list[Work], list[Any]]:
 
 def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
     return [outcome if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
+
+
+def _on_record(outcomes: Sequence[Adopted | Decided], ours: Sequence[bool], at: datetime) -> Written:
+    """The same, with the moment that went on record: what is measured by it agrees with what the database says."""
+    return [replace(outcome, at=at) if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
 
 async def _signed(conn: Conn, items: Sequence[tuple[Work, Signed]], at: datetime) -> Written:
@@ -72,8 +76,8 @@ async def _received(conn: Conn, items: Sequence[tuple[Work, Received]], at: date
     leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
     answers = await _have_received(conn, works, outcomes, at, leases)
     written: Mapping[str, Callable[[Received], Outcome | None]] = {
-        "going on": lambda outcome: outcome,
-        "received": lambda outcome: replace(outcome, then=None),
+        "going on": lambda outcome: replace(outcome, at=at),
+        "received": lambda outcome: replace(outcome, at=at, then=None),
         "lost": lambda _: None,
     }
     return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
@@ -82,7 +86,7 @@ async def _received(conn: Conn, items: Sequence[tuple[Work, Received]], at: date
 async def _adopted(conn: Conn, items: Sequence[tuple[Work, Adopted]], at: datetime) -> Written:
     works, outcomes = _apart(items)
     answers = await _have_received(conn, works, outcomes, at, [None] * len(works))
-    return _where_ours(outcomes, [answer != "lost" for answer in answers])
+    return _on_record(outcomes, [answer != "lost" for answer in answers], at)
 
 
 async def _have_received(
@@ -126,7 +130,7 @@ async def _decided(conn: Conn, items: Sequence[tuple[Work, Decided]], at: dateti
         responses=[outcome.response for outcome in outcomes],
         fates=[outcome.fate for outcome in outcomes],
     )
-    return _where_ours(outcomes, ours)
+    return _on_record(outcomes, ours, at)
 
 
 async def _failed(conn: Conn, items: Sequence[tuple[Work, Failed]], at: datetime) -> Written:
@@ -177,7 +181,6 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
 
 def submission_kind(
     metrics: Metrics,
-    clock: Clock,
     ended: Callable[[SubmissionId], None] = lambda _: None,
     log: SubmissionLog = SILENT,
     *,
@@ -188,16 +191,27 @@ def submission_kind(
     Where it is `traced`, rows come with the context of their traces.
     """
 
+    def seconds_until(subject: SubmissionId, at: datetime) -> float:
+        return max((at - moment_of(subject)).total_seconds(), 0.0)
+
     def written(work: Work, outcome: Outcome) -> None:
         subject, environment, trace_id = work.subject, work.environment, trace_id_of(work.trace)
         match outcome:
-            case Received(track_id=track_id):
-                log.tell(
-                    "a submission was sent", subject, environment=environment, track_id=track_id, trace_id=trace_id
-                )
-            case Decided(status=status, ecf_type=ecf_type):
+            case Received(at=datetime() as at) | Adopted(at=datetime() as at):
+                metrics.observe_first_answer(environment, seconds_until(subject, at), str(subject))
+                if isinstance(outcome, Received):
+                    log.tell(
+                        "a submission was sent",
+                        subject,
+                        environment=environment,
+                        track_id=outcome.track_id,
+                        trace_id=trace_id,
+                    )
+            case Decided(status=status, ecf_type=ecf_type, at=datetime() as at):
                 ended(subject)
-                seconds = max((clock() - moment_of(subject)).total_seconds(), 0.0)
+                seconds = seconds_until(subject, at)
+                if work.stage is not Stage.TRACK:  # what is tracked had its first answer when it was received
+                    metrics.observe_first_answer(environment, seconds, str(subject))
                 metrics.observe_end(environment, status, ecf_type, seconds, str(subject), trace_id)
                 log.tell(
                     "a submission has its verdict",

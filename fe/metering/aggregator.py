@@ -7,6 +7,7 @@ from functools import partial
 import structlog
 import trio
 
+from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
@@ -64,7 +65,7 @@ class Aggregator:
         today = self._clock().astimezone(UTC).date()
         for tenant_id in await self._db.run(metering.tenants_to_close, today):
             while not await self._db.run(metering.close, tenant_id, today):
-                if not await self._leads() or not await self._db.run(metering.fold, tenant_id):
+                if not await self._leads() or not await _fold(self._db, tenant_id):
                     break
         if trio.current_time() - self._chores_at >= _CHORES_SECONDS:
             await self._db.run(request_counts.forget_processes)
@@ -82,8 +83,15 @@ class Aggregator:
 
 async def fold_all(db: Database, tenant_id: TenantId) -> None:
     """Fold all that a tenant's notes say, so many at a time that a statement takes no more than a moment."""
-    while await db.run(metering.fold, tenant_id):
+    while await _fold(db, tenant_id):
         pass
+
+
+async def _fold(db: Database, tenant_id: TenantId) -> int:
+    failpoints.reached("folding")
+    many = await db.run(metering.fold, tenant_id)
+    failpoints.reached("folded")
+    return many
 
 
 async def restart(db: Database, tenant_id: TenantId) -> None:

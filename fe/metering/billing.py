@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import structlog
 
+from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.metering.months import month_before, month_of
@@ -57,7 +58,10 @@ async def _reconcile(conn: Conn, *, tenant_id: TenantId, month: date) -> int | N
 
 async def close_month(db: Database, tenant_id: TenantId, month: date, clock: Clock) -> Decimal | None:
     """Close a month and charge what is not charged yet; the new charge's amount, None when the month is not over."""
-    return await db.transact(partial(_close, tenant_id=tenant_id, month=month, clock=clock))
+    failpoints.reached("closing")
+    amount = await db.transact(partial(_close, tenant_id=tenant_id, month=month, clock=clock))
+    failpoints.reached("closed")
+    return amount
 
 
 async def _close(conn: Conn, *, tenant_id: TenantId, month: date, clock: Clock) -> Decimal | None:

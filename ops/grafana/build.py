@@ -62,6 +62,15 @@ _VARIABLES: list[dict[str, Any]] = [
 ]
 
 
+def _turned(*, to: int) -> str:
+    """What was otherwise a minute ago, also where a scrape failed just then."""
+    now, before = (
+        f"max by (environment, host) (last_over_time(fe_authority_circuit_open[1m]{offset}))"
+        for offset in ("", " offset 1m")
+    )
+    return f"{now} == {to} and {before} == {1 - to}"
+
+
 #: Drawn over every panel: what changed, where one looks for why something changed.
 ANNOTATIONS: list[dict[str, Any]] = [
     {
@@ -80,23 +89,22 @@ ANNOTATIONS: list[dict[str, Any]] = [
             "blue",
             "version {{version}} has come",
             "version",
-            "count by (version) (fe_build_info) unless count by (version) (fe_build_info offset 1m)",
+            "count by (version) (fe_build_info)"
+            " unless count by (version) (last_over_time(fe_build_info[1h] offset 1m))",
         ),
         (
             "Circuits that open",
             "red",
             "circuit open: {{host}} ({{environment}})",
             "environment,host",
-            "max by (environment, host) (fe_authority_circuit_open) == 1"
-            " and max by (environment, host) (fe_authority_circuit_open offset 1m) == 0",
+            _turned(to=1),
         ),
         (
             "Circuits that close",
             "green",
             "circuit closed: {{host}} ({{environment}})",
             "environment,host",
-            "max by (environment, host) (fe_authority_circuit_open) == 0"
-            " and max by (environment, host) (fe_authority_circuit_open offset 1m) == 1",
+            _turned(to=0),
         ),
     )
 ]

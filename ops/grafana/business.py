@@ -81,7 +81,15 @@ BUSINESS = Dashboard(
                 unit="s",
                 limits=(30, 60),
                 idle="no verdicts",
-                width=12,
+                width=8,
+            ),
+            Panel(
+                "202 to the authority's first answer, p95",
+                "A receipt or the verdict, whichever comes first: what GET /usage tells each tenant as its latency.",
+                {"{{environment}}": quantile(0.95, "fe_submission_answer_seconds", ENVIRONMENT, by="environment")},
+                unit="s",
+                idle="no answers",
+                width=8,
             ),
             Panel(
                 "Form of what is handed in",
@@ -91,7 +99,7 @@ BUSINESS = Dashboard(
                     "repeats": rate("fe_submissions_deduped_total"),
                 },
                 unit="ops",
-                width=12,
+                width=8,
             ),
         ),
         "Billed": (

@@ -54,6 +54,12 @@ PROCESSES = Dashboard(
                 "Of traces, where they are recorded. Fewer sent than ended: look at the collector.",
                 {"{{what}}": f"sum by (what) (rate(fe_trace_spans_total{{{INSTANCE}}}[$__rate_interval]))"},
             ),
+            Panel(
+                "What runs where",
+                "Version of the service and of Python.",
+                {"": f"sum by (instance, version, python) (fe_build_info{{{INSTANCE}}})"},
+                shape="table",
+            ),
         ),
         "Database": (
             Panel(
@@ -155,14 +161,7 @@ PROCESSES = Dashboard(
                 {"{{instance}}": f"fe_clock_ahead_seconds{{{INSTANCE}}}"},
                 unit="s",
                 below_zero=True,
-                width=12,
-            ),
-            Panel(
-                "What runs where",
-                "Version of the service and of Python.",
-                {"": f"sum by (instance, version, python) (fe_build_info{{{INSTANCE}}})"},
-                shape="table",
-                width=12,
+                width=16,
             ),
         ),
     },

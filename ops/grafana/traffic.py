@@ -81,8 +81,9 @@ OVERVIEW = Dashboard(
             Panel(
                 "Requests",
                 "By route template. `none`: no such path, or turned away before the path was looked at.",
-                {"{{route}}": rate("fe_http_requests_total", INSTANCE, by="route")},
+                {"{{route}}": f"{rate('fe_http_requests_total', INSTANCE, by='route')} > 0"},
                 unit="reqps",
+                idle="no requests",
             ),
             Panel(
                 "Answered with",

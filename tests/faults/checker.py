@@ -1,6 +1,6 @@
 """The judge of a run: pure functions from what is known after it to what must not be.
 
-The invariants are those of docs/faults.md. I4 (billing) has nothing to judge yet; I7 (webhooks) is in hooks_checker.py.
+The invariants are those of docs/faults.md. I4 (counts) is in counted_checker.py, I7 (webhooks) in hooks_checker.py.
 """
 
 from collections import Counter, defaultdict
@@ -12,6 +12,7 @@ from uuid import UUID
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL, LATER, EventKind, Life, NumberFate, Place, Status, Unlawful
 from fe.operations.evidence import link_hash
+from tests.faults.counted_checker import counted_once
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 from tests.faults.hooks_checker import told_at_least_once
 
@@ -390,6 +391,7 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I1": nothing_lost,
     "I2": one_document_for_a_number,
     "I3": sent_again_only_in_doubt,
+    "I4": counted_once,
     "I5": numbers_in_order,
     "I6": lives_are_lawful,
     "I7": told_at_least_once,

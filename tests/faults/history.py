@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import SubmissionId, TenantId
 from tests.faults.hooks import Handed, HookCall, ReceivedRow, Told
@@ -213,6 +213,56 @@ class Sequence_:
 
 
 @dataclass(frozen=True)
+class CountedDay:
+    """A day of a tenant as usage has it. Latencies are microseconds, added up."""
+
+    tenant_id: TenantId
+    environment: str
+    utc_day: date
+    submitted: int = 0
+    settled: int = 0
+    accepted: int = 0
+    conditional: int = 0
+    rejected: int = 0
+    answered: int = 0
+    latency_us: int = 0
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """What is counted, by name."""
+        return {name: value for name, value in asdict(self).items() if name not in _KEY_OF_DAY}
+
+
+_KEY_OF_DAY = ("tenant_id", "environment", "utc_day")
+
+
+@dataclass(frozen=True)
+class Noted:
+    """An end that is not in the days yet, and the month in which it is billed."""
+
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    billed_in: date | None
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What was on its way when its day was closed, and whether its latency is counted already."""
+
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    answered: bool
+
+
+@dataclass(frozen=True)
+class BilledMonth:
+    tenant_id: TenantId
+    month: date
+    counted: int
+    drift: int
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The database, as far as the checker reads it."""
 
@@ -224,6 +274,12 @@ class Snapshot:
     sequences: Sequence[Sequence_] = ()
     told: Sequence[Told] = ()
     received: Sequence[ReceivedRow] = ()
+    days: Sequence[CountedDay] = ()
+    notes: Sequence[Noted] = ()
+    carried: Sequence[Carried] = ()
+    months: Sequence[BilledMonth] = ()
+    #: The tenants that are billed, all the time.
+    billed: Sequence[TenantId] = ()
 
 
 _SUBMISSIONS = """
@@ -250,6 +306,14 @@ _TOLD = """
       LEFT JOIN webhook_deliveries AS d ON d.tenant_id = v.tenant_id AND d.event_id = v.event_id
 """
 _RECEIVED = "SELECT tenant_id, received_id, e_ncf FROM received"
+_DAYS = """
+    SELECT tenant_id, environment, utc_day, submitted, settled, accepted, conditional, rejected, answered, latency_us
+      FROM usage_days
+"""
+_NOTES = "SELECT tenant_id, submission_id, billed_in FROM usage_ends"
+_CARRIED = "SELECT tenant_id, submission_id, answered FROM usage_carried"
+_MONTHS = "SELECT tenant_id, month, counted, drift FROM billing_months"
+_BILLED = "SELECT tenant_id FROM billing_accounts WHERE enabled"
 _SEQUENCES = "SELECT tenant_id, environment, prefix, min_number, max_number, current_number FROM sequences"
 
 
@@ -270,6 +334,11 @@ def read_snapshot(dsn: str) -> Snapshot:
             sequences=rows(Sequence_, _SEQUENCES),
             told=rows(Told, _TOLD),
             received=rows(ReceivedRow, _RECEIVED),
+            days=rows(CountedDay, _DAYS),
+            notes=rows(Noted, _NOTES),
+            carried=rows(Carried, _CARRIED),
+            months=rows(BilledMonth, _MONTHS),
+            billed=conn.cursor(row_factory=scalar_row).execute(_BILLED).fetchall(),
         )
 
 

@@ -45,6 +45,12 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
     "sleeps-and-sends": Mutant("I3", "sleeps-and-sends", deck={"nap actors": 1}, seconds=40, every=2.0, drain=40),
+    "counts-it-again": Mutant(
+        "I4",
+        edits=[
+            ("fold_usage", "DELETE FROM usage_ends AS e WHERE", "DELETE FROM usage_ends AS e WHERE random() < 0.5 AND")
+        ],
+    ),
     "draws-without-a-lock": Mutant(
         "I5",
         edits=(  # alone, and many at once; and nobody looks a second time whether the number is another's

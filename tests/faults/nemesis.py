@@ -20,8 +20,8 @@ from tests.faults.proxy import Cut, FaultProxy, When
 #: Where an HTTP process can be told to die, and where an actors' process can.
 HTTP_POINTS = ("accepting", "accepted", "counting", "counted")
 RECEPTION_POINTS = ("acknowledged",)
-#: Charges come once a month: tests/metering/test_charging.py has these.
-CHARGE_POINTS = ("charging", "charged")
+#: What comes once a month: tests/metering has these, in test_closing.py and test_charging.py.
+CHARGE_POINTS = ("closing", "closed", "charging", "charged")
 ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS + RECEPTION_POINTS + CHARGE_POINTS)
 
 #: The statements around which connections are cut.
@@ -36,6 +36,7 @@ _STATEMENTS = {
         "book_resend",
         "book_(?:retry|not_sent)",
         r"UPDATE outbox AS o\s+SET attempt",
+        "fold_usage",
     ),
 }
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from fe.accounts.provision import add_certificate, create_key, create_tenant, pu
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
+from fe.metering import aggregator
+from fe.store import billing
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.migrate import migrate
 from fe.vault import Vault
@@ -45,6 +48,8 @@ TENANTS = (
     ("101000015", Environment.ECF),
 )
 _KEYS_EACH = 8
+#: Billed since before any clock of the run, however wrong.
+_PRICE, _EVER = Decimal("0.035"), datetime(2026, 1, 1, tzinfo=UTC)
 _PASSPHRASE = "correct horse"
 _READY_SECONDS = 180.0
 
@@ -184,6 +189,8 @@ async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str
         )
         for prefix, last in [*((prefix, DRAWN_UNTIL) for prefix in PREFIXES), (SHORT_PREFIX, SHORT_UNTIL)]:
             await db.transact(put_sequence, tenant, where, prefix, maximum=last, expires=EXPIRES, now=now)
+        await aggregator.restart(db, tenant.tenant_id)  # from now on its days are kept
+        await db.run(billing.enable, tenant.tenant_id, subscription_id=f"sub_{number}", unit_price=_PRICE, at=_EVER)
         keys = [await db.transact(create_key, tenant, where, pepper=pepper) for _ in range(_KEYS_EACH)]
         issuers[tenant.tenant_id] = issuer
         accounts.append(

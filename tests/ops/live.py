@@ -79,16 +79,16 @@ def scaled(rules: Any, by: float) -> Any:
 
 @asynccontextmanager
 async def prometheus(
-    folder: Path, metrics_urls: Sequence[str], *, faster: float = 1, alertmanager: str | None = None
+    folder: Path, metrics_urls: Sequence[str], *, faster: float = 1, every: int = 1, alertmanager: str | None = None
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A Prometheus with our rules, the runbooks and exemplars, that scrapes each second; a client of its API."""
+    """A Prometheus with our rules, the runbooks and exemplars, that scrapes every so many seconds; a client of it."""
     rules = folder / "rules"
     rules.mkdir()
     for path in RULES:
         (rules / path.name).write_text(yaml.safe_dump(scaled(load(path), faster)), encoding="utf-8")
     targets = [httpx.URL(url).netloc.decode() for url in metrics_urls]
     config: dict[str, Any] = {
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "global": {"scrape_interval": f"{every}s", "evaluation_interval": "1s"},
         "rule_files": [f"{rules}/*.yml"],
         "scrape_configs": [{"job_name": "fe", "static_configs": [{"targets": targets}]}],
     }
@@ -147,11 +147,3 @@ async def firing(client: httpx.AsyncClient) -> set[str]:
     """The names of the alerts that fire now, the one that always does left out."""
     found = await ask(client, 'ALERTS{alertstate="firing", severity!="heartbeat"}')
     return {one["metric"]["alertname"] for one in found}
-
-
-def filled_in(query: str) -> str:
-    """A query as Grafana sends it, with all of everything chosen."""
-    filled = {"$environment": ".*", "$instance": ".*", "$__rate_interval": "1m", "$__range": "1h"}
-    for variable, value in filled.items():
-        query = query.replace(variable, value)
-    return query

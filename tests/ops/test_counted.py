@@ -214,7 +214,7 @@ async def test_what_is_in_hand_is_shown_with_its_age_and_its_end(db: Database) -
         await leave.wait()
         return Decided(status=Status.ACCEPTED, track_id=None, response={}, fate=NumberFate.USED, ecf_type="31")
 
-    stage = make_stage(accepted, kind=submission_kind(metrics, system_clock))
+    stage = make_stage(accepted, kind=submission_kind(metrics))
     async with running(stage, make_tools(db, metrics=metrics)):
         await entered.wait()
         assert value(metrics, "fe_in_hand", stage="sign") == 1

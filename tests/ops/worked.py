@@ -88,11 +88,12 @@ async def worked(
     processes: int = 1,
     settings: Mapping[str, str] | None = None,
     environments: Sequence[Environment] = (ENVIRONMENT,),
+    reception_roots: bytes | None = None,
 ) -> AsyncIterator[Worked]:
     """Start a service with so many tenants. Those without a certificate hand in, and it ends as an error."""
     chosen = {"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50", **(settings or {})}
     async with (
-        open_stack(settings=chosen, processes=processes) as stack,
+        open_stack(settings=chosen, processes=processes, reception_roots=reception_roots) as stack,
         open_database(stack.dsn, max_size=4) as db,
         httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client,
     ):

@@ -65,7 +65,7 @@ def kind_of(source: WorkKind[Work]) -> WorkKind[Work]:
 
 
 def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more: Any) -> StageConfig[Work]:
-    kind = more.pop("kind", None) or submission_kind(Metrics(), system_clock)
+    kind = more.pop("kind", None) or submission_kind(Metrics())
     return StageConfig(stage, kind_of(kind), handle, slots, lanes(*HOSTS[stage]), **{"budget": 50.0, **more})
 
 

@@ -75,7 +75,7 @@ class Two:
         self.sent: list[Work] = []
         self.tools = make_tools(db, **more)
         self._send = send
-        self.bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+        self.bookings = Bookings(submission_kind(Metrics()), db, system_clock)
         self.stages = [
             make_stage(self._sign, Stage.SIGN, kind=self.bookings.kind),
             make_stage(self._sent, Stage.SEND, kind=self.bookings.kind, doubts_go_to=Stage.RECONCILE),
@@ -206,7 +206,7 @@ async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Da
 
 async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_no_second_send(db: Database) -> None:
     subject = await make_submission(db, await make_tenant(db))
-    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
     work = await take(db, subject)
     async with bookings.running():
         written = await bookings.put(work, signed(work))
@@ -438,7 +438,7 @@ async def test_one_poisoned_row_among_many_is_left_alone_and_the_others_are_book
         f"""CREATE TRIGGER poison BEFORE UPDATE ON submissions FOR EACH ROW
              WHEN (old.submission_id = '{poisoned.subject}') EXECUTE FUNCTION refuse()""",
     )
-    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -449,7 +449,7 @@ async def test_one_poisoned_row_among_many_is_left_alone_and_the_others_are_book
 async def test_of_a_batch_each_claim_is_fenced_for_itself(db: Database) -> None:
     works = await some_work(db, 6)
     await take(db, works[2].subject)
-    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -462,7 +462,7 @@ async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_on
     db: Database, committed: bool
 ) -> None:
     works = await some_work(db, 3)
-    kind = submission_kind(Metrics(), system_clock)
+    kind = submission_kind(Metrics())
     broken = False
 
     async def breaks_once(conn: Any, items: Any, at: Any) -> Any:
@@ -487,7 +487,7 @@ async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_on
 async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Database) -> None:
     """Both at once, many times, each handed in the other way round: none of them waits for the other in a ring."""
     works = await some_work(db, 30)
-    kind = submission_kind(Metrics(), system_clock)
+    kind = submission_kind(Metrics())
     for _ in range(5):
         ours = [await take(db, work.subject) for work in works]
         one, other = Bookings(kind, db, system_clock), Bookings(kind, db, system_clock)
@@ -508,7 +508,7 @@ async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Databas
 
 async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: Database) -> None:
     (work,) = await some_work(db, 1)
-    kind = submission_kind(Metrics(), system_clock)
+    kind = submission_kind(Metrics())
     lacking = replace(kind, writers={name: kind.writers[name] for name in (Retry, Park)})
     bookings = Bookings(lacking, db, system_clock)
     heard: list[Any] = []

@@ -15,7 +15,6 @@ from structlog.testing import capture_logs
 from fe.actors import deliverer
 from fe.actors.counterparty import handing_kind
 from fe.actors.writers import submission_kind
-from fe.clock import system_clock
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
@@ -328,7 +327,7 @@ async def test_the_log_calls_a_row_what_its_kind_calls_it(db: Database) -> None:
 def test_every_kind_of_work_says_what_its_rows_are() -> None:
     metrics = Metrics()
     kinds = (
-        submission_kind(metrics, system_clock),
+        submission_kind(metrics),
         handing_kind(metrics, {}),
         deliverer.delivery_kind(deliveries_table(8), metrics),
         deliverer.recovery_kind(),

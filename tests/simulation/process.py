@@ -302,7 +302,7 @@ class Process:
             gate=self._circuits.gate,
         )
         reconciler = ground.reconciler(db, authority, credentials, spread)
-        kind, both = submission_kind(ground.metrics, self.clock), lanes(Host.ECF, Host.FC)
+        kind, both = submission_kind(ground.metrics), lanes(Host.ECF, Host.FC)
         bookings = Bookings(kind, db, self.clock)
         sender = Sender(
             db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self._pulse, bookings.put

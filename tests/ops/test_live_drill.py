@@ -1,0 +1,142 @@
+"""The alert drill for real: faults of a running service, seen by a real Prometheus, told to a real Alertmanager.
+
+The rules are as they are, but for their time, which is shortened. Every alert, with time as it is: `test_drill.py`.
+"""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Set
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import trio
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from fe.ecf.catalogue import Environment
+from tests.ops.live import alertmanager, ask, needs_alertmanager, needs_prometheus, prometheus, until
+from tests.ops.scene import children_of
+from tests.ops.worked import Worked, worked
+from tests.system.test_road import invoice
+
+#: A minute of the rules is a second.
+FASTER = 60
+
+
+@asynccontextmanager
+async def the_authority_is_away(service: Worked) -> AsyncIterator[None]:
+    async with httpx.AsyncClient(base_url=service.stack.authority["management"], trust_env=False) as management:
+        (await management.post("/faults", json={"kind": "unavailable", "times": 0})).raise_for_status()
+        yield
+        (await management.delete("/faults")).raise_for_status()
+
+
+@asynccontextmanager
+async def all_processes_hang(service: Worked) -> AsyncIterator[None]:
+    frozen = children_of(service.stack.processes["service"].pid)
+    try:
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in frozen:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@asynccontextmanager
+async def the_database_lets_nobody_in(service: Worked) -> AsyncIterator[None]:
+    name = str(conninfo_to_dict(service.stack.dsn)["dbname"])
+    closed = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(sql.Identifier(name))
+    opened = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(sql.Identifier(name))
+    with psycopg.connect(make_conninfo(service.stack.dsn, dbname="template1"), autocommit=True) as conn:
+        try:
+            conn.execute(closed)
+            conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+            yield
+        finally:
+            conn.execute(opened)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens, which alerts somebody is told of then, and which are kept quiet."""
+
+    happens: Callable[[Worked], AbstractAsyncContextManager[None]]
+    told: frozenset[str]
+    quiet: frozenset[str] = frozenset()
+
+
+FAULTS = (
+    Fault(the_authority_is_away, frozenset({"FeAuthorityDown"}), frozenset({"FeAuthorityErrors"})),
+    Fault(all_processes_hang, frozenset({"FeTargetMissing"}), frozenset({"FeNobodyWorks"})),
+    Fault(the_database_lets_nobody_in, frozenset({"FeDatabaseUnreachable"})),
+)
+
+
+async def be_used(service: Worked) -> None:
+    """Hand in, whatever is answered: clients do not know that this is a drill."""
+    number = 0
+    while True:
+        number += 1
+        body = {"format": "structured", "payload": invoice(number)}
+        headers = {"Authorization": f"Bearer {service.tokens[number % len(service.tokens)]}"}
+        with suppress(httpx.HTTPError), trio.move_on_after(2):
+            await service.client.post("/invoices", json=body, headers=headers)
+        await trio.sleep(0.2)
+
+
+async def states(manager: httpx.AsyncClient) -> dict[str, set[str]]:
+    """The alerts that Alertmanager has, each by its name: `active`, or `suppressed` by another."""
+    found: dict[str, set[str]] = {}
+    for alert in (await manager.get("/api/v2/alerts")).json():
+        inhibited = alert["status"]["inhibitedBy"]
+        state = "inhibited" if inhibited else str(alert["status"]["state"])
+        found.setdefault(alert["labels"]["alertname"], set()).add(state)
+    return found
+
+
+async def are_told_of(manager: httpx.AsyncClient, told: Set[str], quiet: Set[str] = frozenset()) -> bool:
+    now = await states(manager)
+    return all("active" in now.get(name, ()) for name in told) and all(now.get(one) == {"inhibited"} for one in quiet)
+
+
+async def are_over(manager: httpx.AsyncClient, names: Set[str]) -> bool:
+    return not names & (await states(manager)).keys()
+
+
+@needs_prometheus
+@needs_alertmanager
+@pytest.mark.timeout(900)
+async def test_faults_are_told_of_once_and_it_is_told_when_they_are_over(tmp_path: Path) -> None:
+    async with (
+        worked(
+            count=2,
+            with_certificates=2,
+            processes=2,
+            environments=(Environment.ECF, Environment.TESTECF),
+            settings={"FE_TIME_SCALE": "0.1"},
+        ) as service,
+        alertmanager(tmp_path) as manager,
+        prometheus(
+            tmp_path, service.metrics_urls, faster=FASTER, alertmanager=manager.base_url.netloc.decode()
+        ) as asked,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(be_used, service)
+        await until(partial(are_told_of, manager, {"FeDeadMansSwitch"}))
+        for fault in FAULTS:
+            over = partial(are_over, manager, fault.told | fault.quiet)
+            await until(over)
+            async with fault.happens(service):
+                await until(partial(are_told_of, manager, fault.told, fault.quiet))
+            await until(over)
+        # Older than silence may be: whoever turns too seldom is silent by now.
+        await until(partial(ask, asked, "min(time() - process_start_time_seconds) > 75"))
+        await until(partial(are_over, manager, {"FeActorSilent"}))
+        nursery.cancel_scope.cancel()

@@ -36,6 +36,7 @@ from fe.http.route_types import Route
 from fe.http.routes import every_route
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
@@ -153,6 +154,7 @@ class Api:
         self._db = db
         self.metrics = metrics
         self.admission = Admission(deps.max_in_flight, metrics, of_one=deps.tenant_requests)
+        self.come_again = ComeAgain(metrics)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
@@ -197,6 +199,7 @@ class Api:
             deps.max_body_bytes,
             by_name[f"POST {PREFIX}/invoices"],
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
+            [by_name[f"GET {PREFIX}/openapi.json"], by_name[f"GET {PREFIX}/docs"]],
             enabled=deps.fast_path,
         )
 
@@ -214,6 +217,8 @@ class Api:
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
             reply = ApiReply(problem.status, problem.body, problem.headers)
+            if isinstance(error, ApiError) and error.refuses_for:
+                self.come_again.note((self._who(call), route.name), error.refuses_for)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
             if isinstance(error, ScopeMissing):
@@ -229,6 +234,11 @@ class Api:
         if self._access_log.is_on:
             self._access_log.write(route, call, self.client_of(call), reply.status, len(reply.body), began)
         return reply
+
+    def _who(self, call: Call) -> Hashable:
+        """Who asks, as far as that is known before its request is read."""
+        authorization = call.headers.get("authorization")
+        return holder_of(self.client_of(call)) if authorization is None else authorization.encode("latin-1")
 
     def client_of(self, call: Call) -> Address:
         """The address a call comes from."""

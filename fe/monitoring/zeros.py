@@ -24,6 +24,7 @@ SHARES = (
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",
+    "too_soon",
 )
 
 #: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).

@@ -2,8 +2,10 @@
 
 import json
 import select
+import socket
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
@@ -11,6 +13,7 @@ import h11
 import pytest
 import trio
 import trio.lowlevel
+import trio.testing
 from structlog.testing import capture_logs
 
 from fe.apart import Apart
@@ -23,7 +26,7 @@ from fe.http.docs import Docs
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
 from fe.http.request_bodies import read_body
-from fe.http.server import listener, strangers
+from fe.http.server import doorway, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
@@ -411,16 +414,41 @@ async def test_a_trusted_proxy_has_all_the_connections_it_wants(
     assert await front_answer(front, "127.0.0.66") == b"HTTP/1.1 200 "
 
 
-async def test_after_those_who_are_told_why_the_rest_is_closed(
+async def test_all_are_told_why_they_are_turned_away(
     front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, streams: Streams
 ) -> None:
-    monkeypatch.setattr(listener, "_TURNING_AWAY", 3)
-    monkeypatch.setattr(listener, "_TURNED_AWAY_SECONDS", 60)
+    monkeypatch.setattr(doorway, "KEPT", 3)
     front = await start_front(nursery, front_db, load_settings(address_connections=1, grace_seconds=2), **PATIENT)
     await streams.opened(front.port, b"", source="127.0.0.66")
 
     turned_away = await streams.opened(front.port, *[b""] * 5, source="127.0.0.66")
-    assert [await first_line(stream) for stream in turned_away] == [b"HTTP/1.1 429 Too Many Requests"] * 3 + [b""] * 2
+    assert {await first_line(stream) for stream in turned_away} == {b"HTTP/1.1 429 Too Many Requests"}
+
+
+async def test_of_those_turned_away_the_last_are_kept_until_it_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorway, "KEPT", 3)
+    monkeypatch.setattr(doorway, "KEPT_SECONDS", 3 * PATIENCE)
+    told = doorway.TurnedAway()
+    with ExitStack() as held:
+        pairs = [[held.enter_context(end) for end in socket.socketpair()] for _ in range(5)]
+
+        def closed() -> list[bool]:
+            return [theirs.fileno() < 0 for _, theirs in pairs]
+
+        async with trio.open_nursery() as keeping:
+            keeping.start_soon(told.run)
+            for ours, theirs in pairs:
+                ours.sendall(b"GET / HTTP/1.1")
+                told.tell(theirs, 503)
+            assert closed() == [True] * 2 + [False] * 3
+            await trio.testing.wait_all_tasks_blocked()
+            keeping.cancel_scope.cancel()
+        assert closed() == [True] * 5
+        for ours, _ in pairs:
+            got = ours.recv(65536)
+            assert got.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            assert body_of(got) == {"message": "Service Unavailable", "statusCode": 503}
+            assert ours.recv(1) == b""
 
 
 async def test_long_polls_of_one_tenant_leave_places_to_others(

@@ -176,7 +176,8 @@ class Api:
         slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
+        answers = Buckets(max(deps.tenant_requests / 2, 1))
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)

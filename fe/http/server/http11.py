@@ -29,6 +29,11 @@ COLLECT_BYTES = 64 * 1024
 #: After so many parts of a request that arrived together somebody else gets a turn.
 _EVENTS_AT_ONCE = 16
 
+#: A body may come in so many pieces, and in one more for so many bytes. Each costs more than a hundred bytes do: those
+#: of one byte, a megabyte of them, seconds.
+_PIECES = 4096
+_BYTES_OF_A_PIECE = 64
+
 #: What h11 says of its buffer when no byte of a request has come before.
 _NOTHING_BEFORE = (b"", False)
 
@@ -52,6 +57,8 @@ class Http11(H11Protocol):
         self._guard = guard
         self._left = left
         self._ended = False
+        #: Of the body that is being read, and their bytes.
+        self._pieces = self._piece_bytes = 0
         self._collected = bytearray()
 
     async def handle(self, event: Event) -> None:
@@ -156,14 +163,25 @@ class Http11(H11Protocol):
                 await self.stream.handle(EndBody(stream_id=STREAM_ID))
 
     async def _next_event(self) -> Any:
-        """The next event; NEED_DATA when what was sent is not HTTP, and then the connection ends."""
+        """The next event; NEED_DATA when what was sent is not HTTP, or a body in crumbs, and the connection ends."""
         try:
-            return self.connection.next_event()
+            event = self.connection.next_event()
         except h11.RemoteProtocolError as error:
-            if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-                await self._send_error_response(error.error_status_hint)
-            await self.send(Closed())
-            return h11.NEED_DATA
+            return await self._break_off(error.error_status_hint)
+        if isinstance(event, h11.Request):
+            self._pieces = self._piece_bytes = 0
+        elif isinstance(event, h11.Data):
+            self._pieces += 1
+            self._piece_bytes += len(event.data)
+            if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
+                return await self._break_off(400, "the body came in too many small pieces")
+        return event
+
+    async def _break_off(self, status: int, message: str | None = None) -> Any:
+        if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            await self._send_whole(Whole(status, *plain_error(status, message)))
+        await self.send(Closed())
+        return h11.NEED_DATA
 
     async def _try_fast_path(self, request: h11.Request) -> bool:
         """Answer a request that is known, and here already to its end. False: it has not been touched.
@@ -184,7 +202,7 @@ class Http11(H11Protocol):
             if size > self._guard.max_body_bytes:
                 break
         if not isinstance(event, h11.EndOfMessage):
-            if self.connection.their_state is not h11.ERROR:
+            if self.connection.their_state is not h11.ERROR and not self._ended:
                 await self._create_stream(request)
                 for part in parts:
                     if self.stream is None:  # answered without the body, a refusal: nobody wants the rest of it

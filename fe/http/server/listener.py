@@ -20,6 +20,7 @@ from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
 from fe.http.shares import Shares
+from fe.memory import give_back, keep_little
 from fe.monitoring.metrics import Metrics
 
 BACKLOG = 1024
@@ -29,6 +30,8 @@ _TCP_USER_TIMEOUT_MS = 30_000
 #: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
 _PARTS_READ_AHEAD = 2
 _LAST_PORT = 65535
+#: Once half of all connections are taken, an address may have one in so many of its share.
+_CROWDED = 10
 
 _log = structlog.get_logger(__name__)
 
@@ -75,7 +78,9 @@ async def serve_http(
     sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
     api = app.extensions["fe"]
     share_interpreter()
+    keep_little()
     async with trio.open_nursery() as beside:
+        beside.start_soon(give_back)
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         proxies = read_networks(settings.trusted_proxies)
@@ -123,6 +128,7 @@ class HttpServer:
         self._guard = guard
         self._max = maximum
         self._by_address: Shares[Hashable] = Shares("address_connections", metrics, each=of_address)
+        self._of_crowded = max(of_address // _CROWDED, 1)
         self._proxies = proxies
         self._turned_away = TurnedAway()
         metrics.http_connections.set_function(lambda: len(self._open))
@@ -158,7 +164,7 @@ class HttpServer:
     def _take(self, connections: trio.Nursery, sock: socket.socket, peer: Peer) -> None:
         """Serve a connection in a task of its own, or turn it away here."""
         holder = self._holder(peer)
-        if holder is not None and not self._by_address.has_capacity(holder):
+        if holder is not None and not (self._by_address.has_capacity(holder) and self._is_modest(holder)):
             self._turned_away.tell(sock, 429)
             return
         if len(self._open) >= self._max:
@@ -177,6 +183,10 @@ class HttpServer:
         self._open.add(connection)
         _prepare(stream)
         connections.start_soon(self._serve, connection, holder)
+
+    def _is_modest(self, holder: Hashable) -> bool:
+        """Tell whether one more of an address leaves room for others: it need not, while half of all room is free."""
+        return len(self._open) < self._max // 2 or self._by_address.of(holder) < self._of_crowded
 
     async def _serve(self, connection: HardenedConnection, holder: Hashable | None) -> None:
         try:

@@ -19,14 +19,15 @@ from structlog.testing import capture_logs
 from fe.apart import Apart
 from fe.config import load_settings
 from fe.ecf.problems import Problem
-from fe.http import app, invoices, large_invoices, login
+from fe.http import app, invoices, judging, large_invoices, login
 from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
 from fe.http.docs import Docs
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
+from fe.http.rate_limit import Buckets
 from fe.http.request_bodies import read_body
-from fe.http.server import doorway, strangers
+from fe.http.server import come_again, doorway, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
@@ -34,6 +35,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from tests.apart_work import die
 from tests.http.front import Key, Running, Streams, body_of, make_key, make_tenant, start_front, structured
+from tests.http.test_fast_path import requests_through_quart
 from tests.waiting import PATIENCE, until
 
 #: Of a front that waits for slow clients for as long as a test takes on a slow machine.
@@ -97,7 +99,9 @@ async def test_throttled_logins_are_told_of_once_in_a_while(front: Running) -> N
 
     (told,) = [line for line in logs if line["event"] == "logins were throttled"]
     assert (told["logins"], told["last_address"]) == (1, "127.0.0.1")
-    assert front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"}) == 10
+    throttled = front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"})
+    assert throttled
+    assert throttled + (refusals(front, "too_soon") or 0) == 10  # who comes at once is not looked at again
 
 
 async def test_of_an_address_that_is_locked_out_nothing_is_read(
@@ -402,6 +406,91 @@ async def front_answer(front: Running, source: str) -> bytes:
     async with await trio.open_tcp_stream("127.0.0.1", front.port, local_address=source) as stream:
         await stream.send_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         return await first_line(stream)
+
+
+async def test_once_half_of_all_connections_are_taken_an_address_has_a_tenth_of_its_share(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    settings = load_settings(address_connections=20, max_connections=24, grace_seconds=2)
+    front = await start_front(nursery, front_db, settings, **PATIENT)
+    await streams.opened(front.port, *[b""] * 12, source="127.0.0.66")
+
+    for source in ("127.0.0.67", "127.0.0.68"):
+        await streams.opened(front.port, b"", b"", source=source)
+        (third,) = await streams.opened(front.port, b"", source=source)
+        assert await first_line(third) == b"HTTP/1.1 429 Too Many Requests"
+    assert b" 200 " in await front_answer(front, "127.0.0.69")
+
+
+async def test_who_was_told_to_come_again_is_told_so_again_and_nothing_is_looked_at(
+    front_db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    monkeypatch.setattr(judging, "BYTES_OF_A_TENANT", 500_000)
+    front = await start_front(nursery, front_db, **PATIENT)
+    token = await front.token(key)
+    held = post("/invoices/validate", b"x" * 600_000, f"Authorization: Bearer {token}")[:-1]
+    seen = requests_through_quart(front)
+
+    for _ in range(5):
+        got = await front.raw(held)  # not one of the bodies ever comes to its end
+        assert got.startswith(b"HTTP/1.1 429 "), got
+        assert b"retry-after: 1\r\n" in got.lower()
+        assert body_of(got) == {"message": "Too Many Requests", "statusCode": 429}
+    assert len(seen) == 1
+    assert refusals(front, "too_soon") == 4
+    async with front.client(token) as client:  # it was about that route alone
+        assert (await client.get("/ncf")).status_code == 200
+
+
+async def test_a_lockout_of_an_address_is_told_again_to_it_alone(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    for _ in range(31):
+        await front.raw(post("/login", TOO_MUCH, "Connection: close"))
+    seen = requests_through_quart(front)
+
+    got = await front.raw(post("/login", TOO_MUCH))
+    assert got.startswith(b"HTTP/1.1 429 ")
+    assert seen == []
+    body = json.dumps(key.credentials).encode()
+    async with await trio.open_tcp_stream("127.0.0.1", front.port, local_address="127.0.0.66") as stream:
+        await stream.send_all(post("/login", body))
+        assert await first_line(stream) == b"HTTP/1.1 200 "
+
+
+@pytest.mark.parametrize("path", ["/invoices", "/invoices/validate"])
+async def test_a_body_in_crumbs_is_refused_before_it_is_whole(front: Running, key: Key, path: str) -> None:
+    authorized = f"Authorization: Bearer {await front.token(key)}"
+    head = post(path, b"", authorized, chunked=True).removesuffix(b"0\r\n\r\n0\r\n\r\n")
+
+    got = await front.raw(head + b"1\r\n \r\n" * 6000)
+
+    assert got.startswith(b"HTTP/1.1 400 "), got
+    assert body_of(got)["message"] == "the body came in too many small pieces"
+    pieces = b"%x\r\n%b\r\n" % (100, b" " * 100) * 6000  # of a size that says something
+    got = await front.raw(head + pieces + b"0\r\n\r\n")
+    assert got.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 ")), got
+    assert b"pieces" not in got
+
+
+async def test_polls_that_find_no_slot_are_answered_so_often_a_second(
+    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams
+) -> None:
+    front = await start_front(nursery, front_db, tenant_requests=2, max_waiting=8)
+    waiting = front.app.extensions["fe"].waiting
+    token = await front.token(key)
+    async with front.client(token) as client:
+        tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
+        for held in (1, 2):
+            await streams.opened(front.port, get(f"/invoices/{tax_log_id}?wait=60", token))
+            await until(lambda: waiting.slots.all_held == held)  # noqa: B023  (awaited here)
+        waiting.answers = Buckets(1e-6)
+
+        answers = [await client.get(f"/invoices/{tax_log_id}?wait=60") for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 429]
+        assert (await client.get(f"/invoices/{tax_log_id}")).status_code == 200  # who does not wait needs no slot
 
 
 async def test_a_trusted_proxy_has_all_the_connections_it_wants(

@@ -44,7 +44,7 @@ class LongPolls:
 
         At once where all slots are taken, or those of this tenant.
         """
-        if record.status in FINAL or self._ending or not self.slots.has_capacity(tenant_id):
+        if record.status in FINAL or self._ending or not self.slots.has_room(tenant_id):
             return record
         with (
             self.slots.held(tenant_id),

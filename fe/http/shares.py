@@ -37,6 +37,10 @@ class Shares(Generic[Who]):
         """How much `who` has."""
         return self._held.get(who, 0)
 
+    def has_room(self, who: Who) -> bool:
+        """Tell whether `who` may take one more, and count nothing."""
+        return self._held.get(who, 0) < self._each and (self._together is None or self._all < self._together)
+
     def has_capacity(self, who: Who, amount: int = 1) -> bool:
         """Tell whether `who` may take so much more; a refusal for its own share is counted."""
         if self._held.get(who, 0) + amount > self._each:

@@ -476,19 +476,20 @@ async def test_a_body_in_crumbs_is_refused_before_it_is_whole(front: Running, ke
 
 
 async def test_polls_that_find_no_slot_are_answered_so_often_a_second(
-    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams
+    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(invoices, "WAIT_MAX", 600)
     front = await start_front(nursery, front_db, tenant_requests=2, max_waiting=8)
     waiting = front.app.extensions["fe"].waiting
     token = await front.token(key)
     async with front.client(token) as client:
         tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
         for held in (1, 2):
-            await streams.opened(front.port, get(f"/invoices/{tax_log_id}?wait=60", token))
+            await streams.opened(front.port, get(f"/invoices/{tax_log_id}?wait=600", token))
             await until(lambda: waiting.slots.all_held == held)  # noqa: B023  (awaited here)
         waiting.answers = Buckets(1e-6)
 
-        answers = [await client.get(f"/invoices/{tax_log_id}?wait=60") for _ in range(2)]
+        answers = [await client.get(f"/invoices/{tax_log_id}?wait=600") for _ in range(2)]
         assert [answer.status_code for answer in answers] == [200, 429]
         assert (await client.get(f"/invoices/{tax_log_id}")).status_code == 200  # who does not wait needs no slot
 
@@ -553,6 +554,7 @@ async def test_long_polls_of_one_tenant_leave_places_to_others(
         asked.append(get(f"/invoices/{tax_log_id}?wait=30", token))
     greedy, good = asked
 
+    front.app.extensions["fe"].waiting.answers = Buckets(0)  # another limit
     places = front.app.extensions["fe"].waiting.slots
     polls: list[trio.SocketStream] = []
     for asked_so_far in range(1, 26):  # one by one: of more than five that are in work at once some would be refused

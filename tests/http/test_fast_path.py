@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import trio
 
+from fe.http import invoices
 from fe.http.app import PREFIX
 from fe.http.server.requests import make_call
 from fe.store.postgres.db import Database
@@ -55,8 +56,14 @@ async def test_whole_requests_of_the_busiest_routes_skip_the_framework_unless_to
 
 @BOTH
 async def test_a_client_that_leaves_ends_its_wait(
-    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams, fast_path: bool
+    front_db: Database,
+    nursery: trio.Nursery,
+    key: Key,
+    streams: Streams,
+    monkeypatch: pytest.MonkeyPatch,
+    fast_path: bool,
 ) -> None:
+    monkeypatch.setattr(invoices, "WAIT_MAX", 600)
     front = await start_front(nursery, front_db, fast_path=fast_path, max_in_flight=3)
     token = await front.token(key)
     async with front.client(token) as api:
@@ -64,7 +71,7 @@ async def test_a_client_that_leaves_ends_its_wait(
         description = await api.get("/openapi.json")
     seen = requests_through_quart(front)
     slots = front.app.extensions["fe"].waiting.slots
-    poll = f"GET {PREFIX}/invoices/{one}?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+    poll = f"GET {PREFIX}/invoices/{one}?wait=600 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
     for ending in ("\r\n", "Connection: close\r\n\r\n"):  # read at a glance, and by h11
         waiting = []
         for number in range(1, 6):  # one by one: more than three are never in work, and who waits is not

@@ -8,13 +8,14 @@ from typing import Any
 
 from lxml import etree
 
-from fe.ecf.document import Document, NotADocument, shape_problem, unknown_problems
+from fe.ecf.document import Document, NotADocument
 from fe.ecf.formats import write_number
 from fe.ecf.parse import MalformedXml, parse_own, writable
 from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element, Simple
+from fe.ecf.shapes import shape_problem, unknown_problems
 
 DECLARATION = b'<?xml version="1.0" encoding="utf-8"?>'
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -13,20 +12,20 @@ from lxml import etree
 from fe.ecf.catalogue import NUMBERED, SUBMITTABLE, EcfType, Root
 from fe.ecf.formats import write_text
 from fe.ecf.parse import excerpt
-from fe.ecf.problems import Enough, Findings, Problem, show
+from fe.ecf.problems import Enough, Findings, Problem, Repair, show
 from fe.ecf.reading import text_at
 from fe.ecf.schema import unknown_kind
-from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, names, type_of
+from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, type_of
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
+from fe.ecf.schema.naming import spelt
+from fe.ecf.schema.repairs import code_meant, number_meant
+from fe.ecf.schema.simple import BILLABLE_INDICATOR, ECF_TYPE
+from fe.ecf.shapes import AN_OBJECT, FEW, LEAVES, bars_the_way, renamed, shape_problem, unknown_problems, wrong_shape
 
-#: The classes of values a payload may have where the format has text; bool, a kind of int, is none of them.
-_LEAVES = frozenset({str, int, Decimal})
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
 _E_NCF_EXPECTED = "E, the two digits of a type, ten digits: E310000000001"
-_AN_OBJECT = ("an object", "un objeto")
-_A_VALUE = ("one text or number", "un texto o número")
 
 #: A number that can be one: well formed, and of a type there is. Whether it was authorised is the authority's matter.
 _E_NCF_FORM = re.compile(rf"E(?:{'|'.join(EcfType)})[0-9]{{10}}", re.ASCII)
@@ -178,7 +177,11 @@ def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
     given = Document(root, None, content).get(_E_NCF[root])
     if not isinstance(given, (str, int, Decimal)) or given == "" or _E_NCF_FORM.fullmatch(str(given)):
         return None
-    return problem("e-ncf-malformed", _E_NCF[root], found=given, expected=_E_NCF_EXPECTED)
+    number = number_meant(str(given))
+    repair = None if number is None else Repair("set", _E_NCF[root], value=number)
+    return problem(
+        "e-ncf-malformed", _E_NCF[root], found=given, expected=_E_NCF_EXPECTED, instead=number, repair=repair
+    )
 
 
 def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root, Mapping[str, Any]]:
@@ -190,7 +193,13 @@ def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root,
         if name in roots:
             if isinstance(content, Mapping):
                 return Root(name), content
-            raise NotADocument((_wrong_shape(name, "", content, _AN_OBJECT),))
+            raise NotADocument((wrong_shape(name, "", content, AN_OBJECT),))
+    if len(payload) == 1 and (root := spelt(str(name), roots)) is not None and isinstance(content, Mapping):
+        raise NotADocument((renamed(str(name), "", root),))
+    if Root.ECF in roots and len(payload) <= FEW:
+        cause = bars_the_way(payload, "", ("Encabezado",))
+        if cause is not None:
+            raise NotADocument((cause,))
     given = ", ".join(excerpt(str(name), 16) for name in list(payload)[:3]) or "{}"
     raise NotADocument((problem("unknown-root", "", found=given, name=given, expected=names),))
 
@@ -205,12 +214,19 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
     elif isinstance(e_ncf, str) and e_ncf:
         path, text = "Encabezado.IdDoc.eNCF", e_ncf[1:3]
     else:
-        raise NotADocument((problem("missing-type", "Encabezado.IdDoc.TipoeCF"),))
+        cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "eNCF"))
+        if cause is None:
+            cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "TipoeCF"))
+        raise NotADocument((cause or problem("missing-type", "Encabezado.IdDoc.TipoeCF", allowed=tuple(EcfType)),))
     try:
         return type_of(root, text)
     except ValueError:
         found = show(stated if stated else e_ncf)
-        raise NotADocument((problem("unknown-type", path, found=found, name=found),)) from None
+        number = e_ncf[1:3] if isinstance(e_ncf, str) and _E_NCF_FORM.fullmatch(e_ncf) else None
+        instead = number or code_meant(ECF_TYPE.codes, text.strip("Ee- "))
+        repair = None if instead is None or path.endswith("eNCF") else Repair("set", path, value=instead)
+        wrong = problem("unknown-type", path, found=found, name=found, allowed=tuple(EcfType), repair=repair)
+        raise NotADocument((wrong,)) from None
 
 
 class _PayloadReader:
@@ -238,7 +254,7 @@ class _PayloadReader:
                 content[name] = self._list(child, value, f"{path}.{name}" if path else name)
             elif child.simple is None:
                 content[name] = self.group(child, value, f"{path}.{name}" if path else name)
-            elif value.__class__ in _LEAVES:
+            elif value.__class__ in LEAVES:
                 content[name] = write_text(child.simple, value) if child.simple.dated and type(value) is str else value
             else:
                 self.problems.add(shape_problem(child, value, f"{path}.{name}" if path else name))
@@ -258,7 +274,7 @@ class _PayloadReader:
             there = f"{path}[{number}]"
             if of.simple is None:
                 content.append(self.group(of, value, there))
-            elif value.__class__ in _LEAVES:
+            elif value.__class__ in LEAVES:
                 content.append(value)
             else:
                 self.problems.add(shape_problem(of, value, there))
@@ -272,46 +288,11 @@ def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
         if given is not None and given not in _INDICATORS:
             line = item.get("NumeroLinea") or number
             path = f"DetallesItems.Item[{number}].IndicadorFacturacion"
-            yield problem("indicador-facturacion", path, found=given, at=show(line))
-
-
-# --- what is wrong with a shape --------------------------------------------------------------------------------------
-
-
-def unknown_problems(
-    the_kind: DocumentKind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
-) -> Iterator[Problem]:
-    """One problem for every key of `content` that `of` has no element for; the first few say what was meant."""
-    unknown = (name for name, value in content.items() if name not in of.by_name and value is not None)
-    for number, name in enumerate(unknown):
-        shown = excerpt(str(name))
-        code = "forbidden-element" if name in names() else "unknown-element"
-        near = get_close_matches(shown, of.by_name, n=1) if suggest and number < 20 else []
-        there = f"{path}.{shown}" if path else shown
-        yield problem(code, there, name=shown, kind=the_kind.name, instead=near[0] if near else None)
-
-
-def shape_problem(of: Element, value: Any, path: str) -> Problem:
-    """The problem that `value` is no content for `of`."""
-    return _wrong_shape(of.name, path, value, _AN_OBJECT if of.simple is None else _A_VALUE)
-
-
-def _wrong_shape(name: str, path: str, value: Any, wanted: tuple[str, str]) -> Problem:
-    if isinstance(value, Mapping):
-        found, found_es = _AN_OBJECT
-    elif isinstance(value, (list, tuple)):
-        found, found_es = "a list", "una lista"
-    elif isinstance(value, bool):
-        found, found_es = "true or false", "verdadero o falso"
-    elif value is None:
-        found, found_es = "null", "nulo"
-    elif isinstance(value, float):
-        found, found_es = "a binary float", "un flotante binario"
-    else:
-        found, found_es = "a single value", "un solo valor"
-    return problem(
-        "wrong-shape", path, found=found, found_es=found_es, expected=wanted[0], expected_es=wanted[1], name=name
-    )
+            code = code_meant(BILLABLE_INDICATOR.codes, given)
+            # What says nothing, is exempt: so it would be, had it been left out.
+            repair = Repair("set", path, value=code or "4", certain=code is not None)
+            codes = tuple(code.value for code in BILLABLE_INDICATOR.codes)
+            yield problem("indicador-facturacion", path, found=given, at=show(line), allowed=codes, repair=repair)
 
 
 # --- from XML -------------------------------------------------------------------------------------------------------

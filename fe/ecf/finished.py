@@ -41,11 +41,10 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     malformed = malformed_number(document.root, document.content)
     if malformed is not None:
         found.append((malformed, (_node_at(root, malformed.path), "tag")))
-    misfit = misfits(kind(document.root, document.type), root)
-    found += [(each, spot) for each, spot in misfit if not (at_the_door and each.code == "empty-element")]
+    found += misfits(kind(document.root, document.type), root)
     if b"xmlns" in raw:
         found += _foreign_declarations(root)
-    if found:
+    if found and not (at_the_door and all(each.code == "empty-element" for each, _ in found)):
         raise NotADocument(_placed(raw, root, found))
     namespaces: dict[Any, str] = root.nsmap
     return replace(document, namespaces=namespaces) if namespaces else document

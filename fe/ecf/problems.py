@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from fe.ecf.parse import excerpt
 
@@ -18,6 +18,22 @@ class Severity(StrEnum):
     REJECTED = "rejected"
     #: "Aceptado Condicional": valid, with remarks.
     CONDITIONAL = "conditional"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What to do to a structured payload so that the problem is gone, for programs; paths are those of problems.
+
+    `set` the value at `path` (what is missing on the way there is made), `rename` what is at `path` to the path `to`
+    (it may stand in another group there), or `remove` it. Unless it is `certain`, the value is an example of the form
+    that is wanted, and only a person knows the true one.
+    """
+
+    op: Literal["set", "rename", "remove"]
+    path: str
+    value: Any = None
+    to: str | None = None
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,9 @@ class Problem:
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
     column: int | None = None
+    #: The codes that the value may be, or of a long list those that are alike.
+    allowed: tuple[str, ...] = ()
+    repair: Repair | None = None
 
 
 class Enough(Exception):
@@ -75,7 +94,16 @@ def serialize_problem(problem: Problem) -> dict[str, Any]:
         "expected": problem.expected,
         "fix": problem.fix,
         "fixEs": problem.fix_es,
+        "allowed": list(problem.allowed) or None,
+        "repair": _serialize_repair(problem.repair),
     }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _serialize_repair(repair: Repair | None) -> dict[str, Any] | None:
+    if repair is None:
+        return None
+    fields = {"op": repair.op, "path": repair.path, "value": repair.value, "to": repair.to, "certain": repair.certain}
     return {name: value for name, value in fields.items() if value is not None}
 
 

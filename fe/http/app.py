@@ -207,6 +207,8 @@ class Api:
     async def answer(self, route: Route, call: Call) -> ApiReply:
         """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
         began = trio.current_time()
+        if call.query_string:
+            call.parameters = route.query_parameters
         try:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)

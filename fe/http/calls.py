@@ -1,10 +1,12 @@
 """What a handler receives and what it returns. Handlers know nothing of the framework that carries them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from urllib.parse import parse_qsl
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.parse import excerpt
 from fe.http.errors import ApiError
 from fe.identifiers import ApiKeyId, TenantId
 
@@ -31,6 +33,8 @@ class Call:
     peer: str
     request_id: str
     read_body: Callable[[], Awaitable[bytes]]
+    #: The query parameters that its route has.
+    parameters: Collection[str] = ()
     #: Who it is, once that is known; the call is then counted for that tenant.
     caller: Caller | None = None
     #: Bytes of the body that were read.
@@ -43,7 +47,10 @@ class Call:
         return self.caller
 
     def query(self) -> dict[str, str]:
-        """Read the query string. Raises ApiError (400) when it is not UTF-8, too long, or names a field twice."""
+        """Read the query string. Raises ApiError (400) when it is not UTF-8, too long, or names a field twice.
+
+        So it does for a parameter that its route does not have: a filter that is misspelt must not list everything.
+        """
         if not self.query_string:
             return {}
         try:
@@ -58,6 +65,9 @@ class Call:
         fields = dict(pairs)
         if len(fields) != len(pairs):
             raise ApiError(400, "the query string names a parameter twice")
+        for name in fields:
+            if name not in self.parameters:
+                raise ApiError(400, _unknown_parameter(name, self.parameters))
         return fields
 
     def announced(self, limit: int) -> int:
@@ -83,6 +93,16 @@ class ApiReply:
 
 
 Handler = Callable[[Call], Awaitable[ApiReply]]
+
+
+def _unknown_parameter(name: str, known: Collection[str]) -> str:
+    """Say that there is no such parameter, and which there are: the likeliest first, then as they are described."""
+
+    def likeness(one: str) -> float:
+        return SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
+
+    shown = excerpt(name, 40)
+    return f"there is no query parameter {shown}; there are {', '.join(sorted(known, key=likeness, reverse=True))}"
 
 
 def refuse_foreign_media_type(content_type: str | None) -> None:

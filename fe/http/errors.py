@@ -1,8 +1,9 @@
 """One table from what can go wrong to the {message, statusCode} that clients see. Nothing else becomes an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import cast
 
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -10,8 +11,9 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from fe.apart import ApartFailed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Problem, serialize_problem
 from fe.http.response_models import ERROR, DocumentProblem, Error
+from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 
@@ -81,10 +83,12 @@ def describe(error: Exception) -> ErrorAnswer:
             return ErrorAnswer(
                 400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"
             )
+        case CannotBeSigned():
+            return ErrorAnswer(400, f"xml: {error}", problems=_serialize(error.problems))
         case Malformed():
             return ErrorAnswer(400, f"xml: {error}")
         case NotADocument():
-            return ErrorAnswer(400, _name_problems(error))
+            return ErrorAnswer(400, _name_problems(error), problems=_serialize(error.problems))
         case ForbiddenIssuer():
             return ErrorAnswer(403, str(error))
         case ApartFailed():
@@ -125,7 +129,12 @@ def refusal(error: Exception) -> str | None:
 def _name_problems(error: NotADocument) -> str:
     named = [_name(problem) for problem in error.problems[:_MAX_PROBLEMS]]
     more = len(error.problems) - len(named)
-    return "; ".join(named) + (f"; and {more} more" if more else "")
+    counted = "; items are counted from 1" if any("[" in problem.path for problem in error.problems) else ""
+    return "; ".join(named) + (f"; and {more} more" if more else "") + counted
+
+
+def _serialize(problems: Iterable[Problem]) -> list[DocumentProblem]:
+    return [cast(DocumentProblem, serialize_problem(problem)) for problem in problems]
 
 
 def _name(problem: Problem) -> str:

@@ -10,7 +10,7 @@ from uuid import UUID
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.errors import ApiError
-from fe.identifiers import SubmissionId, TrackId
+from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import Place, Status, WebhookEvent
 from fe.store.history import HistoryFilter
 from fe.store.received import ReceivedFilter
@@ -25,6 +25,7 @@ _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
 _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
+_CLIENT_REQUEST_ID = re.compile(r"[^\x00]{1,120}", re.S)
 _ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
@@ -112,12 +113,14 @@ class ListQuery(Generic[F]):
 def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
+    request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, "a text of 1 to 120 characters")
     chosen = HistoryFilter(
         since=since,
         until=until,
         state=_read_state(query),
         e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
         buyer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
+        client_request_id=None if request_id is None else ClientRequestId(request_id),
     )
     return _read_list(query, chosen)
 

@@ -28,8 +28,24 @@ class Error(TypedDict):
     problems: NotRequired[
         Annotated[
             list["DocumentProblem"],
-            Field(description="only for `strict: true`: everything that is wrong with the document"),
+            Field(description="everything that is wrong with the document, as POST /invoices/validate says it"),
         ]
+    ]
+
+
+@closed
+class ProblemRepair(TypedDict):
+    """What to do to a structured payload so that a problem is gone. Paths are as in problems."""
+
+    op: Annotated[
+        Literal["set", "rename", "remove"],
+        Field(description="give `path` the `value`; move what is there to the path `to`; or take it away"),
+    ]
+    path: str
+    value: NotRequired[Any]
+    to: NotRequired[str]
+    certain: Annotated[
+        bool, Field(description="false: `value` is an example of the form, the true one is yours to say")
     ]
 
 
@@ -38,7 +54,12 @@ class DocumentProblem(TypedDict):
     """One thing that is wrong with a document; what does not apply is left out."""
 
     code: Annotated[str, Field(description="stable, for programs")]
-    path: Annotated[str, Field(description="such as Encabezado.Totales.MontoTotal or DetallesItems.Item[3].MontoItem")]
+    path: Annotated[
+        str,
+        Field(
+            description="such as Encabezado.Totales.MontoTotal or DetallesItems.Item[3].MontoItem; the first is Item[1]"
+        ),
+    ]
     message: str
     messageEs: str
     severity: Annotated[
@@ -51,6 +72,10 @@ class DocumentProblem(TypedDict):
     expected: NotRequired[str]
     fix: NotRequired[str]
     fixEs: NotRequired[str]
+    allowed: NotRequired[
+        Annotated[list[str], Field(description="the codes it may be; of a very long list those that are alike")]
+    ]
+    repair: NotRequired[Annotated[ProblemRepair, Field(description="what to do to a structured payload, for programs")]]
 
 
 @closed
@@ -184,6 +209,7 @@ class Item(TypedDict):
     submittedAt: Moment
     updatedAt: Moment
     clientRequestId: str | None
+    eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
 
 
 @closed

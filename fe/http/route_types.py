@@ -60,6 +60,12 @@ class Route:
     max_body_bytes: int | None = None
 
     @property
+    def query_parameters(self) -> tuple[str, ...]:
+        """The names that its query string may use, in the order of the description."""
+        described = self.about.parameters if self.about is not None else ()
+        return tuple(parameter.name for parameter in described if parameter.where == "query")
+
+    @property
     def name(self) -> str:
         """A name for metrics and the router."""
         return f"{self.method} {self.path}"

@@ -39,6 +39,11 @@ _HISTORY = (
     Parameter("status", "reserved, no effect", {"type": "string"}),
     Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter(
+        "clientRequestId",
+        "that you submitted under this id (in each environment at most one)",
+        {"type": "string", "minLength": 1, "maxLength": 120},
+    ),
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
 )

@@ -19,6 +19,10 @@ class _Tracked(TypedDict, total=False):
     trackId: str
 
 
+class _Numbered(TypedDict, total=False):
+    eNCF: str
+
+
 class _Known(_Tracked, total=False):
     """What a submission shows only where there is something to show."""
 
@@ -92,6 +96,7 @@ def serialize_event(event: Event) -> TimelineEvent:
 def serialize_item(record: Record) -> Item:
     """Show one item of the history."""
     tracked: _Tracked = {"trackId": record.track_id} if record.track_id is not None else {}
+    numbered: _Numbered = {"eNCF": record.e_ncf} if record.e_ncf is not None else {}
     return {
         "taxLogId": str(record.submission_id),
         **tracked,
@@ -101,6 +106,7 @@ def serialize_item(record: Record) -> Item:
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
+        **numbered,
     }
 
 

@@ -50,6 +50,24 @@ _log = structlog.get_logger(__name__)
 _FAR = 100
 
 
+class CannotBeSigned(MalformedXml):
+    """XML that is well-formed and cannot be signed as it stands; `problems` are all that is wrong with it."""
+
+    def __init__(
+        self,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        problems: tuple[Problem, ...] = (),
+    ) -> None:
+        super().__init__(message, line, column)
+        self.problems = problems
+
+    def __reduce__(self) -> tuple[type["CannotBeSigned"], tuple[object, ...]]:
+        """Go from process to process whole."""
+        return CannotBeSigned, (self.message, self.line, self.column, self.problems)
+
+
 def admit(
     draft: Draft, tenant_id: TenantId, environment: Environment, api_key_id: ApiKeyId, now: datetime
 ) -> NewSubmission:
@@ -173,7 +191,7 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
         except NotADocument as error:
             first = error.problems[0]
             where = f"{first.path}: " if first.path else ""
-            raise MalformedXml(f"{where}{first.message}", first.line, first.column) from error
+            raise CannotBeSigned(f"{where}{first.message}", first.line, first.column, error.problems) from error
     assert draft.payload is not None
     return write_canonical_json(draft.payload), draft.read()
 

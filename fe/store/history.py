@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds
-from fe.identifiers import SubmissionId, TenantId
+from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
@@ -35,13 +36,23 @@ _FILTERS = {
     "state": "s.status = %(state)s",
     "e_ncf": "s.e_ncf = %(e_ncf)s",
     "buyer_rnc": "s.buyer_rnc = %(buyer_rnc)s",
+    # One in each environment at most. As an array, which is made before the submissions are read: then these are read
+    # by their keys, whatever the planner thinks of the table.
+    "client_request_id": """s.submission_id = ANY(ARRAY(
+        SELECT c.submission_id
+          FROM client_requests AS c
+         WHERE c.tenant_id = %(tenant)s AND c.environment = ANY(%(environments)s)
+           AND c.client_request_id = %(client_request_id)s))""",
 }
 _IS_DEAD_LETTER = "s.response ->> 'status' = %(state)s"
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer."""
+    """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer.
+
+    And the ones that their client called `client_request_id`.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
@@ -49,6 +60,7 @@ class HistoryFilter:
     state: Status | Literal[Place.DEAD_LETTER] | None = None
     e_ncf: str | None = None
     buyer_rnc: str | None = None
+    client_request_id: ClientRequestId | None = None
 
     def where(self) -> str:
         """The condition, made of constants of this module."""
@@ -69,6 +81,8 @@ class HistoryFilter:
             "state": self.state,
             "e_ncf": self.e_ncf,
             "buyer_rnc": self.buyer_rnc,
+            "client_request_id": self.client_request_id,
+            "environments": list(Environment),
         }
 
 

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from fe.apart import Apart
 from fe.config import load_settings
 from fe.ecf.problems import Problem
-from fe.http import app, invoices, judging, large_invoices, login
+from fe.http import app, document_slots, invoices, large_invoices, login
 from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
 from fe.http.docs import Docs
@@ -426,7 +426,7 @@ async def test_who_was_told_to_come_again_is_told_so_again_and_nothing_is_looked
     front_db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
-    monkeypatch.setattr(judging, "BYTES_OF_A_TENANT", 500_000)
+    monkeypatch.setattr(document_slots, "BYTES_OF_A_TENANT", 500_000)
     front = await start_front(nursery, front_db, **PATIENT)
     token = await front.token(key)
     held = post("/invoices/validate", b"x" * 600_000, f"Authorization: Bearer {token}")[:-1]

@@ -305,6 +305,33 @@ async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
     assert fetched <= 100
 
 
+@pytest.mark.parametrize(
+    ("chosen", "most"),
+    [
+        (history.HistoryFilter(client_request_id=ClientRequestId("request-E310000000040")), 4),
+        (history.HistoryFilter(client_request_id=ClientRequestId("nobody's")), 0),
+        (history.HistoryFilter(e_ncf="E310000000040"), 4),
+    ],
+)
+async def test_a_submission_is_found_in_the_list_by_what_it_is_called(
+    chosen: history.HistoryFilter, most: int, grown: str
+) -> None:
+    page = partial(
+        history.page,
+        tenant_id=TenantId(1),
+        chosen=chosen,
+        limit=50,
+        offset=0,
+        totals=history.Totals(),
+        now=NOW + timedelta(days=1),
+    )
+    async with open_database(grown, role=FRONT) as db:
+        scanned, fetched = await rows_read(db, page)
+
+    assert scanned == 0
+    assert fetched <= most
+
+
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown: str) -> None:
     async with open_database(grown, role=FRONT) as db:
         for key in (TrackId("track-40"), TrackId("no-such-track")):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fe.ecf.problems import Problem, show
+from fe.ecf.problems import Problem, Repair, show
 
 
 class ProblemMessage(NamedTuple):
@@ -62,6 +62,18 @@ MESSAGES = {
         "{name} no se permite aquí en un documento {kind}",
         "leave {name} out",
         "elimine {name}",
+    ),
+    "element-of-other-type": ProblemMessage(
+        "{name} does not belong to a document {kind}; these types have it: {types}",
+        "{name} no pertenece a un documento {kind}; lo tienen los tipos: {types}",
+        "leave {name} out, or check the type of the document",
+        "elimine {name}, o revise el tipo del documento",
+    ),
+    "element-elsewhere": ProblemMessage(
+        "{name} does not stand here; its place is {place}",
+        "{name} no va aquí; su lugar es {place}",
+        "move it to {place}",
+        "muévalo a {place}",
     ),
     "missing-element": ProblemMessage(
         "{name} is missing",
@@ -175,11 +187,19 @@ MESSAGES = {
 
 
 def problem(
-    code: str, path: str, line: int | None = None, *, found: object = None, instead: str | None = None, **words: str
+    code: str,
+    path: str,
+    line: int | None = None,
+    *,
+    found: object = None,
+    instead: str | None = None,
+    allowed: tuple[str, ...] = (),
+    repair: Repair | None = None,
+    **words: str,
 ) -> Problem:
     """Say that `code` is so at `path`. `name` is the last part of the path unless it is given.
 
-    `instead` is the name that was probably meant.
+    `instead` is the name, or value, that was probably meant.
     """
     text = MESSAGES[code]
     shown = None if found is None else show(found)
@@ -195,4 +215,6 @@ def problem(
         expected=words.get("expected"),
         fix=f"did you mean {instead}?" if instead else text.fix.format_map(words),
         fix_es=f"¿quiso decir {instead}?" if instead else text.fix_es.format_map(words),
+        allowed=allowed,
+        repair=repair,
     )

@@ -12,6 +12,9 @@ from fe.ecf.schema.geography import GEOGRAPHY
 from fe.ecf.schema.model import Base, Code, Simple, ValueForm
 from fe.ecf.schema.units import UNITS
 
+#: A longer list is not written out in a sentence.
+MANY_CODES = 100
+
 
 @lru_cache
 def text(longest: int, shortest: int | None = 1) -> Simple:
@@ -35,7 +38,9 @@ def coded(
     decimals: int | None = None,
 ) -> Simple:
     """One of a list of codes. Under Base.INTEGER the number counts, not its spelling: `01` is `1`."""
-    if len(values) > 10:
+    if MANY_CODES >= len(values) > 10:
+        said = said_es = ", ".join(code.value for code in values)
+    elif len(values) > MANY_CODES:
         some = values[0].value
         said, said_es = f"a code of the list, such as {some}", f"un código de la lista, como {some}"
     else:

@@ -5,15 +5,16 @@ is made only for a document that libxml2 has refused.
 """
 
 from bisect import bisect_right
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from lxml import etree
 
-from fe.ecf.parse import excerpt
-from fe.ecf.problems import Enough, Findings, Problem
-from fe.ecf.schema.kinds import SIGNATURE, DocumentKind, names
+from fe.ecf.problems import Enough, Findings, Problem, Repair
+from fe.ecf.schema.kinds import SIGNATURE, DocumentKind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Base, Element, Simple
+from fe.ecf.schema.naming import name_problem
+from fe.ecf.schema.repairs import allowed, example, meant
 from fe.ecf.schema.xsd import violations
 
 BLANKS = " \t\r\n"
@@ -33,6 +34,9 @@ _CODES = {
     "MAXINCLUSIVE": "out-of-range",
 }
 _RANK = {facet: rank for rank, facet in enumerate(_CODES)}
+
+#: The first so many problems say what was meant; to look for it takes a millisecond each.
+_SUGGESTIONS = 20
 
 #: Where a problem is: at an element's tag, or in the text after its start tag (`text`) or after its end tag (`tail`).
 Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
@@ -66,8 +70,22 @@ class _Walk:
         line: Any = node.sourceline  # the type stubs say `...`
         return line if self._lines else None
 
-    def _say(self, code: str, path: str, node: etree._Element, *, found: object = None, **words: str) -> None:
-        self._problems.add(problem(code, path, self._line(node), found=found, **words))
+    def _say(
+        self,
+        code: str,
+        path: str,
+        node: etree._Element,
+        *,
+        found: object = None,
+        instead: str | None = None,
+        codes: tuple[str, ...] = (),
+        repair: Repair | None = None,
+        **words: str,
+    ) -> None:
+        line = self._line(node)
+        self._problems.add(
+            problem(code, path, line, found=found, instead=instead, allowed=codes, repair=repair, **words)
+        )
         self.spots.append((node, "tag"))
 
     def _group(self, of: Element, node: etree._Element, path: str) -> None:
@@ -89,7 +107,7 @@ class _Walk:
             name = str(child.tag)
             known = of.by_name.get(name)
             if known is None:
-                self._unknown(name, f"{prefix}{excerpt(name)}", child)
+                self._unknown(of, name, path, child)
                 continue
             number = seen[name] = seen.get(name, 0) + 1
             there = f"{prefix}{name}[{number}]" if known.many > 1 or number > 1 else f"{prefix}{name}"
@@ -105,7 +123,11 @@ class _Walk:
         for known in of.children if self._values else ():
             if known.required and known.name not in seen:
                 words = _expected(known)
-                self._say("missing-element", f"{prefix}{known.name}", node, **words)
+                there = f"{prefix}{known.name}"
+                few = len(self._problems) < _SUGGESTIONS
+                repair = Repair("set", there, value=example(known), certain=False) if few else None
+                codes = allowed(known.simple) if known.simple is not None and few else ()
+                self._say("missing-element", there, node, codes=codes, repair=repair, **words)
 
     def _leaf(self, of: Element, simple: Simple, node: etree._Element, path: str) -> None:
         self._attributes(of, node, path)
@@ -113,23 +135,46 @@ class _Walk:
         if len(node):
             self._say("unexpected-children", path, node, name=of.name, **_expected(of))
         elif not text.strip(BLANKS):
-            self._say("empty-element", path, node, name=of.name, **_expected(of))
+            self._say("empty-element", path, node, name=of.name, repair=Repair("remove", path), **_expected(of))
         elif self._values:
             key = (simple.name, text)
             if key not in self._known:
                 self._known[key] = _wrong(simple, text)
             code = self._known[key]
             if code is not None:
-                self._say(code, path, node, found=text, name=of.name, **_expected(of))
+                few = len(self._problems) < _SUGGESTIONS
+                value = meant(simple, text) if few else None
+                repair = None if value is None else Repair("set", path, value=value)
+                if repair is None and few:
+                    repair = Repair("set", path, value=example(of), certain=False)
+                codes = allowed(simple, text) if few else ()
+                words = _expected(of)
+                self._say(
+                    code, path, node, found=text, name=of.name, instead=value, codes=codes, repair=repair, **words
+                )
 
     def _attributes(self, of: Element, node: etree._Element, path: str) -> None:
         for attribute in node.attrib:
             if not self._values or not str(attribute).startswith(_XSI):
                 self._say("unexpected-attribute", path, node, found=attribute, name=of.name)
 
-    def _unknown(self, name: str, path: str, node: etree._Element) -> None:
-        code = "forbidden-element" if name in names() else "unknown-element"
-        self._say(code, path, node, name=excerpt(name), kind=self._kind.name)
+    def _unknown(self, of: Element, name: str, path: str, node: etree._Element) -> None:
+        beside = node.getparent()
+        present = (
+            {str(one.tag) for one in beside} if beside is not None and len(self._problems) < _SUGGESTIONS else None
+        )
+        self._problems.add(
+            name_problem(
+                self._kind,
+                of,
+                name,
+                path,
+                present=present or (),
+                suggest=present is not None,
+                line=self._line(node),
+            )
+        )
+        self.spots.append((node, "tag"))
 
 
 def _stray_text(node: etree._Element, children: list[etree._Element]) -> tuple[str, Spot] | None:
@@ -162,7 +207,12 @@ def _code(simple: Simple, facet: str) -> str:
     return _CODES.get(facet, "pattern")
 
 
-def _expected(of: Element) -> dict[str, str]:
+class _Expected(TypedDict):
+    expected: str
+    expected_es: str
+
+
+def _expected(of: Element) -> _Expected:
     if of.simple is not None:
         return {"expected": of.simple.expected, "expected_es": of.simple.expected_es}
     inside = ", ".join(child.name for child in of.children if child.required) or ", ".join(of.by_name)

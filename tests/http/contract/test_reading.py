@@ -257,7 +257,7 @@ async def test_the_history_comes_in_pages_newest_first(api: httpx.AsyncClient, d
 
     assert (everything["page"], everything["limit"], everything["total"]) == (1, 50, 5)
     assert [item["taxLogId"] for item in everything["items"]] == ids[::-1]
-    assert tuple(everything["items"][-1]) == ITEM
+    assert tuple(everything["items"][-1]) == (*ITEM, "eNCF")
     assert everything["items"][-1]["trackId"] == TRACK_ID
     assert everything["items"][-1]["status"] == "Aceptado"
     assert [len(page["items"]) for page in pages] == [2, 2, 1, 0]
@@ -291,6 +291,7 @@ async def test_the_history_comes_in_pages_newest_first(api: httpx.AsyncClient, d
         ("state", ("accepted", "", "null"), "state must be one of: queued, En Proceso"),
         ("encf", ("E31", "B0100000001", ""), "encf must be an e-CF number"),
         ("rnc", ("1", "abc"), "rnc must be a tax id"),
+        ("clientRequestId", ("", "a" * 121, "a\0"), "clientRequestId must be a text of 1 to 120 characters"),
         ("cursor", ("1", "{}"), "cursor must be the nextCursor"),
     ],
 )
@@ -318,7 +319,6 @@ async def test_the_far_ends_of_the_ranges_are_taken(api: httpx.AsyncClient) -> N
         "to=9999-12-31T23:59:59.999999999Z",
         "from=2026-01-01T00:00:00%2B02:00",
         "from=2026-01-01T00:00:00+02:00",
-        "unknown=1",
     ):
         answer = await api.get(f"/invoices?{query}")
         assert answer.status_code in (200, 400), query
@@ -402,6 +402,63 @@ async def test_filters_and_the_cursor_find_the_same_as_pages(api: httpx.AsyncCli
         query["cursor"] = answer["nextCursor"]
     assert walked == ids[::-1]
     assert set(answer) == {"limit", "items", "nextCursor"}
+
+
+async def test_what_a_client_submitted_is_found_by_its_own_id(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    await submit(api)
+    here = await submit(api, payload=invoice_payload("E310000000002"), clientRequestId="order 1/ñ&=")
+    await submit(api, payload=invoice_payload("E310000000003"), clientRequestId="order 1")
+    production = await make_key(db, key.tenant_id, Environment.ECF)
+    async with front.client(await front.token(production)) as other:
+        there = await submit(other, payload=invoice_payload("E310000000002"), clientRequestId="order 1/ñ&=")
+
+    found = (await api.get("/invoices", params={"clientRequestId": "order 1/ñ&="})).json()
+
+    # The list is of all environments, each with an id of that name of its own.
+    assert (found["total"], [item["taxLogId"] for item in found["items"]]) == (2, [there, here])
+    assert {item["clientRequestId"] for item in found["items"]} == {"order 1/ñ&="}
+    assert {item["eNCF"] for item in found["items"]} == {"E310000000002"}
+    none = (await api.get("/invoices", params={"clientRequestId": "order 2"})).json()
+    assert (none["total"], none["items"]) == (0, [])
+    both = {"clientRequestId": "order 1/ñ&=", "encf": "E310000000003"}
+    assert (await api.get("/invoices", params=both)).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "nearest"),
+    [
+        ("/invoices", "clientRequestID", "clientRequestId"),
+        ("/invoices", "client_request_id", "clientRequestId"),
+        ("/invoices", "eNCF", "encf"),
+        ("/invoices", "estado", "state"),
+        ("/invoices", "RNC", "rnc"),
+        ("/invoices", "From", "from"),
+        ("/received", "pagina", "page"),
+        ("/webhooks/deliveries", "events", "event"),
+        ("/invoices/nobody", "wiat", "wait"),
+        ("/usage", "day", "days"),
+    ],
+)
+async def test_an_unknown_parameter_is_refused_and_the_nearest_one_named_first(
+    api: httpx.AsyncClient, path: str, given: str, nearest: str
+) -> None:
+    answer = await api.get(path, params={given: "1"})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith(f"there is no query parameter {given}; there are {nearest}")
+
+
+async def test_an_unknown_parameter_is_refused_beside_known_ones_and_all_known_ones_are_named(
+    api: httpx.AsyncClient,
+) -> None:
+    answer = await api.get("/invoices", params={"limit": "1", "x" * 200: "1"})
+
+    assert answer.status_code == 400
+    assert "x" * 41 not in answer.text
+    for known in ("page", "limit", "from", "to", "status", "state", "encf", "clientRequestId", "rnc", "cursor"):
+        assert f" {known}" in answer.json()["message"]
 
 
 # --- the timeline, and waiting --------------------------------------------------------------------------------------

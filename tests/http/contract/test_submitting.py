@@ -422,6 +422,35 @@ async def test_validation_says_everything_that_is_wrong_and_keeps_nothing(api: h
     assert (await api.get("/invoices")).json()["total"] == 0
 
 
+async def test_what_is_refused_at_the_door_is_said_as_validation_says_it(api: httpx.AsyncClient) -> None:
+    misspelt = invoice_payload()
+    misspelt["Encabezado"]["iddoc"] = misspelt["Encabezado"].pop("IdDoc")
+    other_type = invoice_payload("E410000000001")
+    other_type["DetallesItems"]["Item"][0]["IndicadorFacturacion"] = "18%"
+    unordered = "<ECF><DetallesItems/><Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc></Encabezado></ECF>"
+    told = {}
+    for name, body in (
+        ("misspelt", structured(misspelt)),
+        ("other type", structured(other_type)),
+        ("unordered", {"format": "xml", "xml": unordered}),
+    ):
+        refused = await api.post("/invoices", json=body)
+        validated = await api.post("/invoices/validate", json=body)
+        assert refused.status_code == 400, name
+        told[name] = refused.json()["problems"]
+        if validated.status_code == 200:
+            assert told[name] == validated.json()["problems"], name
+
+    assert [one["repair"] for one in told["misspelt"]] == [
+        {"op": "rename", "path": "Encabezado.iddoc", "to": "Encabezado.IdDoc", "certain": True}
+    ]
+    income, indicator = told["other type"]
+    assert income["message"].startswith("TipoIngresos does not belong to a document e-CF 41; these types have it: 31, ")
+    assert indicator["allowed"] == ["1", "2", "3", "4"]
+    assert indicator["repair"]["value"] == "1"
+    assert told["unordered"][0]["line"] == 1
+
+
 async def test_a_good_document_is_valid_with_what_the_tenant_has(
     api: httpx.AsyncClient, db: Database, key: Key
 ) -> None:

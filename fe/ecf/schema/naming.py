@@ -1,0 +1,147 @@
+"""What a name was meant to be that stands where the format has no such element: spelling, case, place, or type."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cache
+from typing import NamedTuple
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.parse import excerpt
+from fe.ecf.problems import Problem, Repair
+from fe.ecf.schema.kinds import DocumentKind, kind, names
+from fe.ecf.schema.messages import problem
+from fe.ecf.schema.model import Element
+from fe.ecf.schema.repairs import fold
+
+
+class _Place(NamedTuple):
+    """Where an element is: the path without numbers of the group it stands in, and whether lists lead to it."""
+
+    group: str
+    in_list: bool
+
+
+@cache
+def _places(of: DocumentKind) -> dict[str, tuple[_Place, ...]]:
+    found: dict[str, list[_Place]] = {}
+
+    def below(group: Element, path: str, in_list: bool) -> None:
+        for child in group.children:
+            found.setdefault(child.name, []).append(_Place(path, in_list))
+            below(child, f"{path}.{child.name}" if path else child.name, in_list or child.many > 1)
+
+    below(of.root, "", False)
+    return {name: tuple(places) for name, places in found.items()}
+
+
+@cache
+def types_with(group: str, name: str) -> tuple[str, ...]:
+    """The types of e-CF that have an element in the group at that path (without numbers)."""
+    having = []
+    for ecf_type in EcfType:
+        if any(place.group == group for place in _places(kind(Root.ECF, ecf_type)).get(name, ())):
+            having.append(str(ecf_type))
+    return tuple(having)
+
+
+def _bare(path: str) -> str:
+    """A path without its numbers."""
+    return ".".join(step.partition("[")[0] for step in path.split(".")) if "[" in path else path
+
+
+def spelt(name: str, known: Collection[str]) -> str | None:
+    """The known name that differs in case, accents or signs alone."""
+    wanted = fold(name)
+    return next((one for one in known if fold(one) == wanted), None) if wanted else None
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """The known name that was meant, by its case or its spelling."""
+    exact = spelt(name, known)
+    if exact is not None:
+        return exact
+    by_fold = {fold(one): one for one in known}
+    near = get_close_matches(fold(name), by_fold, n=1, cutoff=0.7)
+    return by_fold[near[0]] if near else next(iter(get_close_matches(name, known, n=1)), None)
+
+
+def name_problem(
+    the_kind: DocumentKind,
+    of: Element,
+    name: str,
+    path: str,
+    *,
+    present: Collection[str] = (),
+    suggest: bool = True,
+    line: int | None = None,
+) -> Problem:
+    """Say that `of`, at `path`, has no element `name`, and what was meant.
+
+    First a name that differs in its case alone; then one that stands here in other types; then one that stands in
+    another place of this type; then the nearest word. `present` are the names that stand beside it: none of them is
+    meant.
+    """
+    shown = excerpt(name)
+    there = f"{path}.{shown}" if path else shown
+    # The code says what is so; where more is known of what was meant, other words say it.
+    code = "forbidden-element" if name in names() else "unknown-element"
+
+    def say(
+        words: str, *, instead: str | None = None, repair: Repair | None = None, types: str = "", place: str = ""
+    ) -> Problem:
+        said = problem(
+            words,
+            there,
+            line,
+            name=shown,
+            kind=the_kind.name,
+            instead=instead,
+            repair=repair,
+            types=types,
+            place=place,
+        )
+        return replace(said, code=code)
+
+    if not suggest:
+        return say(code)
+    free = [one for one in of.by_name if one not in present]
+    prefix = f"{path}." if path else ""
+    exact = spelt(name, free)
+    if exact is not None:
+        return say(code, instead=exact, repair=Repair("rename", there, to=f"{prefix}{exact}"))
+    having = types_with(_bare(path), name) if the_kind.root.name == Root.ECF else ()
+    if having:
+        return say("element-of-other-type", types=", ".join(having), repair=Repair("remove", there))
+    elsewhere = _elsewhere(the_kind, name, path)
+    if elsewhere:
+        repair = Repair("rename", there, to=elsewhere[0]) if len(elsewhere) == 1 else Repair("remove", there)
+        return say("element-elsewhere", place=" / ".join(elsewhere), repair=repair)
+    near = nearest(name, free)
+    if near is None:
+        return say(code, repair=Repair("remove", there))
+    return say(code, instead=near, repair=Repair("rename", there, to=f"{prefix}{near}"))
+
+
+def _elsewhere(the_kind: DocumentKind, name: str, path: str) -> list[str]:
+    """The places of the kind that have the name: whole paths, with the numbers of `path` where they are inside it."""
+    places = _places(the_kind).get(name)
+    if places is None:
+        meant = spelt(name, _places(the_kind))
+        if meant is None:
+            return []
+        name, places = meant, _places(the_kind)[meant]
+    return list(_paths(name, places, path))[:5]
+
+
+def _paths(name: str, places: Collection[_Place], path: str) -> Iterator[str]:
+    bare = _bare(path)
+    for place in places:
+        if not place.in_list:
+            yield f"{place.group}.{name}" if place.group else name
+        elif bare and place.group.startswith(f"{bare}."):
+            yield f"{path}{place.group[len(bare) :]}.{name}"
+        elif bare.startswith(f"{place.group}."):
+            yield f"{'.'.join(path.split('.')[: place.group.count('.') + 1])}.{name}"
+        else:
+            yield f"{place.group}.{name}"

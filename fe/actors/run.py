@@ -115,9 +115,7 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(
-                submission_kind(
-                    metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
-                ),
+                submission_kind(metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on),
                 db,
                 clock,
             )

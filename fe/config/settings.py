@@ -64,7 +64,10 @@ class Settings(BaseSettings):
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
     address_connections: int = Field(
-        150, ge=1, description="open connections of one address (IPv6: /64) per HTTP process; trusted proxies have all"
+        150,
+        ge=1,
+        description="open connections of one address (IPv6: /64) per HTTP process, a tenth of it once half of all are"
+        " taken; trusted proxies have all",
     )
     tenant_requests: int = Field(
         100,

@@ -36,6 +36,7 @@ from fe.http.route_types import Route
 from fe.http.routes import every_route
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
@@ -160,6 +161,7 @@ class Api:
         self._db = db
         self.metrics = metrics
         self.admission = Admission(deps.max_in_flight, metrics, of_one=deps.tenant_requests)
+        self.come_again = ComeAgain(metrics)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
@@ -182,7 +184,8 @@ class Api:
         slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
+        answers = Buckets(max(deps.tenant_requests / 2, 1))
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
@@ -208,6 +211,7 @@ class Api:
             deps.max_body_bytes,
             self._handing_in,
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
+            [by_name[f"GET {PREFIX}/openapi.json"], by_name[f"GET {PREFIX}/docs"]],
             enabled=deps.fast_path,
         )
 
@@ -225,7 +229,7 @@ class Api:
             else:
                 reply = await route.handler(call)
         except Exception as error:  # here and in _traced: the two places where errors become answers
-            reply = self._refusal(call, error)
+            reply = self._refusal(route, call, error)
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         if self._access_log.is_on:
@@ -240,13 +244,15 @@ class Api:
             try:
                 reply = await route.handler(call)
             except Exception as error:
-                reply = self._refusal(call, error)
+                reply = self._refusal(route, call, error)
             call.span.tell(answer=reply.status)
         return reply
 
-    def _refusal(self, call: Call, error: Exception) -> ApiReply:
+    def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
         """The answer that an error is, counted."""
         problem = describe(error)
+        if isinstance(error, ApiError) and error.refuses_for:
+            self.come_again.note((self._who(call), route.name), error.refuses_for)
         if reason := refusal(error):
             self.metrics.refused.labels(reason).inc()
         if isinstance(error, ScopeMissing):
@@ -258,6 +264,11 @@ class Api:
                 scope=error.scope,
             )
         return ApiReply(problem.status, problem.body, problem.headers)
+
+    def _who(self, call: Call) -> Hashable:
+        """Who asks, as far as that is known before its request is read."""
+        authorization = call.headers.get("authorization")
+        return holder_of(self.client_of(call)) if authorization is None else authorization.encode("latin-1")
 
     def client_of(self, call: Call) -> Address:
         """The address a call comes from."""

@@ -42,6 +42,9 @@ Headers = tuple[tuple[str, str], ...]
 class ApiError(Exception):
     """An answer other than the one asked for, with the message the client reads."""
 
+    #: Seconds for which whoever asked is refused on this route whatever it asks for; 0: it is about this request.
+    refuses_for = 0
+
     def __init__(
         self, status: int, message: str, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
     ) -> None:

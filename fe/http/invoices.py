@@ -9,7 +9,7 @@ import trio
 from fe.apart import Apart
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.parse import MAX_BYTES
+from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.document_slots import AT_ONCE, DocumentSlots
@@ -46,7 +46,7 @@ from fe.http.serializers import (
 )
 from fe.issuing.accept import Acceptance, remarks
 from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
-from fe.issuing.large import is_large
+from fe.issuing.large import LARGE_BYTES, is_large
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal, validate
 from fe.lifecycle import Status
@@ -96,13 +96,22 @@ class Invoices:
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
+        said = call.announced(MAX_BYTES) if "content-length" in call.headers else 0
+        if said <= LARGE_BYTES:
+            return await self._create(call, 0)
+        with self._slots.held(call.identity.tenant_id, said):  # who has its share of large ones is not read
+            return await self._create(call, said)
+
+    async def _create(self, call: Call, held: int) -> ApiReply:
+        """Take it in; so many bytes of it are held for it already."""
         caller = call.identity
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if is_large(raw):
+            refuse_crowd(raw)
             # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
-            async with self._slots.turn(caller.tenant_id, len(raw)):
+            async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart)
                 new, strict = await large.take_in()
                 await self._refuse_another_s_name(new)
@@ -149,6 +158,7 @@ class Invoices:
         with self._slots.held(caller.tenant_id, call.announced(MAX_BYTES)):
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+            refuse_crowd(raw)
             async with self._slots.turn(caller.tenant_id, 0):
                 now = self._clock()
                 candidate: ToValidate
@@ -164,6 +174,8 @@ class Invoices:
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
         seconds = read_number(call.query(), "wait", default=0, minimum=0, maximum=WAIT_MAX)
+        if seconds:
+            self._waiting.require_patience(call.identity.tenant_id)
         record = await self._find(call)
         if record is None:
             return ApiReply(200, _NOT_FOUND)

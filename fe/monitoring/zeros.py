@@ -20,6 +20,7 @@ SHARES = (
     "tenant_quota",
     "tenant_requests",
     "tenant_webhooks",
+    "too_soon",
 )
 
 #: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).

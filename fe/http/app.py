@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import structlog
@@ -26,6 +26,7 @@ from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.invoices import Invoices
+from fe.http.languages import HEADERS
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
@@ -215,7 +216,7 @@ class Api:
                 reply = await route.handler(call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
-            reply = ApiReply(problem.status, problem.body, problem.headers)
+            reply = ApiReply(problem.status, problem.body(call.language), problem.headers)
             if reason := refusal(error):
                 self.metrics.refused.labels(reason).inc()
             if isinstance(error, ScopeMissing):
@@ -226,6 +227,8 @@ class Api:
                     api_key_id=error.api_key_id,
                     scope=error.scope,
                 )
+        if route.about is not None or reply.status >= 400:
+            reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         if self._access_log.is_on:

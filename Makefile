@@ -20,10 +20,10 @@ setup: ## Make .venv from the locks (every other target does so first)
 demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
 	@$(BIN)/fe demo $(ARGS)
 
-test: setup ## Run every test, as many at once as there are cores; ARGS goes to pytest
+test: setup ## Run every test, one more at once than there are cores; ARGS goes to pytest
 	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
-debian: setup ## Run the tests of store, operations and command line on Debian's Postgres too, where it is installed
+debian: setup ## Run what hangs on the server's version on Debian's Postgres too, where it is installed
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
 		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder tests/store tests/operations tests/cli $(ARGS); \
 	else \

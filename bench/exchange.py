@@ -20,8 +20,9 @@ from fe.authority.gateway import Line
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.multipart import xml_form
 from fe.authority.replies import read_verdict
-from fe.authority.transport import Transport, default_tls
+from fe.authority.transport import Transport
 from fe.ecf.catalogue import Environment, Service
+from fe.tls import default_tls
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 _BEARER = "Bearer " + "x" * 400

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -306,11 +306,11 @@ def tree_of(commit: str) -> Iterator[Path]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on now, below those that the kernel gives to whoever connects somewhere."""
+    while True:
+        port = secrets.choice(range(29_000, 32_700))
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 # --- processes ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""CPU work apart: large documents are read, judged and made in processes of their own, a few, at a lower priority.
+"""CPU work apart: large documents are read, validated and made in processes of their own, a few, at a lower priority.
 
 Pure Python work holds its interpreter. A document of thousands of lines would hold that of everybody's small ones for a
 second at a time, thread or not; and what it took of memory would stay taken. Here it has an interpreter of its own,

@@ -61,7 +61,7 @@ def require_usable(vault: Vault) -> None:
             raise ConfigError(f"key-encryption key {name!r}: {error}") from error
 
 
-def _token(settings: Settings) -> "Token | None":
+def _token(settings: Settings) -> "Pkcs11Token | None":
     given = (settings.pkcs11_module, settings.pkcs11_token, settings.pkcs11_labels(), settings.pkcs11_pin_file)
     if not any(given):
         return None
@@ -72,11 +72,11 @@ def _token(settings: Settings) -> "Token | None":
         pin = read_key_file(pin_file)
     except (OSError, ValueError) as error:
         raise ConfigError(f"FE_PKCS11_PIN_FILE {pin_file}: {error}") from error
-    return Token(module, label, pin)
+    return Pkcs11Token(module, label, pin)
 
 
 @dataclass
-class Token:
+class Pkcs11Token:
     """A token, one session of it for each process. Thread-safe: one call at a time, each well under a millisecond."""
 
     module: Path
@@ -133,7 +133,7 @@ class Token:
 class KeyInToken:
     """A 256-bit AES key of a token."""
 
-    token: Token
+    token: Pkcs11Token
     label: str
 
     def wrap(self, nonce: bytes, data_key: bytes, associated: bytes) -> bytes:

@@ -1,31 +1,29 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
 
-The HTTP front is put together in fe/http/app.py, the actors in fe/actors/run.py, reception in fe/reception.py.
+The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, reception in fe/reception.py.
 """
 
 import math
 import os
-from functools import partial
 
 import structlog
 import trio
 
 from fe import __version__, failpoints
-from fe.actors.credentials import SigningCredentials
 from fe.actors.run import run_actors
 from fe.clock import clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml, schema
 from fe.hardening import close_memory, keep_from_children
 from fe.hsm import open_vault, require_usable
-from fe.http.app import HttpDeps, create_app
-from fe.http.server.listener import serve_http
+from fe.http.front import run_front
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
-from fe.processes import Listeners, run_processes, stop_on_signal
+from fe.monitoring.zeros import begin_at_zero
+from fe.processes import Listeners, database_roles, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
-from fe.reception import Acknowledgers, read_roots, reception_from_settings, require_receivable
+from fe.reception import require_trust, run_reception
 from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import verify
@@ -36,9 +34,6 @@ from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 
 _log = structlog.get_logger(__name__)
-
-#: What a process may do, and the roles it takes in the database for it.
-ROLES = {"http": (FRONT,), "actors": (WORKER,), "receive": (RECEPTION,), "all": (FRONT, WORKER)}
 
 
 def run_service(settings: Settings, *, role: str, processes: int) -> int:
@@ -55,10 +50,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     configure_logging(settings.log_level)
     keep_from_children()
     failpoints.arm(settings.failpoint)
-    if role in ("receive", "all"):
-        require_receivable(settings, must=role == "receive")
-    if role in ("actors", "all") and settings.reception_roots is not None:
-        read_roots(settings)  # whose acknowledgements are believed
+    require_trust(settings, role)
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
@@ -79,28 +71,18 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     return 0
 
 
-def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
-    """Tell which roles a process takes in the database; the one of reception only where suppliers are received."""
-    return (*ROLES[role], RECEPTION) if role == "all" and settings.reception_bind else ROLES[role]
-
-
 async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners) -> None:
     """Run one process of the service: the HTTP front and the actors side by side in our own nursery.
 
     Returns after a clean stop. What cannot be borne comes out as an exception group and ends the process.
     """
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
+    begin_at_zero(metrics)
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
     with serve_metrics(metrics, listeners.metrics) as metrics_port:
         async with (
-            open_pools(
-                dsn,
-                database_roles(settings, role),
-                max_size=settings.database_connections,
-                driver=settings.database_driver,
-                observe_wait=metrics.pool_wait.observe,
-            ) as pools,
+            open_pools(dsn, database_roles(settings, role), settings, observe_wait=metrics.pool_wait.observe) as pools,
             trio.open_nursery() as watch,
         ):
             db = pools.get(WORKER) or pools.get(FRONT) or pools[RECEPTION]  # for what each may do
@@ -118,17 +100,11 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 if WORKER in pools and vault is not None:
                     work.start_soon(run_actors, settings, pools[WORKER], vault, wakeups, verdicts, clock, supervisor)
                 if listeners.http:
-                    deps = HttpDeps.from_settings(
-                        settings, db=pools[FRONT], wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=metrics
-                    )
-                    front = create_app(deps)
-                    work.start_soon(partial(serve_http, front, listeners.http, settings=settings, shutdown=stopping))
+                    told = wakeups, verdicts, clock, supervisor
+                    await work.start(run_front, settings, pools[FRONT], *told, listeners.http)
                 if RECEPTION in pools and vault is not None:
-                    signers = Acknowledgers(SigningCredentials(pools[RECEPTION], vault, trio.CapacityLimiter(1)))
-                    supervisor.start(watch, "reception keys", signers.credentials.forget_in_time)
-                    reception = reception_from_settings(settings, pools[RECEPTION], vault, signers, clock, metrics)
-                    work.start_soon(
-                        partial(serve_http, reception, listeners.reception, settings=settings, shutdown=stopping)
+                    await work.start(
+                        run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception
                     )
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()

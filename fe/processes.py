@@ -17,6 +17,7 @@ import trio
 from fe.config import ConfigError, Settings
 from fe.http.server.listener import BindError, open_sockets
 from fe.parent_watch import obey
+from fe.store.postgres.roles import FRONT, RECEPTION, WORKER
 
 _log = structlog.get_logger(__name__)
 
@@ -33,7 +34,15 @@ _ONE_CTRL_C = 1.0
 _MAX_CRASHES = 5
 _WITHIN_SECONDS = 60.0
 
+#: What a process may do, and the roles it takes in the database for it.
+_ROLES = {"http": (FRONT,), "actors": (WORKER,), "receive": (RECEPTION,), "all": (FRONT, WORKER)}
+
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
+    """Tell which roles a process takes in the database; the one of reception only where suppliers are received."""
+    return (*_ROLES[role], RECEPTION) if role == "all" and settings.reception_bind else _ROLES[role]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,37 @@
 """Reception as a part of the service: whom it trusts, with what it signs, and its own front."""
 
-from cryptography import x509
-from quart_trio import QuartTrio
+import socket
+from collections.abc import Sequence
+
+import trio
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.clock import Clock
 from fe.config import ConfigError, Settings, read_networks
 from fe.ecf.signature import Signer
 from fe.http.reception.app import ReceptionDeps, create_reception
+from fe.http.server.listener import serve_http
 from fe.identifiers import CertificateId, TenantId
-from fe.monitoring.metrics import Metrics
+from fe.queue.supervisor import Supervisor
 from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
 from fe.receiving.sessions import SESSIONS, derive_keys
+from fe.start_checks import read_certifiers
 from fe.store.postgres.db import Database
 from fe.vault import Vault
 
 
-def require_receivable(settings: Settings, *, must: bool) -> None:
-    """Look, before anything is started, whether suppliers can be received, where they are to be. Raises ConfigError."""
-    if settings.reception_bind:
-        read_roots(settings)
-    elif must:
+def require_trust(settings: Settings, role: str) -> None:
+    """Look, before anything is started, whether what counterparties sign can be checked, by a process of this role.
+
+    Raises ConfigError: suppliers are to be received and nobody is trusted, or the certifiers cannot be read. Actors
+    work without: then nothing goes to receivers (fe/actors/counterparty.py).
+    """
+    if role == "receive" and not settings.reception_bind:
         raise ConfigError("FE_RECEPTION_BIND is not set: where should suppliers be received?")
-
-
-def read_roots(settings: Settings) -> Trust:
-    """Read the certifiers that are trusted to have issued suppliers' certificates. Raises ConfigError."""
-    if settings.reception_roots is None:
-        raise ConfigError("FE_RECEPTION_ROOTS is not set: whose certificates may suppliers sign with?")
-    try:
-        return Trust(x509.load_pem_x509_certificates(settings.reception_roots.read_bytes()))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"FE_RECEPTION_ROOTS {settings.reception_roots}: {error}") from error
+    receives = role in ("receive", "all") and settings.reception_bind
+    if receives or (role != "http" and settings.reception_roots is not None):
+        read_certifiers(settings)
 
 
 class Acknowledgers:
@@ -49,20 +48,36 @@ class Acknowledgers:
             raise CannotAcknowledge(f"tenant {tenant_id}: {cannot}") from cannot
 
 
-def reception_from_settings(
-    settings: Settings, db: Database, vault: Vault, signers: Acknowledgers, clock: Clock, metrics: Metrics
-) -> QuartTrio:
-    """Build the front that suppliers talk to. Raises ConfigError."""
-    deps = ReceptionDeps(
-        db=db,
-        signers=signers,
-        trust=read_roots(settings),
-        keys=derive_keys(vault.roots(SESSIONS)),
-        clock=clock,
-        metrics=metrics,
-        in_flight=settings.reception_in_flight,
-        threads=settings.reception_threads,
-        calls_per_second=settings.reception_calls_per_second,
-        trusted_proxies=read_networks(settings.trusted_proxies),
+async def run_reception(
+    settings: Settings,
+    db: Database,
+    vault: Vault,
+    clock: Clock,
+    supervisor: Supervisor,
+    listeners: Sequence[socket.socket],
+    *,
+    task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Answer suppliers on `listeners` until `supervisor.stopping`, and then for as long as the grace.
+
+    `started` says that they are answered. Raises ConfigError.
+    """
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(1))
+    app = create_reception(
+        ReceptionDeps(
+            db=db,
+            signers=Acknowledgers(credentials),
+            trust=Trust(read_certifiers(settings)),
+            keys=derive_keys(vault.roots(SESSIONS)),
+            clock=clock,
+            metrics=supervisor.metrics,
+            in_flight=settings.reception_in_flight,
+            threads=settings.reception_threads,
+            calls_per_second=settings.reception_calls_per_second,
+            trusted_proxies=read_networks(settings.trusted_proxies),
+        )
     )
-    return create_reception(deps)
+    async with trio.open_nursery() as beside:
+        supervisor.start(beside, "reception keys", credentials.forget_in_time)
+        await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)
+        beside.cancel_scope.cancel()

@@ -6,6 +6,7 @@ What one setting must not be is said where it is read (fe/config).
 import os
 from collections.abc import Mapping
 
+from cryptography import x509
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -60,6 +61,24 @@ def require_startable(settings: Settings) -> None:
     for name, bind in (("FE_HTTP_BIND", settings.http_bind), ("FE_METRICS_BIND", settings.metrics_bind)):
         if not is_loopback(bind.rpartition(":")[0]):
             raise ConfigError(f"FE_DEVELOPMENT is set, and {name} is open to other machines: listen on 127.0.0.1")
+
+
+def read_certifiers(settings: Settings) -> list[x509.Certificate]:
+    """Read the certifiers by whose certificates counterparties sign what is believed of them. Raises ConfigError."""
+    if settings.reception_roots is None:
+        raise ConfigError("FE_RECEPTION_ROOTS is not set: whose certificates may suppliers sign with?")
+    try:
+        return x509.load_pem_x509_certificates(settings.reception_roots.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"FE_RECEPTION_ROOTS {settings.reception_roots}: {error}") from error
+
+
+def holds_receipts(settings: Settings) -> bool:
+    """Tell whether what tenants issue is kept from its receivers, because nobody's acknowledgement could be believed.
+
+    Anybody can sign an acknowledgement; only for development that is enough (docs/decisions/counterparties.md).
+    """
+    return settings.reception_roots is None and not settings.development
 
 
 def _is_local(named: Mapping[str, object], environ: Mapping[str, str]) -> bool:

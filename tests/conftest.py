@@ -4,6 +4,7 @@ import atexit
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +20,7 @@ from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from tests.servers import chosen, start_server
+from tests.waiting import PATIENCE
 
 # How long an example takes says what else the machine is doing. A change is judged on the same examples each time it
 # is tried (.ci/run sets CI), so that its outcome is its own; elsewhere every run looks at new ones.
@@ -43,7 +45,34 @@ LONG = (
     "tests/test_docs.py",
     "tests/test_wheel.py",
     "tests/operations/test_replay.py",
+    "tests/ops/test_runbooks.py",
+    "tests/receiving/test_process.py",
+    "tests/simulation",
+    "tests/test_processes.py",
+    "tests/cli",
 )
+
+
+#: Files that ask a server, and nothing of it that others here do not: how processes begin and end, what commands print.
+ALIKE = (
+    "tests/cli/test_asking.py",
+    "tests/cli/test_failures.py",
+    "tests/cli/test_help.py",
+    "tests/cli/test_operators_page.py",
+    "tests/cli/test_run.py",
+    "tests/cli/test_simulate.py",
+)
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """What `-n auto` is: one more than there are cores for us, threads of one core counted too, as many tests wait.
+
+    By itself xdist counts cores as they were soldered, where psutil is there to tell.
+    """
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return usable + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -51,12 +80,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     On another server than the usual one, run what needs a server: the rest would only say the same again.
     """
+    here = config.rootpath
     if chosen() is not None:
-        kept = [item for item in items if "postgres" in getattr(item, "fixturenames", ())]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        kept: list[pytest.Item] = []
+        left: list[pytest.Item] = []
+        for item in items:
+            asks = "postgres" in getattr(item, "fixturenames", ())
+            alike = item.path.relative_to(here).as_posix().startswith(ALIKE)
+            (kept if asks and not alike else left).append(item)
+        config.hook.pytest_deselected(items=left)
         items[:] = kept
     in_file = Counter(item.path for item in items)
-    here = config.rootpath
 
     def place(item: pytest.Item) -> tuple[int, int, str]:
         file = item.path.relative_to(here).as_posix()
@@ -110,19 +144,19 @@ def dsn(postgres: str, template: str) -> Iterator[str]:
 @pytest.fixture
 async def db(dsn: str) -> AsyncIterator[Database]:
     """An open database for this test alone, as its owner: for preparing data, and for looking behind the curtain."""
-    async with open_database(dsn) as database:
+    async with open_database(dsn, patience=PATIENCE) as database:
         yield database
 
 
 @pytest.fixture
 async def front_db(dsn: str) -> AsyncIterator[Database]:
     """The same database with the rights of the HTTP front."""
-    async with open_database(dsn, role=FRONT) as database:
+    async with open_database(dsn, patience=PATIENCE, role=FRONT) as database:
         yield database
 
 
 @pytest.fixture
 async def worker_db(dsn: str) -> AsyncIterator[Database]:
     """The same database with the rights of the actors."""
-    async with open_database(dsn, role=WORKER) as database:
+    async with open_database(dsn, patience=PATIENCE, role=WORKER) as database:
         yield database

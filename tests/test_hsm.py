@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, Settings, load_settings
-from fe.hsm import KeyInToken, Token, TokenAway, open_vault, require_usable
+from fe.hsm import KeyInToken, Pkcs11Token, TokenAway, open_vault, require_usable
 from fe.identifiers import TenantId
 from fe.receiving.sessions import SESSIONS
 from fe.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
@@ -190,7 +190,7 @@ def test_a_token_that_is_away_is_not_taken_for_a_value_that_was_changed(store: P
     vault = open_vault(settings(store))
     encrypted = vault.encrypt(SECRET, ROW)
     assert MODULE is not None
-    away = Vault({"kek-1": KeyInToken(Token(MODULE, "gone", PIN), "kek-1")})
+    away = Vault({"kek-1": KeyInToken(Pkcs11Token(MODULE, "gone", PIN), "kek-1")})
 
     with pytest.raises(TokenAway) as error:
         away.decrypt(encrypted, ROW)

@@ -16,6 +16,7 @@ import pytest
 
 from fe.config import ConfigError, load_settings
 from fe.processes import Listeners, split_bind
+from tests.ports import free_port
 from tests.waiting import PATIENCE
 
 #: What runs the children; `start` is the body of a child. Each tells the file when it starts and how it ends.
@@ -39,6 +40,10 @@ def until_told(grace=0.0):
     tell("started", index, os.getpid())
     while True:
         time.sleep(10)
+
+def when(said):
+    while said not in open(sys.argv[1]).read():
+        time.sleep(0.01)
 
 def start(number):
     global index
@@ -127,6 +132,33 @@ def test_children_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
     assert {line[2] for line in run.lines("heard")} == {"SIGTERM"}
 
 
+def test_who_does_not_stop_with_its_parent_is_ended_hard() -> None:
+    """Whatever holds it up: here it does not listen to SIGTERM at all, and would wait for ever."""
+    child = (
+        "import signal, sys, threading\n"
+        "from fe.parent_watch import obey\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('heard', flush=True))\n"
+        "obey(0, patience=0.2)\n"
+        "print('ready', flush=True)\n"
+        "while True: threading.Event().wait(0.1)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            assert running.stdin is not None
+            assert running.stdout is not None
+            assert running.stdout.readline() == "ready\n"
+            assert running.poll() is None, "it stays as long as its parent does"
+
+            running.stdin.close()  # as the kernel does when the parent dies
+
+            assert running.wait(PATIENCE) == 70
+            assert running.stdout.read() == "heard\n"
+        finally:
+            running.kill()
+
+
 def test_sigint_stops_like_sigterm(tmp_path: Path) -> None:
     with parent(tmp_path, "until_told()") as running:
         running.await_lines("started", 2)
@@ -164,7 +196,7 @@ def test_a_child_that_dies_is_started_again_under_its_number(tmp_path: Path) -> 
 
 
 def test_five_deaths_in_a_minute_end_the_whole_and_its_siblings_orderly(tmp_path: Path) -> None:
-    body = "until_told() if index == 0 else (tell('tried'), sys.exit(3))"
+    body = "until_told() if index == 0 else (when('started 0'), tell('tried'), sys.exit(3))"
     with parent(tmp_path, body) as running:
         assert running.end() == 1
         assert len(running.lines("tried")) == 5
@@ -302,8 +334,9 @@ def test_a_host_for_metrics_that_does_not_exist_is_told_too() -> None:
 
 
 def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -> None:
-    listeners = Listeners.open(load_settings(metrics_bind="127.0.0.1:29464"), "actors")
+    port = free_port()
+    listeners = Listeners.open(load_settings(metrics_bind=f"127.0.0.1:{port}"), "actors")
 
     assert not listeners.http
-    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", 29464 + n) for n in range(3)]
+    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", port + n) for n in range(3)]
     assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)

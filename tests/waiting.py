@@ -12,7 +12,7 @@ from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 
 #: Seconds after which something is wrong. A limit, never a measure: more of it costs nothing where all is well.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 async def until(holds: Callable[[], object]) -> None:

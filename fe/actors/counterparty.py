@@ -22,7 +22,7 @@ from fe import failpoints
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.authority.errors import AuthorityError
 from fe.clock import Clock
-from fe.counterparty.acknowledgement import About, NotBelieved, read_acknowledgement
+from fe.counterparty.acknowledgement import NotBelieved, SentDocument, read_acknowledgement
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import CannotReach, Counterparties, CounterpartyAnswer, NobodyKnows
 from fe.ecf.catalogue import Environment, Host
@@ -34,11 +34,11 @@ from fe.queue.stage import StageConfig, WorkKind
 from fe.store import counterparty
 from fe.store.counterparty import (
     COUNTERPARTY_OUTBOX,
-    Delivery,
-    DeliveryKind,
-    DeliveryStage,
-    DeliveryState,
     Handed,
+    HandingKind,
+    HandingStage,
+    HandingState,
+    HandingWork,
     SendOutcome,
     hosts_of_counterparties,
 )
@@ -53,11 +53,14 @@ _JITTER = 0.10
 #: For how long, from when the address was found.
 PATIENCE = timedelta(hours=72)
 
+#: How soon a receipt that is held is looked at again.
+_LOOK_AGAIN = timedelta(minutes=15)
+
 #: So much of what was answered is kept, where it is no acknowledgement.
 _KEPT = 4096
 
 
-def delivery_gap(attempt: int, spread: random.Random) -> timedelta:
+def handing_gap(attempt: int, spread: random.Random) -> timedelta:
     """How long to wait after try number `attempt` (from 1): half a minute growing to eight hours, +-10 %."""
     minutes = _GAPS[min(attempt, len(_GAPS)) - 1]
     return timedelta(minutes=minutes * (1 + spread.uniform(-_JITTER, _JITTER)))
@@ -69,7 +72,7 @@ class Addressed(Advance):
 
     host: str
     url: str
-    to: DeliveryStage = DeliveryStage.PASS_ON
+    to: HandingStage = HandingStage.PASS_ON
     name: str = "addressed"
 
 
@@ -77,7 +80,7 @@ class Addressed(Advance):
 class HandedOn(End):
     """No further try: they have it, or do not take it, or are not to be found."""
 
-    state: DeliveryState
+    state: HandingState
     reason: str | None = None
     answer: bytes | None = None
     status: int | None = None
@@ -89,7 +92,7 @@ class HandedOn(End):
 
 
 @dataclass(frozen=True, slots=True)
-class Deliverer:
+class CounterpartyHandlers:
     """The handlers of both stages."""
 
     db: Database
@@ -102,22 +105,21 @@ class Deliverer:
     #: Bounds the CPU work of verifying.
     threads: trio.CapacityLimiter
     #: What is tried now, for the metrics.
-    kinds: MutableMapping[SubmissionId, DeliveryKind]
+    kinds: MutableMapping[SubmissionId, HandingKind]
+    #: Receipts wait: no certifier is named, so nobody's acknowledgement could be believed.
+    holds_receipts: bool = False
 
-    async def address(self, work: Delivery) -> Outcome:
+    async def address(self, work: HandingWork) -> Outcome:
         """Find where it goes. Cancelled, nothing has happened."""
-        handed, opened = await self._open(work)
-        base = await self._find(handed, opened)
-        if base is None:
-            return _unlisted()
-        return Addressed(host=_host_of(base), url=base)
+        found = await self._find(work)
+        return found if isinstance(found, Outcome) else Addressed(host=_host_of(found.base), url=found.base)
 
-    async def pass_on(self, work: Delivery) -> Outcome:
+    async def pass_on(self, work: HandingWork) -> Outcome:
         """Send it. Cancelled after the intent it may have arrived: then it is sent once more."""
-        handed, opened = await self._open(work)
-        base = await self._find(handed, opened)
-        if base is None:
-            return _unlisted()
+        found = await self._find(work)
+        if isinstance(found, Outcome):
+            return found
+        handed, opened, base = found.handed, found.opened, found.base
         if _host_of(base) != work.host:
             return Addressed(host=_host_of(base), url=base)
 
@@ -139,19 +141,21 @@ class Deliverer:
         failpoints.reached("handed")
         return await self._answered(work, handed, answer)
 
-    async def _open(self, work: Delivery) -> tuple[Handed, Opened]:
+    async def _find(self, work: HandingWork) -> "_Found | Outcome":
+        """Look what goes where; or why it does not go now."""
         handed = await self.db.run(counterparty.handed, work)
         self.kinds[work.subject] = handed.kind
-        return handed, await self.credentials.get(work.tenant_id, handed.certificate_id)
-
-    async def _find(self, handed: Handed, opened: Opened) -> str | None:
+        if self.holds_receipts and handed.kind is HandingKind.RECEIPT:
+            return _HELD
+        opened = await self.credentials.get(work.tenant_id, handed.certificate_id)
         try:
-            return await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
+            base = await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
         except AuthorityError as error:
             raise TryLater(f"the directory cannot be asked: {error.reason}", error.retry_after) from error
+        return _unlisted() if base is None else _Found(handed, opened, base)
 
-    async def _answered(self, work: Delivery, handed: Handed, answer: CounterpartyAnswer) -> Outcome:
-        if handed.kind is DeliveryKind.APPROVAL:
+    async def _answered(self, work: HandingWork, handed: Handed, answer: CounterpartyAnswer) -> Outcome:
+        if handed.kind is HandingKind.APPROVAL:
             outcome = _approval_taken(answer)
         elif 200 <= answer.status < 300:
             outcome = await self._acknowledged(handed, answer)
@@ -165,38 +169,51 @@ class Deliverer:
     async def _acknowledged(self, handed: Handed, answer: CounterpartyAnswer) -> Outcome | str:
         if answer.is_cut:
             return "their acknowledgement does not end"
-        about = About(handed.issuer_rnc, handed.buyer_rnc, handed.e_ncf)
+        about = SentDocument(handed.issuer_rnc, handed.buyer_rnc, handed.e_ncf)
         read = partial(read_acknowledgement, answer.body, about, roots=self.roots, now=self.clock())
         try:
             said = await trio.to_thread.run_sync(read, limiter=self.threads)
         except NotBelieved as wrong:
             return f"their acknowledgement is not believed: {wrong}"[:300]
-        state = DeliveryState.DELIVERED if said.received else DeliveryState.REFUSED
+        state = HandingState.DELIVERED if said.received else HandingState.REFUSED
         return HandedOn(state=state, reason=said.reason, answer=answer.body, status=answer.status)
 
-    async def _note(self, work: Delivery, outcome: SendOutcome, status: int | None = None) -> None:
+    async def _note(self, work: HandingWork, outcome: SendOutcome, status: int | None = None) -> None:
         await self.db.run(counterparty.note_send, work, outcome, status=status, at=self.clock())
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What goes, who signs for it where that is asked for, and the base of the address it goes to."""
+
+    handed: Handed
+    opened: Opened
+    base: str
+
+
+#: Nothing failed: it goes on when whoever runs this has said whom to believe.
+_HELD = Retry("FE_RECEPTION_ROOTS is not set: no acknowledgement could be believed", _LOOK_AGAIN, counts=False)
 
 
 def _approval_taken(answer: CounterpartyAnswer) -> Outcome | str:
     """200 says that they took it and 400 that they do not; what else is answered is not about the approval."""
     kept = answer.body[:_KEPT]
     if 200 <= answer.status < 300:
-        return HandedOn(state=DeliveryState.DELIVERED, answer=kept, status=answer.status)
+        return HandedOn(state=HandingState.DELIVERED, answer=kept, status=answer.status)
     if answer.status == 400:
         said = " ".join(kept.decode("utf-8", "replace").split())[:200]
         reason = f"they answered 400: {said}" if said.isprintable() and said else "they answered 400"
-        return HandedOn(state=DeliveryState.REFUSED, reason=reason, answer=kept, status=answer.status)
+        return HandedOn(state=HandingState.REFUSED, reason=reason, answer=kept, status=answer.status)
     return f"they answered with status {answer.status}"
 
 
 def _unlisted() -> HandedOn:
-    return HandedOn(state=DeliveryState.UNLISTED, reason="the authority's directory has no address for them")
+    return HandedOn(state=HandingState.UNLISTED, reason="the authority's directory has no address for them")
 
 
 def _file_name(handed: Handed) -> str:
     """By authority.md#file-names."""
-    owner = handed.issuer_rnc if handed.kind is DeliveryKind.RECEIPT else handed.buyer_rnc
+    owner = handed.issuer_rnc if handed.kind is HandingKind.RECEIPT else handed.buyer_rnc
     return f"{owner}{handed.e_ncf}.xml"
 
 
@@ -211,37 +228,37 @@ def _host_of(base: str) -> str:
 # --- how outcomes are written -----------------------------------------------------------------------------------------
 
 
-def _each(write: Callable[[Conn, Delivery, Any, datetime], Awaitable[bool]]) -> Writer[Delivery]:
+def _each(write: Callable[[Conn, HandingWork, Any, datetime], Awaitable[bool]]) -> Writer[HandingWork]:
     """Write outcomes one after the other in one transaction: they are few."""
 
-    async def write_all(conn: Conn, items: Sequence[tuple[Delivery, Any]], at: datetime) -> Sequence[Outcome | None]:
+    async def write_all(conn: Conn, items: Sequence[tuple[HandingWork, Any]], at: datetime) -> Sequence[Outcome | None]:
         async with conn.transaction():
             return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
 
     return write_all
 
 
-async def _addressed(conn: Conn, work: Delivery, outcome: Addressed, at: datetime) -> bool:
+async def _addressed(conn: Conn, work: HandingWork, outcome: Addressed, at: datetime) -> bool:
     return await counterparty.wait(
         conn, work, at=at, after=outcome.after, stage=outcome.to, host=outcome.host, url=outcome.url, counts=False
     )
 
 
-async def _handed_on(conn: Conn, work: Delivery, outcome: HandedOn, at: datetime) -> bool:
+async def _handed_on(conn: Conn, work: HandingWork, outcome: HandedOn, at: datetime) -> bool:
     return await counterparty.end(
         conn, work, at=at, state=outcome.state, reason=outcome.reason, answer=outcome.answer, status=outcome.status
     )
 
 
-async def _retry(conn: Conn, work: Delivery, outcome: Retry, at: datetime) -> bool:
+async def _retry(conn: Conn, work: HandingWork, outcome: Retry, at: datetime) -> bool:
     return await counterparty.wait(conn, work, at=at, after=outcome.after, counts=outcome.counts, error=outcome.reason)
 
 
-async def _park(conn: Conn, work: Delivery, outcome: Park, at: datetime) -> bool:
-    return await counterparty.end(conn, work, at=at, state=DeliveryState.GAVE_UP, reason=outcome.reason)
+async def _park(conn: Conn, work: HandingWork, outcome: Park, at: datetime) -> bool:
+    return await counterparty.end(conn, work, at=at, state=HandingState.GAVE_UP, reason=outcome.reason)
 
 
-WRITERS: Mapping[type[Outcome], Writer[Delivery]] = {
+WRITERS: Mapping[type[Outcome], Writer[HandingWork]] = {
     Addressed: _each(_addressed),
     HandedOn: _each(_handed_on),
     Retry: _each(_retry),
@@ -249,20 +266,20 @@ WRITERS: Mapping[type[Outcome], Writer[Delivery]] = {
 }
 
 
-def delivery_kind(metrics: Metrics, kinds: MutableMapping[SubmissionId, DeliveryKind]) -> WorkKind[Delivery]:
+def handing_kind(metrics: Metrics, kinds: MutableMapping[SubmissionId, HandingKind]) -> WorkKind[HandingWork]:
     """Handing on as a kind of work. `kinds` are those of the rows that are tried: the handlers note them there."""
 
-    def written(work: Delivery, outcome: Outcome) -> None:
+    def written(work: HandingWork, outcome: Outcome) -> None:
         kind = kinds.pop(work.subject, "unknown")
         match outcome:
             case HandedOn(state=state):
                 metrics.handed_on.labels(kind, state.value).inc()
             case Park():
-                metrics.handed_on.labels(kind, DeliveryState.GAVE_UP.value).inc()
+                metrics.handed_on.labels(kind, HandingState.GAVE_UP.value).inc()
             case Retry(counts=True):
                 metrics.handed_on.labels(kind, "failed_try").inc()
 
-    return WorkKind(COUNTERPARTY_OUTBOX, WRITERS, written=written)
+    return WorkKind(COUNTERPARTY_OUTBOX, WRITERS, written=written, subject="submission")
 
 
 # --- the stages -------------------------------------------------------------------------------------------------------
@@ -272,17 +289,17 @@ _SLOTS = 16
 _OF_ONE_HOST = 4
 
 
-def delivery_stages(
-    deliverer: Deliverer, kind: WorkKind[Delivery], *, budget: float, scale: float
-) -> list[StageConfig[Delivery]]:
+def handing_stages(
+    handlers: CounterpartyHandlers, kind: WorkKind[HandingWork], *, budget: float, scale: float
+) -> list[StageConfig[HandingWork]]:
     """Build both stages of this process."""
     across = hosts_of_counterparties(most=_OF_ONE_HOST, suspects=_SLOTS // 2)
     patience = PATIENCE * scale
     return [
         StageConfig(
-            DeliveryStage.ADDRESS,
+            HandingStage.ADDRESS,
             kind,
-            deliverer.address,
+            handlers.address,
             _SLOTS,
             [OutboxLane(environment, Host.ECF) for environment in (Environment.ECF, *_OF_TESTS)],
             budget,
@@ -291,13 +308,13 @@ def delivery_stages(
             patience=patience,
         ),
         StageConfig(
-            DeliveryStage.PASS_ON,
+            HandingStage.PASS_ON,
             replace(kind, source=across, together=across.together),
-            deliverer.pass_on,
+            handlers.pass_on,
             _SLOTS,
             [ALL_HOSTS],
             budget,
-            gap=scaled(delivery_gap, scale),
+            gap=scaled(handing_gap, scale),
             max_attempts=None,
             patience=patience,
         ),

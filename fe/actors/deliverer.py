@@ -27,7 +27,7 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import Booked, WebhookWork
 from fe.store.webhooks.deliveries import DeliveryState
 from fe.vault import VaultError
-from fe.webhooks.exchange import Call, Tried, try_once
+from fe.webhooks.exchange import Tried, WebhookCall, try_once
 from fe.webhooks.schedule import ATTEMPTS, PATIENCE
 from fe.webhooks.secrets import WebhookVault
 
@@ -113,12 +113,12 @@ class Deliverer:
         except VaultError as error:
             _log.error("the secrets of a webhook cannot be opened", error=error)
             return Retry("its secrets cannot be opened", self.gap(work.attempt, self._spread), counts=False)
-        call = Call(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
+        call = WebhookCall(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
         tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
         failpoints.reached("called")
-        return self._judge(work, tried)
+        return self._outcome(work, tried)
 
-    def _judge(self, work: WebhookWork, tried: Tried) -> Outcome:
+    def _outcome(self, work: WebhookWork, tried: Tried) -> Outcome:
         if tried.error is None:
             return Delivered(tried=tried)
         if tried.is_gone:
@@ -189,7 +189,7 @@ def delivery_kind(
     writers: Mapping[type[Outcome], Writer[WebhookWork]] = dict.fromkeys(
         (Delivered, NotConfirmed, GaveUp, Gone, Held, Retry, Park), writer
     )
-    return WorkKind(table, writers, together=table.together, written=written)
+    return WorkKind(table, writers, together=table.together, written=written, subject="delivery")
 
 
 # --- recoveries -------------------------------------------------------------------------------------------------------
@@ -254,4 +254,10 @@ async def _later(conn: Conn, items: Sequence[tuple[WebhookWork, Any]], _: dateti
 
 def recovery_kind() -> WorkKind[WebhookWork]:
     """Recoveries as a kind of work."""
-    return WorkKind(webhooks.RECOVERIES, {Stretched: _moved, Recovered: _moved, Retry: _later, Park: _later})
+    writers: dict[type[Outcome], Writer[WebhookWork]] = {
+        Stretched: _moved,
+        Recovered: _moved,
+        Retry: _later,
+        Park: _later,
+    }
+    return WorkKind(webhooks.RECOVERIES, writers, subject="recovery")

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import structlog
 import trio
-from cryptography import x509
 
 from fe.actors.charges import run_charges
-from fe.actors.counterparty import Deliverer, delivery_kind, delivery_stages
+from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, stages
@@ -37,6 +36,7 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
+from fe.start_checks import holds_receipts, read_certifiers
 from fe.store import charges
 from fe.store.charges import CHARGES
 from fe.store.counterparty import COUNTERPARTY_OUTBOX
@@ -111,8 +111,8 @@ async def run_actors(
             bookings = Bookings(
                 submission_kind(metrics, clock, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
             )
-            deliverer = _deliverer(settings, db, authority, credentials, clock)
-            handing = Bookings(delivery_kind(metrics, deliverer.kinds), db, clock)
+            handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
+            handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)
             async with bookings.running(), apart.running(), handing.running(), trio.open_nursery() as actors:
                 hooks = webhook_vault(settings)
@@ -124,7 +124,7 @@ async def run_actors(
                     )
                 for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
-                for passing in delivery_stages(deliverer, handing.kind, budget=budget_of(settings), scale=scale):
+                for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
@@ -134,20 +134,23 @@ async def run_actors(
         authority.close()
 
 
-def _deliverer(
+def _counterparty_handlers(
     settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
-) -> Deliverer:
+) -> CounterpartyHandlers:
     """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
     egress = egress_from_settings(settings)
     egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
-    roots = settings.reception_roots
-    return Deliverer(
+    holds = holds_receipts(settings)
+    if holds:
+        _log.warning("nothing is sent to receivers, no acknowledgement could be believed: set FE_RECEPTION_ROOTS")
+    return CounterpartyHandlers(
         db,
         credentials,
         Directory(authority, scale=settings.time_scale),
         Counterparties(egress, clock, credentials.threads),
-        None if roots is None else x509.load_pem_x509_certificates(roots.read_bytes()),
+        None if settings.reception_roots is None else read_certifiers(settings),
         clock,
         trio.CapacityLimiter(2),
         {},
+        holds_receipts=holds,
     )

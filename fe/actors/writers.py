@@ -195,4 +195,11 @@ def submission_kind(
                     reason=reason,
                 )
 
-    return WorkKind(outbox, WRITERS, are_open=outbox.have_open_sends, together=claim.claim_together, written=written)
+    return WorkKind(
+        outbox,
+        WRITERS,
+        are_open=outbox.have_open_sends,
+        together=claim.claim_together,
+        written=written,
+        subject="submission",
+    )

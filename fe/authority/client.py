@@ -33,10 +33,11 @@ from fe.authority.replies import (
 )
 from fe.authority.services import MaintenanceWindow, ServiceStatus, read_services, read_up, read_windows
 from fe.authority.session import Sessions, Signing
-from fe.authority.transport import BeforeSend, Timeouts, Transport, default_tls
+from fe.authority.transport import BeforeSend, Timeouts, Transport
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.identifiers import TrackId
+from fe.tls import default_tls
 
 __all__ = [
     "Authority",

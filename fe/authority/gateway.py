@@ -1,4 +1,4 @@
-"""Calls on the authority's services: address, headers, metric. What an answer means is judged elsewhere."""
+"""Calls on the authority's services: address, headers, metric. What an answer means is told by classify.py."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -71,7 +71,7 @@ class Line:
         self._observe = observe
 
     def observed(self, operation: Operation, environment: Environment | None, host: Host) -> TellingTheOutcome:
-        """Report the exchange and its judgement made inside, by how they end."""
+        """Report the exchange and how it is classified inside, by how they end."""
         started = trio.current_time()
 
         def tell(outcome: str) -> None:

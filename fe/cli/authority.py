@@ -28,13 +28,14 @@ from fe.authority.simulator import (
     SimulatorSettings,
     simulate,
 )
-from fe.authority.transport import Timeouts, Transport, default_tls
+from fe.authority.transport import Timeouts, Transport
 from fe.cli.failures import USAGE, Failure
 from fe.cli.session import environment_option
 from fe.clock import system_clock
 from fe.config import ConfigError, Settings, load_settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedJson
+from fe.tls import default_tls
 
 
 def _choice(among: type[StrEnum]) -> click.Choice[str]:

@@ -12,7 +12,7 @@ from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId
 from fe.store import counterparty as store
-from fe.store.counterparty import DeliveryRecord, DeliveryState
+from fe.store.counterparty import HandingRecord, HandingState
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction
 
@@ -28,7 +28,7 @@ def counterparty() -> None:
     "--state",
     "states",
     multiple=True,
-    type=click.Choice([state.value for state in DeliveryState]),
+    type=click.Choice([state.value for state in HandingState]),
     help="May be repeated; default: gave_up.",
 )
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="At most so many.")
@@ -36,9 +36,9 @@ def counterparty() -> None:
 def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json: bool) -> None:
     """List deliveries, those first that have been as they are for the longest time."""
 
-    async def work(db: Database) -> list[DeliveryRecord]:
+    async def work(db: Database) -> list[HandingRecord]:
         tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
-        chosen = [DeliveryState(state) for state in states] or [DeliveryState.GAVE_UP]
+        chosen = [HandingState(state) for state in states] or [HandingState.GAVE_UP]
         return await db.run(store.listed, chosen, tenant_id=tenant.tenant_id if tenant else None, limit=limit)
 
     found = with_database(settings_with_database(), work)
@@ -53,7 +53,7 @@ def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None) -> None:
     because = given(reason)
 
     async def work(db: Database) -> bool:
-        found = await db.run(store.listed, list(DeliveryState), submission_id=tax_log_id, limit=1)
+        found = await db.run(store.listed, list(HandingState), submission_id=tax_log_id, limit=1)
         if not found:
             raise Failure(f"nothing is handed on of {tax_log_id}")
         now = system_clock()
@@ -85,7 +85,7 @@ def sending(tenant_name: str, switch: str) -> None:
     click.echo(f"sending to receivers is {switch} for {tenant_name}" + ("" if changed else ", as it was"))
 
 
-def _record(one: DeliveryRecord) -> dict[str, Any]:
+def _record(one: HandingRecord) -> dict[str, Any]:
     return {
         "taxLogId": str(one.submission_id),
         "tenant": one.tenant,

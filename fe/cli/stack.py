@@ -21,8 +21,8 @@ import trio
 from fe.cli.failures import Failure
 from fe.store.postgres.migrate import migrate
 
-#: How long a part may take to be ready.
-PATIENCE = 30.0
+#: How long a part may take to be ready, on a machine that has much else to do.
+PATIENCE = 120.0
 #: How long one may take to stop before it is killed: above the service's grace, which is set to 5 s here.
 LAST_SECONDS = 15.0
 
@@ -44,6 +44,9 @@ class Stack:
     environment_file: Path
     processes: Mapping[str, trio.Process]
 
+
+#: Where ports are looked for: below those that the kernel gives to whoever connects somewhere.
+_PORTS = range(29_000, 32_700)
 
 #: Told what is going on: the text of a step, as a context manager around it.
 Step = Callable[[str], Any]
@@ -153,13 +156,11 @@ def _free_ports(count: int) -> int:
     """The first of so many free ports in a row. Somebody may yet take one: then the service says so as it starts."""
     for _ in range(100):
         with ExitStack() as probes:
-            first: int = 0
+            first = secrets.choice(_PORTS)
             try:
-                for index in range(count):
-                    probe = probes.enter_context(socket.socket())
-                    probe.bind(("127.0.0.1", first + index if first else 0))
-                    first = first or probe.getsockname()[1]
-            except (OSError, OverflowError):
+                for port in range(first, first + count):
+                    probes.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            except OSError:
                 continue
             return first
     raise Failure(f"no {count} free ports in a row were found")

@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     reception_roots: Path | None = Field(
         None,
         description="PEM file of the certifiers whose certificates suppliers may sign with; needed to receive. Actors"
-        " believe receivers' acknowledgements by it, too; without it, anybody's",
+        " believe receivers' acknowledgements by it, too; without it nothing is sent to receivers",
     )
     reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in work per process")
     reception_threads: int = Field(

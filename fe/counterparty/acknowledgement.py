@@ -28,7 +28,7 @@ class NotBelieved(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SentDocument:
     """What an acknowledgement must repeat of the document it is about."""
 
     issuer_rnc: str
@@ -45,7 +45,7 @@ class Acknowledged:
 
 
 def read_acknowledgement(
-    raw: bytes, about: About, *, roots: Sequence[x509.Certificate] | None, now: datetime
+    raw: bytes, about: SentDocument, *, roots: Sequence[x509.Certificate] | None, now: datetime
 ) -> Acknowledged:
     """Read an acknowledgement: verified on its bytes, by a certificate that one of `roots` issued (None: whoever did).
 

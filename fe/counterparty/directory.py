@@ -7,7 +7,7 @@ import trio
 
 from fe.authority.client import Authority, DirectoryEntry, Signing
 from fe.ecf.catalogue import Environment
-from fe.store.counterparty import DeliveryKind
+from fe.store.counterparty import HandingKind
 
 #: How long an entry is believed, and that there is none.
 FOUND_FOR = timedelta(hours=1)
@@ -26,7 +26,7 @@ class Directory:
         self._scale = scale
         self._known: OrderedDict[tuple[Environment, str], tuple[DirectoryEntry | None, float]] = OrderedDict()
 
-    async def address(self, environment: Environment, rnc: str, kind: DeliveryKind, credential: Signing) -> str | None:
+    async def address(self, environment: Environment, rnc: str, kind: HandingKind, credential: Signing) -> str | None:
         """Give the base under which `rnc` takes documents of this kind, or None: it has none.
 
         Raises what the authority's client raises. Cancelled, nothing was learned.
@@ -34,7 +34,7 @@ class Directory:
         entry = await self._entry(environment, rnc, credential)
         if entry is None:
             return None
-        base = entry.reception if kind is DeliveryKind.RECEIPT else entry.approval
+        base = entry.reception if kind is HandingKind.RECEIPT else entry.approval
         return None if base is None else base.strip().rstrip("/") or None
 
     def forget(self, environment: Environment, rnc: str) -> None:

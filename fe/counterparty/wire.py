@@ -21,12 +21,12 @@ from fe.authority.session import NotASeed, sign_seed
 from fe.clock import Clock
 from fe.egress.answer import Reply
 from fe.egress.client import Egress, Request
-from fe.egress.errors import EgressError, NotSent, Refused
-from fe.store.counterparty import DeliveryKind
+from fe.egress.errors import CallNotSent, CallRefused, EgressError
+from fe.store.counterparty import HandingKind
 
 _PATHS = {
-    DeliveryKind.RECEIPT: "fe/recepcion/api/ecf",
-    DeliveryKind.APPROVAL: "fe/aprobacioncomercial/api/ecf",
+    HandingKind.RECEIPT: "fe/recepcion/api/ecf",
+    HandingKind.APPROVAL: "fe/aprobacioncomercial/api/ecf",
 }
 _SEED = "fe/autenticacion/api/semilla"
 _TOKEN = "fe/autenticacion/api/validacioncertificado"  # noqa: S105  (a path)
@@ -75,7 +75,7 @@ class Counterparties:
     async def hand_on(
         self,
         base: str,
-        kind: DeliveryKind,
+        kind: HandingKind,
         file_name: str,
         xml: bytes,
         credential: Signing,
@@ -130,7 +130,7 @@ class Counterparties:
     async def _post(self, address: str, form: MultipartForm, token: str | None) -> Reply:
         try:
             return await self._egress.exchange(_posting(address, form, token), seconds=_SECONDS)
-        except (Refused, NotSent) as error:
+        except (CallRefused, CallNotSent) as error:
             raise CannotReach(_say(error)) from error
         except EgressError as error:
             raise NobodyKnows(_say(error)) from error

@@ -279,7 +279,7 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     has_declaration = _refuse_foreign_declaration(raw)
     if b"<!DOCTYPE" in raw:
         raise MalformedXml("a DOCTYPE is not allowed", _line_of(raw, b"<!DOCTYPE"))
-    # Judged before parsing: a megabyte of empty elements costs a hundred of memory.
+    # Counted before parsing: a megabyte of empty elements costs a hundred of memory.
     if raw.count(b"<") > MAX_XML_ELEMENTS and raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
         raise MalformedXml(f"more than {MAX_XML_ELEMENTS} elements")
     try:

@@ -46,7 +46,7 @@ def check_certificate(
     its leaf only, so the issuer must be among them, and must itself be valid at `at`. A certificate that is among
     `roots` itself is trusted too (a pinned self-made one). With None every issuer will do: for test environments.
 
-    `at` must have a zone. Judged beside the issuer: validity in time, key usage (digitalSignature or nonRepudiation,
+    `at` must have a zone. Checked beside the issuer: validity in time, key usage (digitalSignature or nonRepudiation,
     where the certificate names any), an RSA key of 2048 bits at least, and that the issuer's hash is not MD5 or SHA-1.
     """
     if at.utcoffset() is None:

@@ -15,11 +15,12 @@ _IPV4: Final = tuple(
     for network in (
         "0.0.0.0/8",  # this network
         "10.0.0.0/8",
-        "100.64.0.0/10",  # shared between carriers and their customers
+        "100.64.0.0/10",  # shared between carriers and their customers; Alibaba's metadata service (100.100.100.200)
         "127.0.0.0/8",
         "169.254.0.0/16",  # link-local: the metadata services of clouds
         "172.16.0.0/12",
-        "192.0.0.0/24",  # IETF protocol assignments
+        "168.63.129.16/32",  # Azure's wire server and name server: a public address, and inside every machine there
+        "192.0.0.0/24",  # IETF protocol assignments; Oracle's metadata service (192.0.0.192)
         "192.0.2.0/24",  # documentation
         "192.31.196.0/24",  # AS112
         "192.52.193.0/24",  # AMT
@@ -33,7 +34,8 @@ _IPV4: Final = tuple(
         "240.0.0.0/4",
     )
 )
-#: Global unicast is 2000::/3 and nothing else; of it these are something else, or hide an IPv4 address.
+#: Global unicast is 2000::/3 and nothing else (so no unique local address: the metadata services of AWS, fd00:ec2::254,
+#: and Google, fd20:ce::254); of it these are something else, or hide an IPv4 address.
 _GLOBAL: Final = IPv6Network("2000::/3")
 _IPV6: Final = tuple(
     IPv6Network(network)

@@ -10,7 +10,7 @@ from typing import Final
 import h11
 import trio
 
-from fe.egress.errors import Broken
+from fe.egress.errors import CallBroken
 
 _CHUNK: Final = 16 * 1024
 _MAX_HEAD: Final = 16 * 1024
@@ -31,7 +31,7 @@ class Reply:
 
 
 async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream, keep: int) -> Reply:
-    """Read an answer: its head, and its body to the end or up to `keep` bytes. Raises Broken."""
+    """Read an answer: its head, and its body to the end or up to `keep` bytes. Raises CallBroken."""
     head: h11.Response | None = None
     body = bytearray()
     outside = 0
@@ -39,7 +39,7 @@ async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream
         try:
             event = connection.next_event()
         except h11.RemoteProtocolError as error:
-            raise Broken("answer", f"the answer is not HTTP: {error}") from error
+            raise CallBroken("answer", f"the answer is not HTTP: {error}") from error
         match event:
             case h11.Response():
                 head = event
@@ -50,23 +50,23 @@ async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream
                     return _reply(head, bytes(body[:keep]), is_cut=True)
             case h11.EndOfMessage():
                 if head is None:  # pragma: no cover  (h11 tells of no end before a head)
-                    raise Broken("answer", "the answer has no head")
+                    raise CallBroken("answer", "the answer has no head")
                 return _reply(head, bytes(body), is_cut=False)
             case h11.InformationalResponse():
                 if event.status_code == 101:
-                    raise Broken("answer", "the answer changes the protocol")
+                    raise CallBroken("answer", "the answer changes the protocol")
             case h11.ConnectionClosed() | h11.PAUSED:
-                raise Broken("answer", "the answer is none")
+                raise CallBroken("answer", "the answer is none")
             case h11.NEED_DATA:
                 try:
                     data = await stream.receive_some(_CHUNK)
                 except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                    raise Broken("closed", "the connection was closed before the answer was complete") from error
+                    raise CallBroken("closed", "the connection was closed before the answer was complete") from error
                 outside += len(data)
                 if outside > _MAX_HEADS:
-                    raise Broken("answer", "the answer never comes to its point")
+                    raise CallBroken("answer", "the answer never comes to its point")
                 if not data and head is None:
-                    raise Broken("closed", "the connection was closed without an answer")
+                    raise CallBroken("closed", "the connection was closed without an answer")
                 connection.receive_data(bytes(data))
 
 

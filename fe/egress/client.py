@@ -21,8 +21,9 @@ import trio
 
 from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import Reply, new_connection, read_answer
-from fe.egress.errors import Broken, NotSent, Refused
+from fe.egress.errors import CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
+from fe.tls import default_tls
 
 #: For a whole exchange: name, connection, request, answer.
 SECONDS: Final = 20.0
@@ -47,14 +48,6 @@ class Request:
     body: bytes = b""
 
 
-def default_tls() -> ssl.SSLContext:
-    """Verify against the system's roots (SSL_CERT_FILE included), from TLS 1.2 on."""
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
 @dataclass(frozen=True, slots=True)
 class Proxy:
     """A proxy of the operator's that alone may reach the outside: it is asked (CONNECT) for the address we checked."""
@@ -70,10 +63,15 @@ class Resolver:
         self._threads = trio.CapacityLimiter(threads)
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
-        """Ask for the addresses of a host. Raises OSError."""
+        """Ask for the addresses of a host. Raises OSError.
+
+        The name is asked for as it is, whole: with the dot that ends it, so that no search list of this machine
+        (resolv.conf; in Kubernetes it comes first) makes another name of it.
+        """
+        name = host if host == "localhost" else f"{host}."
 
         def ask() -> list[str]:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
             return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
         return await trio.to_thread.run_sync(ask, limiter=self._threads, abandon_on_cancel=True)
@@ -91,13 +89,13 @@ class Egress:
     async def exchange(self, request: Request, *, seconds: float = SECONDS, keep: int = KEEP) -> Reply:
         """Make one call and read its answer, all within `seconds`.
 
-        Raises Refused, NotSent or Broken. Cancelled, the connection is closed at once; then nobody knows whether the
-        request arrived.
+        Raises CallRefused, CallNotSent or CallBroken. Cancelled, the connection is closed at once; then nobody knows
+        whether the request arrived.
         """
         try:
             target = read_target(request.url, self.policy)
         except BadTarget as error:
-            raise Refused("url", str(error)) from error
+            raise CallRefused("url", str(error)) from error
         head = _head(request, target)
         has_begun = False
         with trio.move_on_after(seconds):
@@ -111,23 +109,23 @@ class Egress:
                 # At once: no goodbye that the other side could hold up, and nothing to await while being cancelled.
                 tcp.socket.close()
         if has_begun:
-            raise Broken("timeout", f"no complete answer within {seconds:g} s")
-        raise NotSent("timeout", f"no connection within {seconds:g} s")
+            raise CallBroken("timeout", f"no complete answer within {seconds:g} s")
+        raise CallNotSent("timeout", f"no connection within {seconds:g} s")
 
     async def _addresses(self, target: Target) -> Sequence[str]:
-        """The addresses that may be connected to. Raises Refused when one of them is nobody's business, NotSent."""
+        """The addresses that may be connected to. Raises CallRefused when one is nobody's business, CallNotSent."""
         here = target.is_loopback and self.policy.development
         if here and target.host != "localhost":
             return [target.host]
         try:
             found = await self.resolve(target.host, target.port)
         except (OSError, UnicodeError) as error:
-            raise NotSent("dns", f"{target.host} has no address: {_why(error)}") from error
+            raise CallNotSent("dns", f"{target.host} has no address: {_why(error)}") from error
         allowed = is_loopback if here else is_public
         if not found or not all(allowed(address) for address in found):
-            raise Refused("address", f"{target.host} has an address that is not of the public internet")
+            raise CallRefused("address", f"{target.host} has an address that is not of the public internet")
         if any(address in self.policy.own_addresses for address in found):
-            raise Refused("address", f"{target.host} is this service itself")
+            raise CallRefused("address", f"{target.host} is this service itself")
         return found
 
     async def _connect(self, target: Target, addresses: Sequence[str]) -> trio.SocketStream:
@@ -140,13 +138,13 @@ class Egress:
                     return await _open(address, target.port)
                 except OSError as error:
                     why = _why(error)
-        raise NotSent("connect", f"cannot connect to {target.authority}: {why}")
+        raise CallNotSent("connect", f"cannot connect to {target.authority}: {why}")
 
     async def _connect_by_proxy(self, proxy: Proxy, target: Target, address: str) -> trio.SocketStream:
         try:
             tcp = await trio.open_tcp_stream(proxy.host, proxy.port)
         except OSError as error:
-            raise NotSent("proxy", f"cannot connect to the proxy: {_why(error)}") from error
+            raise CallNotSent("proxy", f"cannot connect to the proxy: {_why(error)}") from error
         where = f"[{address}]:{target.port}" if ":" in address else f"{address}:{target.port}"
         connection = new_connection()
         try:
@@ -155,12 +153,12 @@ class Egress:
             status, rest = await _connected(connection, tcp)
         except BaseException as error:
             tcp.socket.close()
-            if isinstance(error, trio.BrokenResourceError | Broken):
-                raise NotSent("proxy", "the proxy gave no answer") from error
+            if isinstance(error, trio.BrokenResourceError | CallBroken):
+                raise CallNotSent("proxy", "the proxy gave no answer") from error
             raise
         if status != 200 or rest:
             tcp.socket.close()
-            raise NotSent("proxy", f"the proxy answered {status}")
+            raise CallNotSent("proxy", f"the proxy answered {status}")
         return tcp
 
     async def _secure(self, tcp: trio.SocketStream, target: Target) -> trio.abc.Stream:
@@ -170,7 +168,7 @@ class Egress:
         try:
             await stream.do_handshake()
         except trio.BrokenResourceError as error:
-            raise NotSent(
+            raise CallNotSent(
                 "tls", f"no TLS with {target.authority}: {error.__cause__ or 'closed by the peer'}"
             ) from error
         return stream
@@ -195,14 +193,14 @@ async def _connected(connection: h11.Connection, tcp: trio.SocketStream) -> tupl
         try:
             event = connection.next_event()
         except h11.RemoteProtocolError as error:
-            raise Broken("answer", "the proxy's answer is not HTTP") from error
+            raise CallBroken("answer", "the proxy's answer is not HTTP") from error
         if isinstance(event, h11.Response):
             return event.status_code, connection.trailing_data[0] if event.status_code == 200 else b""
         if event is h11.NEED_DATA:
             data = await tcp.receive_some(4096)
             read += len(data)
             if not data or read > 64 * 1024:
-                raise Broken("closed", "the proxy gave no answer")
+                raise CallBroken("closed", "the proxy gave no answer")
             connection.receive_data(bytes(data))
 
 

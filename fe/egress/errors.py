@@ -10,15 +10,15 @@ class EgressError(Exception):
         self.reason = reason
 
 
-class Refused(EgressError):
+class CallRefused(EgressError):
     """We do not call there: nothing was sent, nobody was connected to. Kinds: url, address."""
 
 
-class NotSent(EgressError):
+class CallNotSent(EgressError):
     """Nothing of the request left this process. Kinds: dns, connect, tls, proxy, timeout."""
 
 
-class Broken(EgressError):
+class CallBroken(EgressError):
     """The request may have arrived, whole or in part, and there is no whole answer. Kinds: timeout, closed, answer."""
 
 

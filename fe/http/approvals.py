@@ -24,7 +24,7 @@ from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.store import approvals, received
-from fe.store.approvals import Decided, Decision, Outcome
+from fe.store.approvals import Decision, DecisionOutcome, DecisionResult
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, LockNotHad
 from fe.store.queue.wakeups import Wakeups
@@ -89,7 +89,7 @@ class ApprovalHandlers:
         )
         decided = await self._take_in(Decision(record.received_id, reason is None, reason), new, now)
         _refuse(decided, approved=reason is None)
-        is_new = decided.outcome is Outcome.ACCEPTED
+        is_new = decided.outcome is DecisionOutcome.ACCEPTED
         if is_new:
             self._accepted[caller.environment].inc()
             self._wakeups.notify(Stage.SIGN)
@@ -108,7 +108,7 @@ class ApprovalHandlers:
             raise ApiError(404, "there is no received document of this id")
         return record
 
-    async def _take_in(self, decision: Decision, new: NewSubmission, now: datetime) -> Decided:
+    async def _take_in(self, decision: Decision, new: NewSubmission, now: datetime) -> DecisionResult:
         for tries_left in reversed(range(_TRIES)):
             failpoints.reached("deciding")
             try:
@@ -136,32 +136,32 @@ def _acecf(record: ReceivedRecord, reason: str | None) -> dict[str, Any]:
     return {"ACECF": {"DetalleAprobacionComercial": detail}}
 
 
-def _refuse(decided: Decided, *, approved: bool) -> None:
+def _refuse(decided: DecisionResult, *, approved: bool) -> None:
     """Raise ApiError (409) when something else was said before."""
     said = "rejected" if approved else "approved"
     match decided.outcome:
-        case Outcome.CONTRARY:
+        case DecisionOutcome.CONTRARY:
             raise ApiError(
                 409,
                 f"it was {said} before, by taxLogId {decided.submission_id} (status {decided.status}): a decision that"
                 " the authority has, or may yet have, cannot be taken back",
             )
-        case Outcome.ELSEWHERE:
+        case DecisionOutcome.ELSEWHERE:
             raise ApiError(
                 409,
                 f"an ACECF about it is under way, taxLogId {decided.submission_id} (status {decided.status}): wait for"
                 " its end",
             )
-        case Outcome.TAKEN:
+        case DecisionOutcome.TAKEN:
             raise ApiError(
                 409, f"the clientRequestId was used before, for another submission: taxLogId {decided.submission_id}"
             )
 
 
-def _serialize(record: ReceivedRecord, approved: bool, decided: Decided) -> ApprovalTaken:
+def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult) -> ApprovalTaken:
     accepted = decided.status in (Status.ACCEPTED, Status.CONDITIONAL)
     decision = "approved" if approved else "rejected"
-    is_new = decided.outcome is Outcome.ACCEPTED
+    is_new = decided.outcome is DecisionOutcome.ACCEPTED
     return {
         "id": str(record.received_id),
         "environment": record.environment,

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from fe.http.approval_models import Handing
 from fe.http.parameters import iso
-from fe.store.counterparty import DeliveryState
+from fe.store.counterparty import HandingState
 
 
-def serialize_handing(state: DeliveryState, reason: str | None, at: datetime) -> Handing:
+def serialize_handing(state: HandingState, reason: str | None, at: datetime) -> Handing:
     """Show it; `reason` is left out where there is nothing to say."""
     shown: Handing = {"state": state.value, "at": iso(at)}
     if reason is not None:

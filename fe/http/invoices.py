@@ -12,8 +12,8 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MAX_BYTES
 from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
+from fe.http.document_slots import AT_ONCE, DocumentSlots
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.judging import AT_ONCE, Judging
 from fe.http.languages import Language, say, serialize_problems
 from fe.http.large_invoices import LargeInvoice
 from fe.http.long_polls import LongPolls
@@ -50,7 +50,7 @@ from fe.issuing.accept import Acceptance, remarks
 from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
 from fe.issuing.large import is_large
 from fe.issuing.rates import KnownRates
-from fe.issuing.validate import Judged, JudgedInThreads, is_fatal, validate
+from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal, validate
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
@@ -91,7 +91,7 @@ class Invoices:
             for form in ("xml", "structured")
         }
         self._readers = trio.CapacityLimiter(AT_ONCE)
-        self._judging = Judging(metrics)
+        self._slots = DocumentSlots(metrics)
         self._totals = history.Totals()
         self._rates = KnownRates(db)
         self._issuers = KnownIssuers(db)
@@ -104,8 +104,8 @@ class Invoices:
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if is_large(raw):
-            # Until its turn comes a large document is bytes; then it is read, and judged if it is to be, apart.
-            async with self._judging.turn(caller.tenant_id, len(raw)):
+            # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
+            async with self._slots.turn(caller.tenant_id, len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key)
                 new, strict = await large.take_in()
                 await self._refuse_another_s_name(new)
@@ -115,9 +115,9 @@ class Invoices:
             warnings = []
             await self._refuse_another_s_name(new)
             if draft is not None:
-                async with self._judging.turn(caller.tenant_id, len(raw)):
-                    judged = JudgedInThreads(draft, self._readers)
-                    warnings = await self._refuse_what_would_not_be_sent(new, judged, caller, now)
+                async with self._slots.turn(caller.tenant_id, len(raw)):
+                    candidate = DraftInThreads(draft, self._readers)
+                    warnings = await self._refuse_what_would_not_be_sent(new, candidate, caller, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
@@ -141,7 +141,7 @@ class Invoices:
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if is_large(raw):
-            async with self._judging.turn(caller.tenant_id, len(raw)):
+            async with self._slots.turn(caller.tenant_id, len(raw)):
                 read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now)
         else:
             read = read_submissions(raw, caller, now)
@@ -187,18 +187,18 @@ class Invoices:
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
         caller = call.identity
-        with self._judging.held(caller.tenant_id, call.announced(MAX_BYTES)):
+        with self._slots.held(caller.tenant_id, call.announced(MAX_BYTES)):
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
-            async with self._judging.turn(caller.tenant_id, 0):
+            async with self._slots.turn(caller.tenant_id, 0):
                 now = self._clock()
-                judged: Judged
+                candidate: ToValidate
                 if is_large(raw):
-                    judged = LargeInvoice(raw, caller, now, self._apart)
+                    candidate = LargeInvoice(raw, caller, now, self._apart)
                 else:
                     draft = await trio.to_thread.run_sync(partial(read_draft, raw), limiter=self._readers)
-                    judged = JudgedInThreads(draft, self._readers)
-                problems = await self._validate(judged, caller, now)
+                    candidate = DraftInThreads(draft, self._readers)
+                problems = await self._validate(candidate, caller, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
@@ -285,9 +285,9 @@ class Invoices:
             return None
         return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
-    async def _validate(self, judged: Judged, caller: Caller, now: datetime) -> list[Problem]:
+    async def _validate(self, candidate: ToValidate, caller: Caller, now: datetime) -> list[Problem]:
         rates = await self._rates()
-        return await validate(self._db, judged, caller.tenant_id, caller.environment, now, rates, self._issuers)
+        return await validate(self._db, candidate, caller.tenant_id, caller.environment, now, rates, self._issuers)
 
     async def _refuse_another_s_name(self, new: NewSubmission) -> None:
         """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
@@ -303,14 +303,14 @@ class Invoices:
                 raise
 
     async def _refuse_what_would_not_be_sent(
-        self, new: NewSubmission, judged: Judged, caller: Caller, now: datetime
+        self, new: NewSubmission, candidate: ToValidate, caller: Caller, now: datetime
     ) -> list[Problem]:
         """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""
         if new.client_request_id is not None and await self._db.run_for(
             caller.tenant_id, tenant_context.is_known_request, caller.environment, new.client_request_id
         ):
             return []
-        problems = await self._validate(judged, caller, now)
+        problems = await self._validate(candidate, caller, now)
         if is_fatal(problems):
             first = problems[0]
             raise ApiError(

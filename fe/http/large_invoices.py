@@ -1,4 +1,4 @@
-"""Large bodies of /invoices: read and judged apart. Here they are bytes from their beginning to their end."""
+"""Large bodies of /invoices: read and validated apart. Here they are bytes from their beginning to their end."""
 
 from datetime import datetime
 

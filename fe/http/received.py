@@ -7,6 +7,7 @@ from uuid import UUID
 from fe.http.approval_models import ApprovalAtAuthority, ReceivedApproval
 from fe.http.calls import ApiReply, Call
 from fe.http.handing import serialize_handing
+from fe.http.paging import read_page
 from fe.http.parameters import iso, read_received_query, read_uuid
 from fe.http.response_models import (
     NOT_FOUND,
@@ -36,15 +37,10 @@ class ReceivedHandlers:
         """List what was received, newest first: one page and how many there are, or what follows a cursor."""
         query = read_received_query(call.query())
         tenant_id, limit = call.identity.tenant_id, query.limit
-        if query.cursor is not None:
-            after = await self._db.run_for(tenant_id, received.listed, query.chosen, limit=limit, below=query.cursor)
-            stretch: ReceivedStretch = {"limit": limit, **_shown(after, limit)}
+        records, total = await read_page(self._db, tenant_id, query, received.listed, received.count)
+        if total is None:
+            stretch: ReceivedStretch = {"limit": limit, **_shown(records, limit)}
             return ApiReply(200, RECEIVED_STRETCH.write(stretch))
-        total = await self._db.run_for(tenant_id, received.count, query.chosen)
-        offset = (query.page - 1) * limit
-        records: list[ReceivedRecord] = []
-        if offset < total:
-            records = await self._db.run_for(tenant_id, received.listed, query.chosen, limit=limit, offset=offset)
         page: ReceivedPage = {"page": query.page, "limit": limit, "total": total, **_shown(records, limit)}
         return ApiReply(200, RECEIVED_PAGE.write(page))
 
@@ -78,12 +74,12 @@ class ReceivedHandlers:
         return None if wanted is None else await self._db.run_for(call.identity.tenant_id, received.one, wanted)
 
 
-class _Shown(TypedDict):
+class _ItemsShown(TypedDict):
     items: list[ReceivedItem]
     nextCursor: str | None
 
 
-def _shown(records: Sequence[ReceivedRecord], limit: int) -> _Shown:
+def _shown(records: Sequence[ReceivedRecord], limit: int) -> _ItemsShown:
     last = str(records[-1].received_id) if len(records) == limit else None
     return {"items": [_serialize(record) for record in records], "nextCursor": last}
 

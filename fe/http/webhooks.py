@@ -8,6 +8,7 @@ from uuid import UUID
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.paging import read_page
 from fe.http.parameters import iso, parse_moment, read_delivery_query, read_uuid
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND
@@ -103,15 +104,10 @@ class WebhookHandlers:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
         query = read_delivery_query(call.query(), call.identity.environment)
         tenant_id, limit = call.identity.tenant_id, query.limit
-        if query.cursor is not None:
-            after = await self._db.run_for(tenant_id, deliveries.listed, query.chosen, limit=limit, below=query.cursor)
-            stretch: DeliveryStretch = {"limit": limit, **_shown(after, limit)}
+        found, total = await read_page(self._db, tenant_id, query, deliveries.listed, deliveries.count)
+        if total is None:
+            stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
             return ApiReply(200, DELIVERY_STRETCH.write(stretch))
-        total = await self._db.run_for(tenant_id, deliveries.count, query.chosen)
-        offset = (query.page - 1) * limit
-        found: Sequence[deliveries.Delivery] = []
-        if offset < total:
-            found = await self._db.run_for(tenant_id, deliveries.listed, query.chosen, limit=limit, offset=offset)
         page: DeliveryPage = {"page": query.page, "limit": limit, "total": total, **_shown(found, limit)}
         return ApiReply(200, DELIVERY_PAGE.write(page))
 
@@ -176,17 +172,17 @@ class WebhookHandlers:
             raise ApiError(409, str(busy)) from None
 
 
-def _is_of(call: Call, delivery: deliveries.Delivery) -> bool:
+def _is_of(call: Call, delivery: deliveries.DeliveryRecord) -> bool:
     """Whether it is of the key's environment, or of none."""
     return delivery.environment in (call.identity.environment, None)
 
 
-class _Shown(TypedDict):
+class _DeliveriesShown(TypedDict):
     items: list[Delivery]
     nextCursor: str | None
 
 
-def _shown(found: Sequence[deliveries.Delivery], limit: int) -> _Shown:
+def _shown(found: Sequence[deliveries.DeliveryRecord], limit: int) -> _DeliveriesShown:
     last = str(found[-1].delivery_id) if len(found) == limit else None
     return {"items": [_delivery(one) for one in found], "nextCursor": last}
 
@@ -216,7 +212,7 @@ def _serialize(shown: Shown) -> Webhook:
     return answer
 
 
-def _delivery(one: deliveries.Delivery) -> Delivery:
+def _delivery(one: deliveries.DeliveryRecord) -> Delivery:
     return {
         "id": str(one.delivery_id),
         "webhookId": str(one.endpoint_id),
@@ -233,7 +229,7 @@ def _delivery(one: deliveries.Delivery) -> Delivery:
     }
 
 
-def _attempt(one: deliveries.Attempt) -> Attempt:
+def _attempt(one: deliveries.AttemptRecord) -> Attempt:
     return {
         "at": iso(one.at),
         "durationMs": one.duration_ms,
@@ -248,7 +244,7 @@ def _again(delivery_id: UUID, state: Literal["pending", "held"], message: str) -
     return {"id": str(delivery_id), "state": state, "message": message}
 
 
-def _recovery(one: recoveries.Recovery) -> Recovery:
+def _recovery(one: recoveries.RecoveryRecord) -> Recovery:
     return {
         "id": str(one.recovery_id),
         "webhookId": str(one.endpoint_id),

@@ -2,7 +2,7 @@
 
 #: Bytes above which a document is large.
 LARGE_BYTES = 64 * 1024
-#: A short text may have many lines. To judge one takes a tenth of a millisecond; so many are not noticed by others.
+#: A short text may have many lines. To validate one takes a tenth of a millisecond; so many are not noticed by others.
 LARGE_LINES = 500
 
 

@@ -46,7 +46,7 @@ class Survey:
         return cls(document.root, document.issuer_rnc, document.issued_number, draft.as_user, draft.as_user_id)
 
 
-class Judged(Protocol):
+class ToValidate(Protocol):
     """A document that is validated, wherever that is done."""
 
     async def survey(self) -> Survey:
@@ -56,8 +56,8 @@ class Judged(Protocol):
         """Find what is wrong with it, as `find_problems` does; after `survey`."""
 
 
-class JudgedInThreads:
-    """A draft of ordinary size: read and judged in threads of this process."""
+class DraftInThreads:
+    """A draft of ordinary size: read and validated in threads of this process."""
 
     def __init__(self, draft: Draft, threads: trio.CapacityLimiter) -> None:
         self._draft = draft
@@ -70,7 +70,7 @@ class JudgedInThreads:
         return Survey.of(self._draft, self._document)
 
     async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
-        """Judge what was read."""
+        """Validate what was read."""
         assert self._document is not None
         work = partial(find_problems, self._draft, self._document, known, now, rates)
         return await trio.to_thread.run_sync(work, limiter=self._threads)
@@ -78,7 +78,7 @@ class JudgedInThreads:
 
 async def validate(
     db: Database,
-    judged: Judged,
+    candidate: ToValidate,
     tenant_id: TenantId,
     environment: Environment,
     now: datetime,
@@ -91,7 +91,7 @@ async def validate(
     certificate. Raises MalformedXml when the XML cannot be parsed, and ForbiddenIssuer.
     """
     try:
-        survey = await judged.survey()
+        survey = await candidate.survey()
     except NotADocument as error:
         return list(error.problems)
     standing = await issuers.require(tenant_id, survey.root, survey.issuer_rnc)
@@ -106,7 +106,7 @@ async def validate(
     )
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.issuer_rnc)})
-    return await judged.problems(known, now, rates)
+    return await candidate.problems(known, now, rates)
 
 
 def find_problems(

@@ -35,7 +35,7 @@ class Charged(End):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused(End):
+class ChargeRefused(End):
     """The processor will not have it, and nothing was charged: an operator's matter."""
 
     reason: str
@@ -58,7 +58,7 @@ class Charger:
             if item_id is None:
                 item_id = await self._processor.add(charge)
         except ProcessorRefused as refused:
-            return Refused(refused.reason)
+            return ChargeRefused(refused.reason)
         except ProcessorUnavailable as outage:
             raise TryLater(outage.reason, outage.after) from outage
         failpoints.reached("charged")
@@ -74,7 +74,7 @@ def charge_stage(db: Database, processor: Processor) -> StageConfig[ChargeWork]:
     """The stage of charges, with what writes their outcomes."""
     return StageConfig(
         charges.STAGE,
-        WorkKind(CHARGES, WRITERS),
+        WorkKind(CHARGES, WRITERS, subject="charge"),
         Charger(db, processor).charge,
         slots=4,
         lanes=[ChargeLane()],
@@ -97,7 +97,7 @@ async def _charged(conn: Conn, work: ChargeWork, outcome: Charged, at: datetime)
     return await charges.charged(conn, work, item_id=outcome.item_id, at=at)
 
 
-async def _refused(conn: Conn, work: ChargeWork, outcome: Refused, at: datetime) -> bool:
+async def _refused(conn: Conn, work: ChargeWork, outcome: ChargeRefused, at: datetime) -> bool:
     return await charges.refused(conn, work, reason=outcome.reason, at=at)
 
 
@@ -111,7 +111,7 @@ async def _retry(conn: Conn, work: ChargeWork, outcome: Retry, _: datetime) -> b
 
 WRITERS: Mapping[type[Outcome], Writer[ChargeWork]] = {
     Charged: _each(_charged),
-    Refused: _each(_refused),
+    ChargeRefused: _each(_refused),
     Park: _each(_park),
     Retry: _each(_retry),
 }

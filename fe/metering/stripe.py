@@ -21,6 +21,7 @@ from fe.ecf.parse import MalformedJson, parse_json
 from fe.metering.months import month_after
 from fe.metering.processor import ProcessorRefused, ProcessorUnavailable
 from fe.store.charges import Charge
+from fe.tls import default_tls
 
 #: The version whose answers are read here; Stripe answers in the one that is asked for.
 _VERSION = "2024-06-20"
@@ -130,7 +131,7 @@ async def stripe(
         base_url=url,
         headers=headers,
         timeout=seconds,
-        verify=tls or ssl.create_default_context(),
+        verify=tls or default_tls(),
         trust_env=False,
         limits=httpx.Limits(max_keepalive_connections=0),
     ) as client:

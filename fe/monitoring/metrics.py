@@ -18,7 +18,6 @@ from prometheus_client import (
 from fe import __version__
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
-from fe.monitoring.zeros import begin_at_zero
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
@@ -51,7 +50,7 @@ def serve_metrics(metrics: "Metrics", bind: tuple[str, int]) -> Iterator[int]:
 
 
 class Metrics:
-    """The metrics of one process. Made once and passed in; tests make their own."""
+    """The metrics of one process. Made once and passed in; tests make their own. What begins at 0: zeros.py."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -171,7 +170,6 @@ class Metrics:
         self._watched(own)
         self._billing(own)
         self._alive(own)
-        begin_at_zero(self)
 
     def _watched(self, own: CollectorRegistry) -> None:
         """What an actor process reads off the database for all of them: the same from each, so look at the largest."""

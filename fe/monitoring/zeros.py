@@ -4,23 +4,18 @@ A counter that appears with its first event shows no increase at that event, so 
 says "No data" where it should say 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING
 
 from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.lifecycle import FINAL, Stage, Status
-
-if TYPE_CHECKING:
-    from fe.monitoring.metrics import Metrics
+from fe.monitoring.metrics import Metrics
 
 #: What is shared: the values of `limit` of fe_share_refused_total.
 SHARES = (
     "address_connections",
     "body_bytes",
-    "judging_bytes",
+    "document_bytes",
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",

@@ -243,7 +243,7 @@ class Executor(Generic[W]):
 
     def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
-        return {"submission": str(work.subject), "stage": self._stage.name, "attempt": work.attempt}
+        return {self._stage.kind.subject: str(work.subject), "stage": self._stage.name, "attempt": work.attempt}
 
     async def attempt(self, work: W) -> Outcome:
         """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""

@@ -147,6 +147,8 @@ class WorkKind(Generic[W]):
     together: Together[W] | None = None
     #: Told of every outcome, after its commit. It must not wait, nor raise.
     written: Callable[[W, Outcome], None] = _nobody
+    #: What a row's subject is, in the log: every line about a try names it under this key.
+    subject: str = "subject"
 
     def __post_init__(self) -> None:
         """Look whether what the engine itself comes to can be written. Raises ValueError."""

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
-from fe.store.counterparty import DeliveryState
+from fe.store.counterparty import HandingState
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
-from fe.store.submissions import NewSubmission
+from fe.store.submissions import NewSubmission, values_of
 
 
-class Outcome(StrEnum):
+class DecisionOutcome(StrEnum):
     """What became of a decision that was handed in."""
 
     ACCEPTED = "accepted"
@@ -34,10 +34,10 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionResult:
     """What became of it, and the submission that says it, or that stands in its way."""
 
-    outcome: Outcome
+    outcome: DecisionOutcome
     submission_id: SubmissionId
     status: Status
 
@@ -51,34 +51,16 @@ _DECIDE = """
 """
 
 
-async def decide(conn: Conn, tenant_id: TenantId, decision: Decision, new: NewSubmission, at: datetime) -> Decided:
+async def decide(
+    conn: Conn, tenant_id: TenantId, decision: Decision, new: NewSubmission, at: datetime
+) -> DecisionResult:
     """Take a decision and its ACECF in, in one transaction; or tell what was decided before (sql/0022_approvals.sql).
 
     Raises Contended when another is taken in at the same moment: to be called again.
     """
-    cursor = conn.cursor(row_factory=record_row(Decided))
-    await cursor.execute(
-        _DECIDE,
-        {
-            "tenant": tenant_id,
-            "received": decision.received_id,
-            "approved": decision.approved,
-            "reason": decision.reason,
-            "submission": new.submission_id,
-            "at": at,
-            "environment": new.environment,
-            "api_key": new.api_key_id,
-            "client_request": new.client_request_id,
-            "digest": new.body_digest,
-            "format": new.format,
-            "e_ncf": new.e_ncf,
-            "issuer": new.issuer_rnc,
-            "buyer": new.buyer_rnc,
-            "as_user": new.as_user,
-            "as_user_id": new.as_user_id,
-            "original": new.original,
-        },
-    )
+    cursor = conn.cursor(row_factory=record_row(DecisionResult))
+    asked = {"received": decision.received_id, "approved": decision.approved, "reason": decision.reason}
+    await cursor.execute(_DECIDE, {**values_of(new, at), **asked, "tenant": tenant_id})
     decided = await cursor.fetchone()
     assert decided is not None
     return decided
@@ -98,7 +80,7 @@ class Word:
     status: Status
     status_at: datetime
     response: dict[str, Any] | None
-    delivery_state: DeliveryState | None
+    delivery_state: HandingState | None
     delivery_reason: str | None
     delivery_at: datetime | None
 

@@ -21,14 +21,14 @@ from fe.store.queue.outbox import OutboxLane
 from fe.store.queue.tables import QueueTable
 
 
-class DeliveryKind(StrEnum):
+class HandingKind(StrEnum):
     """An e-CF for its receiver, or a buyer's word on one for its issuer."""
 
     RECEIPT = "receipt"
     APPROVAL = "approval"
 
 
-class DeliveryState(StrEnum):
+class HandingState(StrEnum):
     """How it stands with handing a document on."""
 
     PENDING = "pending"
@@ -42,7 +42,7 @@ class DeliveryState(StrEnum):
     GAVE_UP = "gave_up"
 
 
-class DeliveryStage(StrEnum):
+class HandingStage(StrEnum):
     """What its row waits for."""
 
     #: To ask the authority's directory where it goes.
@@ -64,10 +64,10 @@ class SendOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class HandingWork:
     """A claimed row (docs/reference/queue-table.md). `host`: the authority's in `address`, then the counterparty's."""
 
-    stage: DeliveryStage
+    stage: HandingStage
     lane: OutboxLane | AllHosts
     tenant_id: TenantId
     subject: SubmissionId
@@ -80,16 +80,16 @@ class Delivery:
     host: str
 
 
-def _of_the_authority(stage: str, lane: OutboxLane, *row: Any) -> Delivery:
-    return Delivery(DeliveryStage(stage), lane, *(*row, lane.environment, lane.host))
+def _of_the_authority(stage: str, lane: OutboxLane, *row: Any) -> HandingWork:
+    return HandingWork(HandingStage(stage), lane, *(*row, lane.environment, lane.host))
 
 
-def _of_any_host(stage: str, lane: AllHosts, *row: Any) -> Delivery:
+def _of_any_host(stage: str, lane: AllHosts, *row: Any) -> HandingWork:
     *claim, environment, host = row
-    return Delivery(DeliveryStage(stage), lane, *(*claim, Environment(environment), host))
+    return HandingWork(HandingStage(stage), lane, *(*claim, Environment(environment), host))
 
 
-COUNTERPARTY_OUTBOX: QueueTable[OutboxLane, Delivery] = QueueTable("counterparty_outbox", _of_the_authority)
+COUNTERPARTY_OUTBOX: QueueTable[OutboxLane, HandingWork] = QueueTable("counterparty_outbox", _of_the_authority)
 
 #: A host where something failed and nothing has worked out since: one at a time goes there.
 _SUSPECT = """EXISTS (
@@ -99,7 +99,7 @@ _SUSPECT = """EXISTS (
                    AND x.last_error IS NOT NULL)"""
 
 
-def hosts_of_counterparties(*, most: int, suspects: int) -> HostLanes[Delivery]:
+def hosts_of_counterparties(*, most: int, suspects: int) -> HostLanes[HandingWork]:
     """The queue as the stage `pass_on` of one process claims from it: each counterparty's host is a lane."""
     return HostLanes("counterparty_outbox", _of_any_host, most=most, suspects=suspects, suspect=_SUSPECT)
 
@@ -108,7 +108,7 @@ def hosts_of_counterparties(*, most: int, suspects: int) -> HostLanes[Delivery]:
 class Handed:
     """What is handed on, and to whom. `content` are the signed bytes, as the authority has them."""
 
-    kind: DeliveryKind
+    kind: HandingKind
     environment: Environment
     counterparty_rnc: str
     issuer_rnc: str
@@ -129,7 +129,7 @@ _HANDED = """
 """
 
 
-async def handed(conn: Conn, work: Delivery) -> Handed:
+async def handed(conn: Conn, work: HandingWork) -> Handed:
     """Read what a claimed row is about."""
     cursor = conn.cursor(row_factory=record_row(Handed))
     await cursor.execute(_HANDED, {"tenant": work.tenant_id, "submission": work.subject}, binary=True)
@@ -146,7 +146,7 @@ _INTEND = """
 """
 
 
-async def intend(conn: Conn, work: Delivery, *, digest: bytes, url: str, at: datetime) -> bool:
+async def intend(conn: Conn, work: HandingWork, *, digest: bytes, url: str, at: datetime) -> bool:
     """Put on record that these bytes are about to go out; False where the claim is not ours any more."""
     cursor = await conn.execute(_INTEND, {**_claim(work), "digest": digest, "url": url, "at": at})
     return cursor.rowcount == 1
@@ -160,7 +160,7 @@ _NOTE_SEND = """
 
 
 async def note_send(
-    conn: Conn, work: Delivery, outcome: SendOutcome, *, status: int | None = None, at: datetime
+    conn: Conn, work: HandingWork, outcome: SendOutcome, *, status: int | None = None, at: datetime
 ) -> None:
     """Put on record what became of bytes that went out, where that was not the end of it."""
     await conn.execute(_NOTE_SEND, {**_claim(work), "outcome": outcome, "status": status, "at": at})
@@ -174,11 +174,11 @@ _WAIT = """
 
 async def wait(
     conn: Conn,
-    work: Delivery,
+    work: HandingWork,
     *,
     at: datetime,
     after: timedelta,
-    stage: DeliveryStage | None = None,
+    stage: HandingStage | None = None,
     host: str | None = None,
     url: str | None = None,
     counts: bool = True,
@@ -197,10 +197,10 @@ _END = """
 
 async def end(
     conn: Conn,
-    work: Delivery,
+    work: HandingWork,
     *,
     at: datetime,
-    state: DeliveryState,
+    state: HandingState,
     reason: str | None = None,
     answer: bytes | None = None,
     status: int | None = None,
@@ -211,7 +211,7 @@ async def end(
     return await cursor.fetchone() == (True,)
 
 
-def _claim(work: Delivery) -> dict[str, Any]:
+def _claim(work: HandingWork) -> dict[str, Any]:
     return {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch}
 
 
@@ -228,7 +228,7 @@ class OtherSide:
     approved: bool | None
     approval_reason: str | None
     approved_at: datetime | None
-    state: DeliveryState | None
+    state: HandingState | None
     reason: str | None
     changed_at: datetime | None
 
@@ -257,17 +257,17 @@ async def other_side(conn: Conn, tenant_id: TenantId, submission_id: SubmissionI
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryRecord:
+class HandingRecord:
     """One delivery as operators see it. `sends` are the times its bytes may have gone out."""
 
     tenant: str
     tenant_id: TenantId
     submission_id: SubmissionId
-    kind: DeliveryKind
+    kind: HandingKind
     environment: Environment
     counterparty_rnc: str
     e_ncf: str | None
-    state: DeliveryState
+    state: HandingState
     reason: str | None
     url: str | None
     since: datetime
@@ -294,14 +294,14 @@ _LISTED = """
 
 async def listed(
     conn: Conn,
-    states: Sequence[DeliveryState],
+    states: Sequence[HandingState],
     *,
     tenant_id: TenantId | None = None,
     submission_id: UUID | None = None,
     limit: int,
-) -> list[DeliveryRecord]:
+) -> list[HandingRecord]:
     """List deliveries in these states, those first that have been as they are for the longest time."""
-    cursor = conn.cursor(row_factory=record_row(DeliveryRecord))
+    cursor = conn.cursor(row_factory=record_row(HandingRecord))
     await cursor.execute(
         _LISTED,
         {"states": [str(state) for state in states], "tenant": tenant_id, "submission": submission_id, "limit": limit},

@@ -13,19 +13,12 @@ from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """A range of numbers. `current_number` is the next to consume; `max_number` + 1 says used up."""
+class EndsWithADay:
+    """What may be used for the last time on a day: that of `expire_at`, in Santo Domingo."""
 
-    tenant_id: TenantId
-    environment: Environment
-    prefix: str
-    sequence_id: SequenceId
-    min_number: int
-    max_number: int
-    current_number: int
-    is_active: bool
-    #: A moment of its last day; `last_day` and `ends_at` say what that means.
+    __slots__ = ()
+
+    #: A moment of that day.
     expire_at: datetime | None
 
     @property
@@ -38,6 +31,22 @@ class Sequence:
         """The end of that day."""
         day = self.last_day
         return end_of_day(day) if day is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(EndsWithADay):
+    """A range of numbers. `current_number` is the next to consume; `max_number` + 1 says used up."""
+
+    tenant_id: TenantId
+    environment: Environment
+    prefix: str
+    sequence_id: SequenceId
+    min_number: int
+    max_number: int
+    current_number: int
+    is_active: bool
+    #: A moment of its last day; `last_day` and `ends_at` say what that means.
+    expire_at: datetime | None
 
 
 _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"

@@ -68,31 +68,33 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
     """
     cursor = conn.cursor(row_factory=record_row(Accepted))
-    await cursor.execute(
-        _ACCEPT,
-        {
-            "tenant": new.tenant_id,
-            "submission": new.submission_id,
-            "at": at,
-            "environment": new.environment,
-            "api_key": new.api_key_id,
-            "client_request": new.client_request_id,
-            "digest": new.body_digest,
-            "format": new.format,
-            "root": new.root,
-            "type": new.ecf_type,
-            "e_ncf": new.e_ncf,
-            "issuer": new.issuer_rnc,
-            "buyer": new.buyer_rnc,
-            "as_user": new.as_user,
-            "as_user_id": new.as_user_id,
-            "original": new.original,
-            "draw": new.draw_prefix,
-        },
-    )
+    await cursor.execute(_ACCEPT, values_of(new, at))
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
+
+
+def values_of(new: NewSubmission, at: datetime) -> dict[str, Any]:
+    """The parameters of whatever takes a submission in, by their names."""
+    return {
+        "tenant": new.tenant_id,
+        "submission": new.submission_id,
+        "at": at,
+        "environment": new.environment,
+        "api_key": new.api_key_id,
+        "client_request": new.client_request_id,
+        "digest": new.body_digest,
+        "format": new.format,
+        "root": new.root,
+        "type": new.ecf_type,
+        "e_ncf": new.e_ncf,
+        "issuer": new.issuer_rnc,
+        "buyer": new.buyer_rnc,
+        "as_user": new.as_user,
+        "as_user_id": new.as_user_id,
+        "original": new.original,
+        "draw": new.draw_prefix,
+    }
 
 
 # In the order of the function's parameters.

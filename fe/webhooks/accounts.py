@@ -16,7 +16,7 @@ from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, endpoints, events, recoveries
 from fe.store.webhooks.endpoints import Endpoint
-from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
 from fe.webhooks.events import sample_body
 from fe.webhooks.headers import BadHeaders, check_headers
 from fe.webhooks.secrets import WebhookVault, webhook_vault
@@ -162,7 +162,7 @@ class WebhookAccounts:
 
     async def recover(
         self, conn: Conn, tenant_id: TenantId, environment: Environment, since: datetime, at: datetime
-    ) -> Recovery:
+    ) -> RecoveryRecord:
         """Deliver again what did not arrive since a moment, in stretches. Raises NoWebhook, BadWebhook, NotNow."""
         if since >= at:
             raise BadWebhook("since must lie in the past")
@@ -253,7 +253,7 @@ def webhook_accounts(settings: Settings) -> WebhookAccounts | None:
     return None if vault is None else WebhookAccounts(vault, policy_from_settings(settings))
 
 
-async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliveries.Delivery | None:
+async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliveries.DeliveryRecord | None:
     """Have a delivery made again, under its id; None when there is no such one. Raises NotNow."""
     again = await deliveries.retry(conn, tenant_id, delivery_id)
     found = await deliveries.one(conn, tenant_id, delivery_id)

@@ -22,7 +22,7 @@ _GONE: Final = 410
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WebhookCall:
     """What is to be sent to whom. The first of the secrets is the one in use."""
 
     url: str
@@ -57,7 +57,7 @@ class Tried:
         return self.status == _GONE
 
 
-async def try_once(egress: Egress, call: Call, clock: Clock, *, seconds: float = SECONDS) -> Tried:
+async def try_once(egress: Egress, call: WebhookCall, clock: Clock, *, seconds: float = SECONDS) -> Tried:
     """Make the call. Raises only what is our own fault; cancelled, nobody knows whether it arrived."""
     begun, started = clock(), time.monotonic()
     headers = signed_headers(
@@ -71,10 +71,10 @@ async def try_once(egress: Egress, call: Call, clock: Clock, *, seconds: float =
         reply = await egress.exchange(Request("POST", call.url, [*headers, *call.headers], call.body), seconds=seconds)
     except EgressError as error:
         return Tried(begun, _since(started), None, error.kind, error.reason, None, None)
-    return _judged(reply, begun, _since(started), clock())
+    return _what_came_of_it(reply, begun, _since(started), clock())
 
 
-def _judged(reply: Reply, begun: datetime, duration: timedelta, now: datetime) -> Tried:
+def _what_came_of_it(reply: Reply, begun: datetime, duration: timedelta, now: datetime) -> Tried:
     """A 2xx or 3xx confirms; everything else is a failure."""
     answer = reply.body[:_KEPT] or None
     if 200 <= reply.status < 400:

@@ -20,11 +20,11 @@ class Gate:
 
     def __call__(self) -> str:
         self.begun.set()
-        assert self._let_go.wait(20)
+        assert self._let_go.wait(PATIENCE)
         return "gate"
 
     async def is_shut(self) -> None:
-        assert await trio.to_thread.run_sync(self.begun.wait, 20)
+        assert await trio.to_thread.run_sync(self.begun.wait, PATIENCE)
 
     def open(self) -> None:
         self._let_go.set()

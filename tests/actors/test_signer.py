@@ -1,7 +1,7 @@
 """The signer: from an accepted submission to bytes that are kept, or to an error that tells everything."""
 
 import json
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -13,9 +13,8 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.signer import SignerPool
 from fe.apart import Apart, ApartFailed, NoTurn
-from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType
-from fe.ecf.dates import show_day
+from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_xml
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
@@ -50,9 +49,13 @@ from tests.queue.stage import Stepwise, make_stage, make_tools, step
 
 pytestmark = pytest.mark.usefixtures("lawful")
 
+#: Tomorrow in UTC already, and still the 6th where receipts are dated.
+NOW = datetime(2026, 11, 7, 1, 30, tzinfo=UTC)
+TODAY = show_day(local(NOW).date())
+
 
 def sale(**head: Any) -> bytes:
-    given = payload(EcfType.CREDIT_FISCAL, [line()], issued=show_day(system_clock().date()))
+    given = payload(EcfType.CREDIT_FISCAL, [line()], issued=TODAY)
     given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2028"
     given["Encabezado"].update(head)
     return write_canonical_json(given)
@@ -66,7 +69,7 @@ def make_signer(db: Database, vault: Vault = VAULT, apart: Apart | None = None) 
         HandOver(limiter),
         apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
-        system_clock,
+        lambda: NOW,
         Metrics(),
         KnownRates(db),
         LEASE,
@@ -215,7 +218,7 @@ async def test_a_document_with_countless_problems_keeps_fifty(db: Database) -> N
     tenant = await make_tenant(db)
     await make_certificate(db, tenant)
     bad = [line(quantity="x") for _ in range(80)]
-    given = payload(EcfType.CREDIT_FISCAL, bad, issued=show_day(system_clock().date()))
+    given = payload(EcfType.CREDIT_FISCAL, bad, issued=TODAY)
     subject = await make_submission(db, tenant, original=write_canonical_json(given))
 
     assert await step(db, make_signer(db), subject) == "error"
@@ -304,7 +307,7 @@ def beer() -> bytes:
 async def set_the_rate(conn: Conn) -> None:
     """What an operator does; a worker may not."""
     days = date(2026, 1, 1), date(2026, 3, 31)
-    await excise_rates.put(conn, ExciseRate("006", *days, Decimal("633.85"), system_clock(), "ana"))
+    await excise_rates.put(conn, ExciseRate("006", *days, Decimal("633.85"), NOW, "ana"))
 
 
 async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_set_it(db: Database) -> None:
@@ -331,7 +334,7 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
 
 def large_sale() -> bytes:
     """As many lines as make it large."""
-    given = payload(EcfType.CREDIT_FISCAL, [line()] * (LARGE_LINES + 1), issued=show_day(system_clock().date()))
+    given = payload(EcfType.CREDIT_FISCAL, [line()] * (LARGE_LINES + 1), issued=TODAY)
     given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2028"
     return write_canonical_json(given)
 

@@ -235,9 +235,9 @@ def owner(certificate_id: str = "certificate-1") -> Owner:
 
 
 #: Never reached, unless the machine is very busy with other things.
-PATIENT = Timeouts(session=20.0, queue=20.0, connect=10.0, answer=20.0)
-#: For what is meant to be given up.
-QUICK = Timeouts(session=2.0, queue=0.3, connect=0.5, answer=0.3, idle=15.0)
+PATIENT = Timeouts(session=120.0, queue=120.0, connect=60.0, answer=60.0)
+#: For what is meant to be given up, after what is meant to go well: long enough for that on a busy machine.
+QUICK = Timeouts(session=60.0, queue=60.0, connect=1.0, answer=1.0)
 
 
 def client(

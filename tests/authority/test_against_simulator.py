@@ -238,7 +238,7 @@ async def test_each_fault_at_reception_is_understood(
 
 async def test_a_slow_answer_that_is_given_up_is_an_unknown_outcome(start: Start) -> None:
     simulator = await start()
-    authority = client_of(simulator, timeouts=replace(PATIENT, answer=0.3))
+    authority = client_of(simulator, timeouts=replace(PATIENT, answer=1.0))
     await authority.submit(invoice(1), ME)
     await simulator.order("slow", operation="reception", seconds=3)
 

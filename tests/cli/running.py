@@ -1,12 +1,13 @@
-"""Run the `fe` command as a process of its own, the way an operator does."""
+"""Run the `fe` command as a process of its own, the way an operator does, but for what Python takes to start."""
 
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.cli.warm import warm_fe
 
 #: What every command of these tests is told, unless a test says otherwise. The secrets are worth nothing.
 SECRETS = {
@@ -55,7 +56,7 @@ class Fe:
         """Run `fe ARGS`; `typed` is its standard input, `settings` are FE_* variables in lower case."""
         told = {"database_url": self.dsn, "data_dir": str(self.folder)} | settings
         ended = subprocess.run(
-            [sys.executable, "-m", "fe", *args],
+            [warm_fe(), *args],
             input=typed,
             capture_output=True,
             text=True,

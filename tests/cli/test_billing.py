@@ -2,8 +2,7 @@
 
 import json
 import subprocess
-import sys
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx
 import pytest
@@ -12,11 +11,18 @@ from fe.clock import system_clock
 from fe.metering.months import month_before, month_of
 from fe.store.postgres.db import Database
 from tests.cli.running import Fe, environment
+from tests.cli.warm import warm_fe
 from tests.factories.tenants import row, rows
 from tests.metering.test_usage_days import accept
+from tests.waiting import PATIENCE
 
 WHY = ("--reason", "as agreed", "--by", "ana")
-LAST = month_before(month_of(system_clock()))
+
+
+@pytest.fixture
+def last() -> datetime:
+    """When the last month began."""
+    return month_before(month_of(system_clock()))
 
 
 async def test_a_tenant_is_billed_shown_and_billed_no_more(fe: Fe, tenant: str, db: Database) -> None:
@@ -44,20 +50,20 @@ async def test_a_tenant_is_billed_shown_and_billed_no_more(fe: Fe, tenant: str, 
     assert [json.loads(link["entry"])["row"]["enabled"] for link in links] == [True, True, False]
 
 
-async def last_month(fe: Fe, tenant: str, db: Database) -> None:
+async def emit(last: datetime, fe: Fe, tenant: str, db: Database) -> None:
     """Two emissions of the last month, at 0.035 each."""
     fe("billing", "enable", tenant, "--subscription", "sub_7", "--price", "0.035", *WHY)
-    await rows(db, "UPDATE billing_terms SET since = %(since)s", since=LAST)
+    await rows(db, "UPDATE billing_terms SET since = %(since)s", since=last)
     owner = (await row(db, "SELECT tenant_id FROM tenants"))["tenant_id"]
     for _ in range(2):
-        await accept(db, owner, LAST + timedelta(days=1))
+        await accept(db, owner, last + timedelta(days=1))
 
 
 async def test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again(
-    fe: Fe, tenant: str, db: Database
+    fe: Fe, tenant: str, db: Database, last: datetime
 ) -> None:
-    await last_month(fe, tenant, db)
-    month = ("--month", f"{LAST:%Y-%m}", "--json")
+    await emit(last, fe, tenant, db)
+    month = ("--month", f"{last:%Y-%m}", "--json")
 
     counted = fe("billing", "reconcile", tenant, *month).json
     await rows(db, "UPDATE billing_months SET counted = counted + 3")
@@ -112,11 +118,12 @@ def test_nobody_is_charged_by_a_trial(fe: Fe) -> None:
 
 
 def test_a_simulated_processor_serves_until_sigterm() -> None:
-    command = [sys.executable, "-m", "fe", "billing", "simulate-processor", "--port", "0", "--json"]
+    command = [str(warm_fe()), "billing", "simulate-processor", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
-        answer = httpx.get(f"{url}/v1/subscriptions/sub_7", headers={"authorization": "Bearer x"}, trust_env=False)
+        key = {"authorization": "Bearer x"}
+        answer = httpx.get(f"{url}/v1/subscriptions/sub_7", headers=key, trust_env=False, timeout=PATIENCE)
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert answer.json()["customer"] == "cus_7"

@@ -8,11 +8,16 @@ from typing import Any
 
 import psycopg
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 from psycopg.conninfo import make_conninfo
 
+from fe.config import Settings
+from fe.operations.doctor import State
+from fe.operations.doctor.configuration import check_trust
 from fe.store.postgres.migrate import migrations
 from tests.cli.running import Fe
 from tests.cli.test_simulate import simulating
+from tests.factories.certificates import default_root
 from tests.factories.logins import login
 
 
@@ -43,6 +48,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
             "settings",
             "secrets",
             "listeners",
+            "trust",
             "open files",
             "disk",
             "database",
@@ -54,6 +60,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
         *("rights (fe_worker)", "writing", "certificates", "authority", "clock (database)", "clock (authority)"),
     } == found.keys()
     assert found["settings"]["state"] == "warning"
+    assert found["trust"]["says"] == "anybody's acknowledgement is believed, for development"
     assert found["certificates"]["says"] == "0 in use; 0 have expired, 0 will within 30 days"
     # A superuser's login: everything works, and somebody should know.
     assert "is a superuser" in found["login"]["says"]
@@ -78,6 +85,22 @@ def test_what_is_wrong_is_said_with_what_to_do(fe: Fe, empty: str) -> None:
     assert found["authority"]["state"] == "failed"
     assert found["open files"]["state"] == "warning"
     assert "->" in fe("doctor", **away, database_url=empty).out
+
+
+def test_whom_acknowledgements_are_believed_from_is_told(tmp_path: Path) -> None:
+    plain = Settings.model_construct(development=False, reception_roots=None)
+    roots = tmp_path / "roots.pem"
+    roots.write_bytes(default_root().certificate.public_bytes(Encoding.PEM))
+    (tmp_path / "empty.pem").touch()
+
+    nobody = check_trust(plain)
+    somebody = check_trust(plain.model_copy(update={"reception_roots": roots}))
+    unreadable = check_trust(plain.model_copy(update={"reception_roots": tmp_path / "empty.pem"}))
+
+    assert (nobody.state, "nothing is sent to receivers" in nobody.says) == (State.WARNING, True)
+    assert "FE_RECEPTION_ROOTS" in nobody.remedy
+    assert (somebody.state, somebody.says) == (State.OK, "the certificates of 1 certifiers are believed")
+    assert (unreadable.state, "empty.pem" in unreadable.says) == (State.FAILED, True)
 
 
 def test_listeners_that_other_machines_reach_are_told(fe: Fe) -> None:

@@ -5,7 +5,6 @@ as far as its authority is simulated.
 """
 
 import configparser
-import os
 import re
 import shlex
 import shutil
@@ -43,6 +42,7 @@ from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.session import SERVER_SETTINGS
 from tests.cli.running import environment
+from tests.cli.warm import path_with_fe
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, make_submission
 from tests.simulator.conftest import http, start
@@ -105,12 +105,11 @@ class Machine:
 
     def run(self, block: str) -> subprocess.CompletedProcess[str]:
         """Run one of the page's blocks. What it says is in the result; it has to end well."""
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         plain = {name: value for name, value in environment().items() if not name.startswith("FE_")}
         ended = subprocess.run(
             ["sh", "-eu", "-c", block],
             cwd=self.folder,
-            env={**plain, "PATH": path},
+            env={**plain, "PATH": path_with_fe()},
             capture_output=True,
             text=True,
             timeout=200,

@@ -1,6 +1,5 @@
 """The operators' page and their runbooks: every command in them is run as it stands there."""
 
-import os
 import re
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
 from tests.cli.logins import dsn_of
 from tests.cli.running import Fe, environment
+from tests.cli.warm import path_with_fe
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, row, rows, take
 from tests.simulator.conftest import http, start
@@ -60,12 +60,11 @@ async def be_the_actors(db: Database) -> None:
 
 
 async def run(folder: Path, script: str, shell: list[str], **more: str) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return await trio.to_thread.run_sync(
         lambda: subprocess.run(
             [*shell, script],
             cwd=folder,
-            env={**environment(), "PATH": path, **more},
+            env={**environment(), "PATH": path_with_fe(), **more},
             capture_output=True,
             text=True,
             timeout=300,

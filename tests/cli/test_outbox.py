@@ -269,8 +269,8 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
     db: Database, fe: Fe, now: datetime
 ) -> None:
     tenant = await make_tenant(db)
-    made = [await make_dead(db, tenant, now, number) for number in range(1, 13)]
-    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "4", *WHY)
+    made = [await make_dead(db, tenant, now, number) for number in range(1, 25)]
+    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "6", *WHY)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "fe", *args],
         env=environment(database_url=fe.dsn, data_dir=str(fe.folder)),
@@ -291,8 +291,8 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
 
     again = fe("outbox", "replay", "--plan", "tuesday", "--no-wait", "--json").json
 
-    assert 0 < left < 12
-    assert (again["total"], again["released"], again["skipped"]) == (12, 12, 0)
+    assert 0 < left < 24
+    assert (again["total"], again["released"], again["skipped"]) == (24, 24, 0)
     replays = await rows(
         db,
         "SELECT submission_id, count(*) AS times FROM submission_events WHERE kind = 'replayed' GROUP BY submission_id",

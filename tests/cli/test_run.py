@@ -17,6 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.schema.kinds import kinds
 from tests.cli.running import SECRETS, Fe, environment
+from tests.cli.warm import warm_fe
 from tests.factories.logins import login
 from tests.ports import free_port
 from tests.waiting import PATIENCE
@@ -39,13 +40,15 @@ main()
 
 
 @contextmanager
-def running(fe: Fe, *args: str, **settings: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A service that is ready, or without HTTP: a process that has said that it serves; and its URL."""
+def running(fe: Fe, *args: str, cold: bool = False, **settings: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A service that is ready, or without HTTP: a process that has said that it serves; and its URL.
+
+    Who looks into the process wants it `cold`: warm, it is another one than that which was started.
+    """
     url = f"127.0.0.1:{free_port()}"
     told = {"database_url": fe.dsn, "http_bind": url, "metrics_bind": "127.0.0.1:0"} | settings
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "run", *args], stderr=subprocess.PIPE, text=True, env=environment(**told)
-    )
+    command = [sys.executable, "-m", "fe"] if cold else [str(warm_fe())]
+    process = subprocess.Popen([*command, "run", *args], stderr=subprocess.PIPE, text=True, env=environment(**told))
     try:
         assert process.stderr is not None
         said = ""
@@ -132,7 +135,7 @@ def memory_of(process: "subprocess.Popen[str]") -> bytes:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the memory of a process that is closed to others")
 def test_a_front_that_is_given_the_key_encryption_key_forgets_it_before_it_begins(fe: Fe, tmp_path: Path) -> None:
     kek, pepper = SECRETS["FE_KEK"].partition(":")[2], SECRETS["FE_API_KEY_PEPPER"]
-    with running(fe, "--role", "http", kek_file=str(tmp_path / "none")) as (process, url):
+    with running(fe, "--role", "http", cold=True, kek_file=str(tmp_path / "none")) as (process, url):
         assert httpx.get(f"{url}/readyz", timeout=PATIENCE).status_code == 200
         environ = Path(f"/proc/{process.pid}/environ").read_bytes()
         memory = memory_of(process)
@@ -145,7 +148,7 @@ def test_a_front_that_is_given_the_key_encryption_key_forgets_it_before_it_begin
 
 @pytest.mark.parametrize("role", ["http", "actors"])
 def test_no_core_dump_tells_what_a_process_knows(fe: Fe, role: str) -> None:
-    with running(fe, "--role", role) as (process, _):
+    with running(fe, "--role", role, cold=True) as (process, _):
         limits = Path(f"/proc/{process.pid}/limits").read_text()
 
     assert re.search(r"^Max core file size +0 +0 +bytes", limits, re.MULTILINE)

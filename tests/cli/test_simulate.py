@@ -2,7 +2,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,14 @@ import pytest
 
 from fe.authority.simulator import FaultKind
 from tests.cli.running import Fe, environment
+from tests.cli.warm import warm_fe
 from tests.waiting import PATIENCE
 
 
 @contextmanager
 def simulating(*args: str) -> Iterator[tuple[dict[str, Any], "subprocess.Popen[str]"]]:
     """A simulator on free ports: its addresses and its process."""
-    command = [sys.executable, "-m", "fe", "authority", "simulate", "--port", "0", "--management-port", "0", "--json"]
+    command = [str(warm_fe()), "authority", "simulate", "--port", "0", "--management-port", "0", "--json"]
     process = subprocess.Popen([*command, *args], stdout=subprocess.PIPE, text=True, env=environment())
     try:
         assert process.stdout is not None

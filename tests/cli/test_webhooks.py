@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 
 from fe.webhooks.signature import signed_headers
 from tests.cli.running import Fe, environment
+from tests.cli.warm import warm_fe
 from tests.waiting import PATIENCE
 from tests.webhooks.vectors import SECRET, VECTORS
 
@@ -26,7 +26,7 @@ AT = ("--tenant", "Ozama", "--environment", "testecf")
 def listening(*args: str, secret: str = SECRET) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """A listener on a free port: its address and its process, which says the rest."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "webhook", "listen", "--port", "0", "--json", *args],
+        [warm_fe(), "webhook", "listen", "--port", "0", "--json", *args],
         stdout=subprocess.PIPE,
         text=True,
         env=environment(webhook_secret=secret),
@@ -36,12 +36,12 @@ def listening(*args: str, secret: str = SECRET) -> Iterator[tuple[str, "subproce
         yield json.loads(process.stdout.readline())["listening"], process
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
 
 
 def heard(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
     """What a listener that ends by itself printed."""
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=PATIENCE)
     return [json.loads(line) for line in printed.splitlines()]
 
 
@@ -132,7 +132,7 @@ def test_the_listener_refuses_what_is_not_valid_and_notices_what_came_before() -
         signed_headers([SECRET], event="test", delivery_id="d1", timestamp=int(time.time()), body=body),
     )
     with listening("--count", "4") as (url, process):
-        with httpx.Client(trust_env=False) as client:
+        with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
             answers = [
                 client.get(url),
                 client.post(url, content=body, headers=good),
@@ -151,7 +151,7 @@ def test_the_listener_refuses_what_is_not_valid_and_notices_what_came_before() -
 
 def test_the_listener_answers_as_told_and_tells_a_person(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "webhook", "listen", "--port", "0", "--status", "500", "--count", "1"],
+        [warm_fe(), "webhook", "listen", "--port", "0", "--status", "500", "--count", "1"],
         stdout=subprocess.PIPE,
         text=True,
         env=environment(),
@@ -159,7 +159,7 @@ def test_the_listener_answers_as_told_and_tells_a_person(tmp_path: Path) -> None
     assert process.stdout is not None
     url = process.stdout.readline().split()[4]
     answer = httpx.post(url, content=VECTORS[0].body, headers=VECTORS[0].headers, trust_env=False, timeout=PATIENCE)
-    printed, _ = process.communicate(timeout=60)
+    printed, _ = process.communicate(timeout=PATIENCE)
 
     assert answer.status_code == 500
     assert "received_ecf, delivery 01996f3a-6c00-7000-8000-0000000000d1" in printed

@@ -12,7 +12,7 @@ from fe.authority.replies import Unreadable, read_directory
 from fe.counterparty.directory import ABSENT_FOR, FOUND_FOR, Directory
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
-from fe.store.counterparty import DeliveryKind
+from fe.store.counterparty import HandingKind
 
 RNC = "131880681"
 ENTRY = {"nombre": "X", "rnc": RNC, "urlRecepcion": "https://x.do/r/", "urlAceptacion": "", "urlOpcional": None}
@@ -60,10 +60,10 @@ async def test_the_directory_is_asked_again_only_after_a_while(autojump_clock: t
     authority = Scripted()
     directory = Directory(cast(Authority, authority))
 
-    async def address(kind: DeliveryKind = DeliveryKind.RECEIPT) -> str | None:
+    async def address(kind: HandingKind = HandingKind.RECEIPT) -> str | None:
         return await directory.address(Environment.ECF, RNC, kind, NOBODY)
 
-    assert [await address(), await address(DeliveryKind.APPROVAL)] == ["https://x.do/r", None]
+    assert [await address(), await address(HandingKind.APPROVAL)] == ["https://x.do/r", None]
     assert authority.asked == 1
     authority.entry = None
     await trio.sleep(FOUND_FOR.total_seconds() - 1)
@@ -80,6 +80,6 @@ async def test_the_directory_is_asked_again_only_after_a_while(autojump_clock: t
 async def test_the_certification_environment_has_none() -> None:
     authority = Scripted()
 
-    found = await Directory(cast(Authority, authority)).address(Environment.CERTECF, RNC, DeliveryKind.RECEIPT, NOBODY)
+    found = await Directory(cast(Authority, authority)).address(Environment.CERTECF, RNC, HandingKind.RECEIPT, NOBODY)
 
     assert (found, authority.asked) == (None, 0)

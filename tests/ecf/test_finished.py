@@ -163,7 +163,10 @@ def test_everything_that_hinders_is_told() -> None:
 
 
 def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
-    read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
+    document = read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
+
+    assert document.content["Encabezado"]["IdDoc"]["TipoPago"] == "nueve"
+    assert "Totales" not in document.content["Encabezado"]
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)

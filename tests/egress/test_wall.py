@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import Reply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
-from fe.egress.errors import KINDS, Broken, NotSent, Refused
+from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from tests.authority.scripted import Step, hang, hang_up, raw, say
 from tests.authority.test_transport import server_tls, trusting
@@ -31,14 +31,19 @@ HOSTILE = (
     "0.1.2.3",
     "10.0.0.1",
     "100.64.0.1",
+    "100.100.100.200",
     "100.127.255.254",
     "127.0.0.1",
     "127.255.255.255",
+    "168.63.129.16",
+    "169.254.0.23",
     "169.254.169.254",
+    "169.254.170.2",
     "172.16.0.1",
     "172.31.255.255",
     "192.0.0.9",
     "192.0.0.170",
+    "192.0.0.192",
     "192.0.2.1",
     "192.31.196.1",
     "192.88.99.1",
@@ -56,9 +61,14 @@ HOSTILE = (
     "::ffff:127.0.0.1",
     "::ffff:10.0.0.1",
     "::ffff:8.8.8.8",
+    "::ffff:100.100.100.200",
+    "::ffff:168.63.129.16",
+    "::ffff:169.254.169.254",
+    "0:0:0:0:0:ffff:a9fe:a9fe",
     "::ffff:0:127.0.0.1",
     "64:ff9b::7f00:1",
     "64:ff9b::808:808",
+    "64:ff9b::a83f:8110",
     "64:ff9b:1::1",
     "100::1",
     "2001::1",
@@ -68,21 +78,27 @@ HOSTILE = (
     "2001:db8::1",
     "2002:7f00:1::",
     "2002:808:808::1",
+    "2002:a83f:8110::1",
     "2620:4f:8000::1",
     "3fff::1",
     "4000::1",
     "5f00::1",
     "fc00::1",
+    "fd00:42::42",
+    "fd00:ec2::254",
+    "fd00:0ec2:0000:0000:0000:0000:0000:0254",
     "fd12:3456::1",
+    "fd20:ce::254",
     "fe80::1",
     "fe80::1%eth0",
+    "fe80::a9fe:a9fe",
     "fec0::1",
     "ff02::1",
     "",
     "localhost",
     "2130706433",
 )
-OURS = ("8.8.8.8", "200.26.171.10", "1.1.1.1", "2606:4700::1111", "2800:3f0::1")
+OURS = ("8.8.8.8", "168.63.129.15", "168.63.129.17", "200.26.171.10", "1.1.1.1", "2606:4700::1111", "2800:3f0::1")
 
 
 @pytest.mark.parametrize("address", HOSTILE)
@@ -151,6 +167,12 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://017700000001/", "not an address"),
         ("https://0/", "not an address"),
         ("https://127.0.0.1./", "not an address"),
+        ("https://127.1./", "not an address"),
+        ("https://2130706433./", "not an address"),
+        ("https://169.254.169.254./", "not an address"),
+        ("https://168.63.129.16/", "not an address"),
+        ("https://100.100.100.200/", "not an address"),
+        ("https://[fd00:ec2::254]/", "not an address"),
         ("https://１２７.０.０.１/", "own"),
         ("https://①②⑦.⓪.⓪.①/", "own"),
         ("https://127。0。0。1/", "own"),
@@ -166,6 +188,12 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://api.localhost/", "public internet"),
         ("https://printer.local/", "public internet"),
         ("https://metadata.google.internal/", "public internet"),
+        ("https://metadata.google.internal./", "public internet"),
+        ("https://METADATA.Google.Internal./", "public internet"),
+        ("https://metadata/", "public internet"),
+        ("https://metadata./", "public internet"),
+        ("https://instance-data.ec2.internal./", "public internet"),
+        ("https://printer.local./", "public internet"),
         ("https://1.0.0.127.in-addr.arpa/", "public internet"),
         ("https://intranet/", "public internet"),
         ("https://xn--a.example.do/", "IDNA"),
@@ -174,6 +202,7 @@ def test_no_form_that_holds_an_ipv4_address_is_public(address: Any) -> None:
         ("https://a\u200db.example.do/", "IDNA"),
         ("https://fe.example.do/", "own"),
         ("https://FE.Example.DO/api", "own"),
+        ("https://fe.example.do./", "own"),
     ],
 )
 def test_a_url_that_is_not_called_is_refused_with_words(url: str, why: str) -> None:
@@ -243,7 +272,7 @@ async def test_a_name_that_changes_its_mind_for_1000_calls_never_gets_a_connecti
     egress = Egress(policy, resolve=resolve)
 
     for _ in range(1000):
-        with pytest.raises(Refused):
+        with pytest.raises(CallRefused):
             await egress.exchange(Request("POST", f"https://rebind.example.do:{receiver.port}/", body=b"x"))
 
     assert len(asked) == 1000
@@ -254,10 +283,52 @@ async def test_a_name_that_changes_its_mind_for_1000_calls_never_gets_a_connecti
 async def test_no_hostile_address_is_connected_to(receiver: Receiver, address: str) -> None:
     egress = Egress(Policy(ports=frozenset({receiver.port})), resolve=resolving([address])[1])
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         await egress.exchange(Request("POST", f"https://hooks.example.do:{receiver.port}/", body=b"x"))
 
     assert refused.value.kind == "address"
+    assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("metadata.example.do", "169.254.169.254"),
+        ("metadata.tencentyun.com", "169.254.0.23"),
+        ("wire.example.do", "168.63.129.16"),
+        ("ecs.example.do.", "100.100.100.200"),
+        ("imds.example.do.", "fd00:ec2::254"),
+    ],
+)
+async def test_a_public_name_of_a_metadata_service_is_not_called(receiver: Receiver, name: str, address: str) -> None:
+    """Whoever gives us the URL also owns the name: what it resolves to is what counts, alone and beside others."""
+    policy = Policy(ports=frozenset({receiver.port}))
+    for answer in ([address], ["8.8.8.8", address]):
+        egress = Egress(policy, resolve=resolving(answer)[1])
+        with pytest.raises(CallRefused) as refused:
+            await egress.exchange(Request("POST", f"https://{name}:{receiver.port}/latest/meta-data/", body=b"x"))
+        assert refused.value.kind == "address"
+
+    assert receiver.connections == 0
+
+
+async def test_a_name_is_asked_for_whole_so_that_no_search_list_makes_another_of_it(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def system(host: str, port: int, **_: Any) -> list[Any]:
+        asked.append(host)
+        return [(2, 1, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr("fe.egress.client.socket.getaddrinfo", system)
+    policy = Policy(ports=frozenset({receiver.port}))
+
+    for host in ("hooks.example.do", "hooks.example.do.", "HOOKS.example.do"):
+        with pytest.raises(CallRefused):
+            await Egress(policy).exchange(Request("POST", f"https://{host}:{receiver.port}/", body=b"x"))
+
+    assert asked == ["hooks.example.do."] * 3
     assert receiver.connections == 0
 
 
@@ -273,7 +344,7 @@ async def test_what_the_wall_lets_pass_is_asked_once_and_called_at_that_very_add
     monkeypatch.setattr("fe.egress.client._open", connect)
     asked, resolve = resolving(["8.8.8.8", "1.1.1.1"], ["127.0.0.1"])
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
 
     assert failed.value.kind == "connect"
@@ -284,7 +355,7 @@ async def test_what_the_wall_lets_pass_is_asked_once_and_called_at_that_very_add
 async def test_an_address_of_our_own_is_not_called() -> None:
     egress = Egress(Policy(own_addresses=frozenset({"8.8.8.8"})), resolve=resolving(["8.8.8.8"])[1])
 
-    with pytest.raises(Refused, match="itself"):
+    with pytest.raises(CallRefused, match="itself"):
         await egress.exchange(Request("POST", "https://hooks.example.do/"))
 
 
@@ -372,7 +443,7 @@ async def test_an_answer_that_is_none_or_never_ends_is_bounded(receiver: Receive
     """A whole minute is what a call that is not bounded would still not be over in."""
     receiver.steps.append(step)
 
-    with trio.fail_after(60), pytest.raises(Broken) as broken:
+    with trio.fail_after(60), pytest.raises(CallBroken) as broken:
         await call(receiver, seconds=2.0 if kind == "timeout" else 50.0)
 
     assert broken.value.kind == kind
@@ -407,7 +478,7 @@ async def test_nobody_there_is_told_from_no_answer(receiver: Receiver) -> None:
     port = listener.socket.getsockname()[1]
     await listener.aclose()
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(HERE).exchange(Request("POST", f"http://127.0.0.1:{port}/"))
 
     assert failed.value.kind == "connect"
@@ -418,7 +489,7 @@ async def test_a_name_that_nobody_knows_is_not_sent() -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         raise OSError(-2, "Name or service not known")
 
-    with pytest.raises(NotSent) as failed:
+    with pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/"))
 
     assert failed.value.kind == "dns"
@@ -429,7 +500,7 @@ async def test_a_name_server_that_never_answers_is_bounded_too() -> None:
         await trio.sleep_forever()
         raise AssertionError
 
-    with trio.fail_after(60), pytest.raises(NotSent) as failed:
+    with trio.fail_after(60), pytest.raises(CallNotSent) as failed:
         await Egress(PUBLIC, resolve=resolve).exchange(Request("POST", "https://hooks.example.do/"), seconds=0.2)
 
     assert failed.value.kind == "timeout"
@@ -471,9 +542,9 @@ async def test_tls_is_made_and_verified_for_the_name_at_the_address_that_was_che
     async with tls_server(server_tls(tmp_path, "hooks.example.do")) as (port, names):
         egress = Egress(Policy(ports=frozenset({port})), tls=trusting(), resolve=resolve)
         reply = await egress.exchange(Request("POST", f"https://hooks.example.do:{port}/", body=b"x"))
-        with pytest.raises(NotSent) as other_name:
+        with pytest.raises(CallNotSent) as other_name:
             await egress.exchange(Request("POST", f"https://other.example.do:{port}/", body=b"x"))
-        with pytest.raises(NotSent) as unknown_root:
+        with pytest.raises(CallNotSent) as unknown_root:
             await Egress(egress.policy, resolve=resolve).exchange(Request("POST", f"https://hooks.example.do:{port}/"))
 
     assert (reply.status, reply.body) == (200, b"ok")
@@ -510,7 +581,7 @@ async def test_a_proxy_is_asked_for_the_address_that_was_checked(tmp_path: Path,
         egress = Egress(PUBLIC, proxy, trusting(), resolving(["8.8.8.8"], ["127.0.0.1"])[1])
 
         reply = await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
-        with pytest.raises(Refused):
+        with pytest.raises(CallRefused):
             await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
     nursery.cancel_scope.cancel()
 
@@ -532,7 +603,7 @@ async def test_a_proxy_that_does_not_let_us_pass_is_told(receiver: Receiver, ste
     receiver.steps.append(step)
     egress = Egress(PUBLIC, Proxy("127.0.0.1", receiver.port), resolve=resolving(["8.8.8.8"])[1])
 
-    with pytest.raises(NotSent) as refused:
+    with pytest.raises(CallNotSent) as refused:
         await egress.exchange(Request("POST", "https://hooks.example.do/", body=b"x"))
 
     assert refused.value.kind == "proxy"

@@ -38,7 +38,7 @@ from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
 from fe.store.submissions import Accepted, NewSubmission
 from fe.webhooks import exchange
-from fe.webhooks.exchange import Call, Tried
+from fe.webhooks.exchange import Tried, WebhookCall
 
 _accept = submissions.accept
 _accept_many = submissions.accept_many
@@ -211,7 +211,7 @@ def takes_silence_for_yes() -> None:
 def calls_it_another_name() -> None:
     """I7: a call is a call, and each has an id of its own."""
 
-    async def once(egress: Egress, call: Call, clock: Clock, **more: Any) -> Tried:
+    async def once(egress: Egress, call: WebhookCall, clock: Clock, **more: Any) -> Tried:
         return await _try_once(egress, replace(call, delivery_id=str(uuid4())), clock, **more)
 
     vars(deliverer)["try_once"] = once

@@ -85,7 +85,7 @@ MUTANTS: dict[str, Mutant] = {
 
 
 #: Some bugs show only where a fault meets a moment: on a busy machine a run may have none, and the next seed is tried.
-_SEEDS = 3
+SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def try_all(names: Iterable[str], seed: int) -> int:
     """Try these mutants and say of each whether it was caught; return 1 when one escaped for good."""
     escaped = 0
     for name in names:
-        for tried in range(_SEEDS):
+        for tried in range(SEEDS):
             caught = hunt(name, seed + tried)
             word = "caught" if caught.rightly else "ESCAPED"
             first = next((str(v) for v in caught.violations if v.invariant == caught.mutant.invariant), "")

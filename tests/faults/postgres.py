@@ -17,7 +17,7 @@ from tests.faults.watchman import Watchman
 from tests.ports import free_port
 
 #: After a kill -9 of the postmaster its orphans hold the shared memory for a second or two.
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 #: A kill -9 loses nothing that the system was handed, and the machine itself does not fail here.
 _SETTINGS = {

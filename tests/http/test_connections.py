@@ -115,8 +115,9 @@ async def test_fifty_chunks_without_a_token_are_refused_once_and_are_no_fault_of
 
 @pytest.fixture
 async def hasty(front_db: Database, nursery: trio.Nursery) -> Running:
-    """A front whose patience is a tenth of the real one, so that tests need not wait as long."""
-    return await start_front(nursery, front_db, patience=PeerPatience(request=0.5), body_seconds=1)
+    """A front whose patience is less than the real one, so that tests need not wait as long, and yet more than it
+    takes to send a request on a busy machine."""
+    return await start_front(nursery, front_db, patience=PeerPatience(request=2.0), body_seconds=2)
 
 
 async def test_an_idle_connection_is_closed(hasty: Running) -> None:

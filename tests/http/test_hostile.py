@@ -9,7 +9,7 @@ import trio
 from bench.hostile import Attack, Heard, attack, attacks, behave, head
 from bench.http import request
 from fe.config import load_settings
-from fe.http import app, judging
+from fe.http import app, document_slots
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, make_key, make_tenant, start_front, structured
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.timeout(900)
 async def small(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Running:
     monkeypatch.setattr(app, "BODY_BYTES_OF_ONE", 2_000_000)
     monkeypatch.setattr(app, "BODY_BYTES", 4_000_000)
-    monkeypatch.setattr(judging, "BYTES_OF_A_TENANT", 2_000_000)
-    monkeypatch.setattr(judging, "BYTES_IN_HAND", 4_000_000)
+    monkeypatch.setattr(document_slots, "BYTES_OF_A_TENANT", 2_000_000)
+    monkeypatch.setattr(document_slots, "BYTES_IN_HAND", 4_000_000)
     settings = load_settings(address_connections=OF_ADDRESS, max_connections=ALL, grace_seconds=2)
     return await start_front(nursery, front_db, settings, tenant_requests=OF_TENANT, max_waiting=WAITING)
 

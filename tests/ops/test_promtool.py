@@ -21,24 +21,29 @@ needs_amtool = pytest.mark.skipif(
 )
 
 
-def run(tool: str | None, *args: str) -> None:
+def said_of(tool: str | None, *args: str) -> str:
+    """What a tool says of what it found to be in order."""
     assert tool is not None
     ended = subprocess.run([tool, *args], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
 
 
 @needs_promtool
 def test_the_rules_and_the_example_can_be_read() -> None:
-    run(PROMTOOL, "check", "config", str(PROMETHEUS / "prometheus.yml"))
-    run(PROMTOOL, "check", "rules", *map(str, RULES))
+    config = said_of(PROMTOOL, "check", "config", str(PROMETHEUS / "prometheus.yml"))
+    rules = said_of(PROMTOOL, "check", "rules", *map(str, RULES))
+
+    assert "is valid prometheus config file syntax" in config
+    assert rules.count("SUCCESS") == len(RULES)
 
 
 @needs_promtool
 @pytest.mark.parametrize("file", RULE_TESTS, ids=lambda file: file.stem)
 def test_alerts_fire_when_they_should_and_say_what_they_should(file: Path) -> None:
-    run(PROMTOOL, "test", "rules", str(file))
+    assert "SUCCESS" in said_of(PROMTOOL, "test", "rules", str(file))
 
 
 @needs_amtool
 def test_the_example_of_alertmanager_can_be_read() -> None:
-    run(AMTOOL, "check-config", str(PROMETHEUS / "alertmanager.yml"))
+    assert "SUCCESS" in said_of(AMTOOL, "check-config", str(PROMETHEUS / "alertmanager.yml"))

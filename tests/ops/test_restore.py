@@ -5,7 +5,6 @@ import pwd
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from fe.store import tenants
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import migrate
 from tests.cli.running import environment
+from tests.cli.warm import warm_fe
 from tests.factories.tenants import ISSUER
 from tests.ops.material import ROOT
 from tests.servers import DEBIAN
@@ -149,4 +149,4 @@ async def test_what_was_committed_before_the_moment_is_there_and_what_came_after
 
 def _fe(dsn: str, folder: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     told = environment(database_url=dsn, data_dir=str(folder))
-    return subprocess.run([sys.executable, "-m", "fe", *command], env=told, capture_output=True, text=True, timeout=300)
+    return subprocess.run([warm_fe(), *command], env=told, capture_output=True, text=True, timeout=300)

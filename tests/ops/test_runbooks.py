@@ -4,10 +4,8 @@ login it names, and with the command line's where it names none.
 Four more, about dead letters and the authority, are run with `fe outbox`: tests/cli/test_operators_page.py.
 """
 
-import os
 import re
 import subprocess
-import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
@@ -36,6 +34,7 @@ from fe.webhooks.secrets import WebhookVault
 from tests.cli.logins import as_whom, dsn_of
 from tests.cli.running import SECRETS, environment
 from tests.cli.test_operators_page import RUNBOOKS as RUN_ELSEWHERE
+from tests.cli.warm import path_with_fe
 from tests.factories.tenants import make_submission, rows
 from tests.metering.test_usage_days import accept
 from tests.ops.material import ROOT, RUNBOOKS, TARGET_LABELS, alerts, exported, runbook_of
@@ -115,7 +114,7 @@ async def test_every_command_and_statement_of_a_runbook_does_its_work(
 ) -> None:
     told = environment(database_url=dsn, data_dir=str(tmp_path), webhook_keys=WEBHOOK_KEYS)
     told |= await prepare(db, tmp_path, name)
-    told["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    told["PATH"] = path_with_fe()
 
     for language, block in COMMANDS[name]:
         if language == "sql":

@@ -65,11 +65,11 @@ def test_the_image_is_given_what_it_copies() -> None:
 
 
 def test_yaml_is_written_as_it_should_be() -> None:
-    tool("yamllint", "--strict", "ops")
+    assert tool("yamllint", "--strict", "ops") == ""
 
 
 def test_compose_takes_its_file() -> None:
-    tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
+    assert "ok" in tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
 
 
 def test_the_parts_of_compose_can_start_and_find_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -117,7 +117,9 @@ def test_systemd_takes_a_unit(unit: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: file.stem)
 def test_kubernetes_takes_a_manifest(file: Path) -> None:
-    tool("kubernetes-validate", "--strict", str(file))
+    said = tool("kubernetes-validate", "--strict", str(file))
+
+    assert said.count(" passed for resource ") == len(documents(file))
 
 
 def test_kustomize_names_what_there_is() -> None:

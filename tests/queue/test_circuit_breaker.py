@@ -109,6 +109,9 @@ async def test_what_one_process_opens_is_open_for_all(db: Database) -> None:
 
         await until_gate(there, PRODUCTION, 16, 0)
 
+        assert (await db.run(stored.everything))[0].is_open
+        assert there.gate(SUMMARIES, 16) == 16
+
 
 async def test_one_process_at_a_time_probes(db: Database) -> None:
     open_for_both = trio.Event()
@@ -129,6 +132,8 @@ async def test_after_closing_the_load_returns(db: Database) -> None:
         await until_gate(circuits, PRODUCTION, 16, 0)
         open_here.set()
         await until_gate(circuits, PRODUCTION, 16, 16)
+
+        assert [circuit.is_open for circuit in await db.run(stored.everything)] == [False]
 
 
 async def test_it_returns_little_by_little(autojump_clock: trio.testing.MockClock) -> None:

@@ -2,19 +2,28 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 import trio
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
+from fe.actors import deliverer
+from fe.actors.counterparty import handing_kind
+from fe.actors.writers import submission_kind
+from fe.clock import system_clock
+from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost
+from fe.store.queue.webhooks import deliveries_table
 from tests.factories.tenants import make_tenant, row, rows
 from tests.queue.kinds import JOBS, Delivered, Done, Item, Lane, Posted, delivery_kind, make_tables, post
 from tests.queue.stage import make_tools, running
@@ -295,3 +304,34 @@ def test_a_stage_that_leaves_doubts_is_of_a_kind_that_can_write_them() -> None:
 
     with pytest.raises(ValueError, match="InDoubt"):
         stage("run", JOBS, handle, doubts_go_to="confirm")
+
+
+async def test_the_log_calls_a_row_what_its_kind_calls_it(db: Database) -> None:
+    """Whoever looks for a submission by its id finds no line about a delivery, and the other way round."""
+    await put_jobs(db, await make_tenant(db), 1)
+    (job,) = await rows(db, "SELECT subject FROM jobs")
+
+    async def handle(item: Item) -> Outcome:
+        await rows(db, "DELETE FROM jobs")
+        raise RuntimeError("nobody foresaw it")
+
+    kind = replace(JOBS, subject="job")
+    with capture_logs(processors=[merge_contextvars]) as told:
+        async with running(stage("run", kind, handle), make_tools(db)):
+            await until_nothing(db, "SELECT 1 FROM jobs")
+
+    about = [line for line in told if line["event"] == "the step failed"]
+    assert [(line["job"], line["stage"], line["attempt"]) for line in about] == [(str(job["subject"]), "run", 1)]
+    assert all("submission" not in line for line in told)
+
+
+def test_every_kind_of_work_says_what_its_rows_are() -> None:
+    metrics = Metrics()
+    kinds = (
+        submission_kind(metrics, system_clock),
+        handing_kind(metrics, {}),
+        deliverer.delivery_kind(deliveries_table(8), metrics),
+        deliverer.recovery_kind(),
+    )
+
+    assert [kind.subject for kind in kinds] == ["submission", "submission", "delivery", "recovery"]

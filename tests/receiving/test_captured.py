@@ -14,6 +14,7 @@ from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.receiving.supplier import OURS, THEIRS, Acknowledged, Running, approval, sign, unsigned
 from tests.receiving.test_approvals import NUMBER, issue, said
+from tests.waiting import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ async def exchange(reception: Running, request: bytes, *, pieces: int) -> tuple[
     async with await trio.open_tcp_stream("127.0.0.1", reception.port) as stream:
         for at in range(0, len(request), step):
             await stream.send_all(request[at : at + step])
-        with trio.fail_after(40):
+        with trio.fail_after(PATIENCE):
             while True:
                 head, found, body = got.partition(b"\r\n\r\n")
                 length = re.search(rb"content-length: (\d+)", head, re.I)

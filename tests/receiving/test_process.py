@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from fe.ecf.selfmade import to_p12
 from fe.store.postgres.db import Database
 from fe.vault import Vault
 from tests.cli.running import SECRETS, Fe, environment
+from tests.cli.warm import warm_fe
 from tests.factories.certificates import default_root
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import rows
@@ -88,7 +88,7 @@ def running(
     }
     log = (fe.folder / "log").open("ab")
     process = subprocess.Popen(
-        [sys.executable, "-m", "fe", "run", "--role", role],
+        [str(warm_fe()), "run", "--role", role],
         env=environment(**told),
         stdout=log,
         stderr=log,
@@ -99,14 +99,14 @@ def running(
     finally:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGTERM)
-        process.wait(30)
+        process.wait(PATIENCE)
         log.close()
 
 
 async def send(port: int, raw: bytes) -> httpx.Response:
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         url = f"http://127.0.0.1:{port}"
-        with trio.fail_after(60):
+        with trio.fail_after(PATIENCE):
             while True:
                 try:
                     assert (await client.get(f"{url}/readyz")).status_code == 200

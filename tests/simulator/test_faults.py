@@ -22,6 +22,7 @@ from tests.simulator.support import (
     rfce,
     sign,
 )
+from tests.waiting import PATIENCE
 
 E31 = number(31, 1)
 ANY_TRACK = "d2b6e27c-3908-46f3-afaa-2207b9501b4b"
@@ -187,12 +188,12 @@ async def test_a_slow_answer_is_late_and_right(simulator: Running) -> None:
 async def test_a_client_that_gives_up_on_a_slow_answer_has_sent_the_document(simulator: Running) -> None:
     await simulator.authorized("testecf")
     await simulator.order("slow", operation="reception", seconds=60)
-    simulator.http.timeout = httpx.Timeout(0.3)
+    simulator.http.timeout = httpx.Timeout(PATIENCE, read=1)
 
     with pytest.raises(httpx.ReadTimeout):
         await simulator.send(sign(ecf()), E31)
 
-    simulator.http.timeout = httpx.Timeout(10)
+    simulator.http.timeout = httpx.Timeout(PATIENCE)
     assert await known(simulator) == ["Aceptado"]
 
 

@@ -12,7 +12,8 @@ from fe.ecf.ids import period_of_ids
 from fe.identifiers import TenantId
 from fe.store import received
 from fe.store.postgres.db import Conn, open_database
-from fe.store.postgres.roles import FRONT
+from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.queue import webhooks
 from fe.store.received import ReceivedFilter
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter
@@ -36,6 +37,8 @@ _FILL = (
               v.created_at, v.created_at
          FROM webhook_events AS v
          JOIN webhook_endpoints AS e ON e.tenant_id = v.tenant_id""",
+    """INSERT INTO webhook_attempts (tenant_id, delivery_id, epoch, attempt, at, duration_ms)
+       SELECT d.tenant_id, d.subject, 1, 1, d.created_at, 1 FROM webhook_deliveries AS d""",
     """INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name, buyer_rnc,
                              issued_on, total, digest, received_at)
        SELECT v.tenant_id, v.event_id, 'ecf', '131880738', 'E31' || lpad(row_number() OVER ()::text, 10, '0'), '31',
@@ -47,7 +50,7 @@ _FILL = (
 _READ = """
     SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
       FROM pg_stat_xact_user_tables
-     WHERE relname IN ('received', 'webhook_events', 'webhook_deliveries')
+     WHERE relname IN ('received', 'webhook_events', 'webhook_deliveries', 'webhook_attempts')
 """
 
 
@@ -60,7 +63,9 @@ def grown(dsn: str) -> str:
     return dsn
 
 
-async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) -> tuple[Any, int, int]:
+async def rows_read(
+    dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]], *, role: str = FRONT
+) -> tuple[Any, int, int]:
     """What a piece of work of tenant 1 gave, and how many rows it read by scanning and by index."""
 
     async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
@@ -72,8 +77,8 @@ async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) 
         assert row is not None
         return found, row[0], row[1]
 
-    async with open_database(dsn, role=FRONT) as db:
-        return await db.run_for(TenantId(1), measured)
+    async with open_database(dsn, role=role) as db:
+        return await (db.run_for(TenantId(1), measured) if role == FRONT else db.run(measured, TenantId(1)))
 
 
 async def test_a_page_is_read_by_its_key_and_nothing_else(grown: str) -> None:
@@ -107,3 +112,28 @@ async def test_counting_reads_the_tenant_s_own_and_no_others(grown: str) -> None
     assert counted == EACH
     assert scanned <= EACH
     assert fetched <= 2 * EACH + 10
+
+
+async def test_what_is_forgotten_is_found_by_key_and_nothing_else_is_read(grown: str) -> None:
+    """Of each tenant in turn: what is old lies together in the primary keys, whose ids begin with their moment."""
+    old = 100
+
+    async def forget(conn: Conn, tenant: TenantId) -> None:
+        await webhooks.forget(conn, tenant, before=NOW - timedelta(minutes=EACH - old), at=NOW)
+
+    _, scanned, fetched = await rows_read(grown, forget, role=WORKER)
+
+    assert scanned == 0
+    assert 0 < fetched <= 3 * old + 10
+
+
+async def test_what_is_forgotten_is_what_is_older_of_this_tenant_alone(grown: str) -> None:
+    async with open_database(grown, role=WORKER) as db:
+        await db.run(webhooks.forget, TenantId(1), before=NOW - timedelta(minutes=EACH - 100), at=NOW)
+    left = "SELECT {}.tenant_id, count(*)::int FROM {} WHERE tenant_id IN (1, 2) GROUP BY tenant_id ORDER BY tenant_id"
+
+    with psycopg.connect(grown) as conn:
+        for table in ("webhook_events", "webhook_deliveries", "webhook_attempts"):
+            counted: dict[int, int] = dict(conn.execute(left.format(table, table).encode()).fetchall())
+            assert EACH - 101 <= counted[1] <= EACH - 99
+            assert counted[2] == EACH

@@ -38,7 +38,10 @@ ACROSS_TENANTS = {
     ("store/billing.py", "_BILLED"): "whose months are counted again: the terms of all",
     ("store/statistics.py", "*"): "gauges for operators, over small tables",
     ("store/certificates.py", "_ENCRYPTED_AFTER"): "a new key-encryption key is for what all tenants have encrypted",
-    ("operations/doctor.py", "_CERTIFICATES"): "whoever looks a deployment over counts those of all tenants",
+    (
+        "operations/doctor/certificates.py",
+        "_CERTIFICATES",
+    ): "who looks a deployment over counts those of all tenants",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
 }
 

@@ -16,6 +16,7 @@ from fe.store.receivers import Receiver
 from fe.store.tenants import Tenant
 from tests.factories.companies import credential_of_today
 from tests.system.stack import ISSUER, Stack, provision, running_stack
+from tests.waiting import PATIENCE
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ class Pair:
         await self.tell_the_authority("taxpayers", entry)
 
     async def tell_the_authority(self, what: str, record: dict[str, Any]) -> None:
-        async with httpx.AsyncClient(trust_env=False) as operator:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as operator:
             answer = await operator.post(f"{self.stack.simulator.management}/{what}", json=record)
             assert answer.is_success, answer.text
 
@@ -86,7 +87,7 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
         for tenant in (stack.tenant, buyer):
             receiver = Receiver(tenant.tenant_id, Environment.TESTECF, tenant.issuer["RNCEmisor"], False)
             assert await stack.db.run(receivers.open_reception, receiver)
-        async with httpx.AsyncClient(base_url=stack.base_url, timeout=30, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client:
             login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
             client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
             yield Pair(
@@ -96,7 +97,7 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
             )
 
 
-async def until(found: Callable[[], Awaitable[T | None]], *, seconds: float = 60) -> T:
+async def until(found: Callable[[], Awaitable[T | None]], *, seconds: float = PATIENCE) -> T:
     """Ask again and again until `found()` gives something that is true; return it."""
     with trio.fail_after(seconds):
         while True:

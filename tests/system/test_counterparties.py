@@ -14,6 +14,7 @@ from tests.cli.running import Fe
 from tests.factories.tenants import rows
 from tests.system.pair import Pair, Party, running_pair, until
 from tests.system.test_road import invoice, journal_of
+from tests.waiting import PATIENCE
 
 # As in test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -24,7 +25,7 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, 
         taken = await pair.stack.submit(invoice(1))
         record = await pair.stack.until_final(taken["taxLogId"])
         shown = await pair.a.get(f"/invoices/{record['taxLogId']}/xml")
-        async with httpx.AsyncClient(trust_env=False) as supplier:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as supplier:
             answer = await supplier.post(
                 f"{pair.address_of(pair.b.rnc)}/fe/recepcion/api/ecf",
                 files={"xml": ("e.xml", shown["xml"].encode(), "text/xml")},

@@ -1,7 +1,6 @@
 """Receivers that fail, and processes that die while they hand on: nothing lost, and never other bytes."""
 
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,20 +17,22 @@ from fe.ecf.ids import new_id
 from fe.http.app import PREFIX
 from fe.identifiers import ActionId, SubmissionId
 from fe.store import counterparty
-from fe.store.counterparty import DeliveryState
+from fe.store.counterparty import HandingState
 from fe.store.queue.audit import OperatorAction
 from tests.cli.running import environment
 from tests.factories.tenants import rows
+from tests.ports import free_port
 from tests.system.pair import until
 from tests.system.stack import Stack, running_stack
 from tests.system.test_road import invoice
+from tests.waiting import PATIENCE
 
 # As in test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 async def manage(stack: Stack, path: str, body: dict[str, Any] | None = None) -> Any:
-    async with httpx.AsyncClient(trust_env=False) as operator:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as operator:
         url = f"{stack.simulator.management}/{path}"
         answer = await (operator.get(url) if body is None else operator.post(url, json=body))
         assert answer.is_success, answer.text
@@ -129,7 +130,7 @@ async def test_who_never_answers_is_given_up_shown_and_replayed(dsn: str, tmp_pa
 
         await until(gave_up)
         shown = (await stack.client.get(f"/invoices/{subject}")).json()
-        (dead,) = await stack.db.run(counterparty.listed, [DeliveryState.GAVE_UP], limit=10)
+        (dead,) = await stack.db.run(counterparty.listed, [HandingState.GAVE_UP], limit=10)
         await manage(stack, "reset", {})
         now = system_clock()
         action = OperatorAction(ActionId(new_id(now)), now, "ana", "they are back")
@@ -223,11 +224,11 @@ async def test_a_front_that_is_killed_before_it_answers_has_decided_once(dsn: st
             tenant=stack.tenant.tenant_id,
             id=received_id,
         )
-        bind = f"127.0.0.1:{_free_port()}"
+        bind = f"127.0.0.1:{free_port()}"
         path = f"/received/{received_id}/approve"
         async with (
             process_of(stack, "http", "decided", http_bind=bind) as killed,
-            httpx.AsyncClient(trust_env=False, timeout=60) as client,
+            httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client,
         ):
 
             async def serves() -> bool:
@@ -249,9 +250,3 @@ async def test_a_front_that_is_killed_before_it_answers_has_decided_once(dsn: st
         assert (again.status_code, again.json()["deduped"], again.json()["status"]) == (200, True, "queued")
         assert len(await rows(stack.db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
         assert len(await rows(stack.db, "SELECT 1 AS n FROM outbox WHERE stage = 'sign'")) == 1
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port

@@ -35,8 +35,8 @@ def processes_of(folder: str) -> set[int]:
 
 
 @contextmanager
-def demonstrating() -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A demonstration that has shown everything and waits for Ctrl-C: its process, and what it printed."""
+def demonstrating(until: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A demonstration that has printed a line that begins like this, and what it printed so far."""
     process = subprocess.Popen(
         _COMMAND, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), start_new_session=True
     )
@@ -45,9 +45,10 @@ def demonstrating() -> Iterator[tuple["subprocess.Popen[str]", str]]:
         printed = ""
         for line in process.stdout:
             printed += line
-            if line.lstrip().startswith("curl "):
+            if line.lstrip().startswith(until):
                 break
-        assert "It is yours until Ctrl-C" in printed, printed
+        else:
+            raise AssertionError(printed)
         yield process, printed
     finally:
         process.kill()
@@ -57,6 +58,27 @@ def demonstrating() -> Iterator[tuple["subprocess.Popen[str]", str]]:
 def _folder(printed: str) -> str:
     match = re.search(r" \. (\S+)/env ", printed)
     assert match is not None, printed
+    return match[1]
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0  # it has just ended
+
+
+def parts_of(pid: int) -> list[int]:
+    """The processes that this one has started: Postgres's keeper, the authority, the service."""
+    there = [int(process.name) for process in Path("/proc").glob("[0-9]*")]
+    return [one for one in there if parent_of(one) == pid]
+
+
+def folder_of(pid: int) -> str:
+    """The stack's folder, as one of its parts was told it."""
+    words = Path(f"/proc/{pid}/cmdline").read_text() + "\0" + Path(f"/proc/{pid}/environ").read_text()
+    match = re.search(r"(/\S*?/fe-stack-\w+)", words.replace("\0", " "))
+    assert match is not None, words
     return match[1]
 
 
@@ -96,7 +118,8 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
 
 
 def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
-    with demonstrating() as (process, printed):
+    with demonstrating("curl ") as (process, printed):
+        assert "It is yours until Ctrl-C" in printed, printed
         folder = _folder(printed)
         running = processes_of(folder)
         curl = "\n".join(line.strip() for line in printed.strip().splitlines()[-2:])
@@ -123,8 +146,8 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
 
 
 def test_a_demonstration_that_is_killed_takes_everything_with_it() -> None:
-    with demonstrating() as (process, printed):
-        folder = _folder(printed)
+    with demonstrating("✓ Starting the service") as (process, _):
+        (folder,) = {folder_of(part) for part in parts_of(process.pid)}
         process.kill()
         process.wait(timeout=120)
 

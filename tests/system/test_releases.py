@@ -26,6 +26,7 @@ from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
 from fe.store.postgres.migrate import RELEASE_BEFORE, migrate
 from tests.cli.running import environment
+from tests.cli.warm import warm_fe
 from tests.factories.companies import credential_of_today
 from tests.ports import free_port
 from tests.system.test_road import invoice
@@ -84,8 +85,9 @@ class Installation:
 
     async def fe(self, release: Path, *args: str) -> str:
         """Run one command of a release; what it printed."""
+        command = [str(warm_fe())] if release is THIS else [sys.executable, "-m", "fe"]
         ended = await trio.run_process(
-            [sys.executable, "-m", "fe", *args],
+            [*command, *args],
             cwd=release,
             env=self._told,
             capture_stdout=True,

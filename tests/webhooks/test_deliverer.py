@@ -18,9 +18,9 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Database
 from fe.store.webhooks import deliveries, endpoints, recoveries
-from fe.store.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryState
+from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
 from fe.store.webhooks.endpoints import Endpoint
-from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
 from fe.webhooks.schedule import ATTEMPTS, GAPS, retry_after, webhook_gap
 from fe.webhooks.signature import new_secret
 from tests.authority.scripted import hang, hang_up, raw, reset, say
@@ -54,11 +54,11 @@ async def eventually(look: Callable[[], Awaitable[T | None]]) -> T:
         return found
 
 
-async def ended(db: Database, tenant: TenantId, delivery_id: UUID, *states: DeliveryState) -> Delivery:
+async def ended(db: Database, tenant: TenantId, delivery_id: UUID, *states: DeliveryState) -> DeliveryRecord:
     """Wait until a delivery has one of the states; any that rests, if none is said."""
     wanted = states or (DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.HELD)
 
-    async def look() -> Delivery | None:
+    async def look() -> DeliveryRecord | None:
         found = await db.run(deliveries.one, tenant, delivery_id)
         return found if found is not None and found.state in wanted else None
 
@@ -380,7 +380,7 @@ async def test_a_recovery_delivers_what_failed_and_what_was_never_told(
         wakeups.notify("webhook_recovery")
         (heard,) = await receiver.wait()
 
-        async def is_over() -> Recovery | None:
+        async def is_over() -> RecoveryRecord | None:
             job = await db.run(recoveries.one, made.tenant, recovery)
             return job if job is not None and job.finished_at is not None else None
 

@@ -19,7 +19,7 @@ from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import workers
 from fe.store.queue.webhooks import DELIVERIES
 from fe.store.webhooks import deliveries
-from fe.store.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryState
+from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
 from tests.factories import bookings
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, make_tenant, rows, take
@@ -218,7 +218,7 @@ async def test_what_is_old_is_forgotten_and_what_waits_is_not_torn(
 
     await forget_old(worker_db, clock)
 
-    left: list[Delivery] = await db.run(deliveries.listed, made.tenant, DeliveryFilter(), limit=10)
+    left: list[DeliveryRecord] = await db.run(deliveries.listed, made.tenant, DeliveryFilter(), limit=10)
     assert [one.delivery_id for one in left] == [new]
     (counts,) = await rows(
         db,

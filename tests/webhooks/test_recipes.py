@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from fe.cli.webhook.verify import check
+from tests.ports import free_port
 from tests.waiting import PATIENCE
 from tests.webhooks.vectors import FILE, PAGE, SECRET, VECTORS, Vector
 
@@ -68,7 +70,7 @@ def test_a_recipe_judges_every_vector_rightly(
     (tmp_path / file).write_text(recipe(language), encoding="utf-8")
     (tmp_path / "judge").write_text(judge, encoding="utf-8")
 
-    ended = subprocess.run([*command, str(FILE)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([*command, str(FILE)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
 
     assert ended.returncode == 0, ended.stderr
     assert dict(zip([each.name for each in VECTORS], json.loads(ended.stdout), strict=True)) == {
@@ -137,7 +139,7 @@ def consuming(command: list[str], folder: Path) -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -149,18 +151,71 @@ def consuming(command: list[str], folder: Path) -> Iterator[str]:
 )
 def test_a_recipe_stores_a_call_once_and_refuses_a_false_one(tmp_path: Path, language: str, command: list[str]) -> None:
     (tmp_path / "consumer").write_text(recipe(language), encoding="utf-8")
-    body = '{"event":"received_ecf","sentAt":"2026-11-06T14:15:30.000Z","receivedEcf":{"montoTotal":1180.00}}'
-    headers = _signed_now("01996f3a-6c00-7000-8000-0000000000d1", body)
 
     with consuming(command, tmp_path) as url:
-        answers = [
-            httpx.post(url, content=content, headers=headers, trust_env=False, timeout=PATIENCE).status_code
-            for content in (body.encode(), body.encode(), body.replace("1180", "1181").encode())
-        ]
+        _stores_once(tmp_path, url, "01996f3a-6c00-7000-8000-0000000000d1")
+
+
+@contextmanager
+def serving_php(folder: Path) -> Iterator[str]:
+    """The recipe behind the web server that comes with PHP, once it answers: its address."""
+    port = free_port()
+    command = ["php", "-S", f"127.0.0.1:{port}", "consumer.php"]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "WEBHOOK_SECRET": SECRET},
+    )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not _listens(port):
+            assert process.poll() is None, "php ended before it answered"
+            assert time.monotonic() < deadline, "php does not answer"
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.kill()
+        process.wait(timeout=30)
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+@needs_php
+def test_the_recipe_of_php_stores_a_call_once_and_refuses_a_false_one(tmp_path: Path) -> None:
+    (tmp_path / "consumer.php").write_text(recipe("php"), encoding="utf-8")
+    (tmp_path / "inbox").mkdir()
+    call = "01996f3a-6c00-7000-8000-0000000000d1"
+
+    with serving_php(tmp_path) as url:
+        _stores_once(tmp_path, url, call)
+        (tmp_path / "inbox" / f"{call}.json").unlink()
+        (tmp_path / "inbox").rmdir()
+        body = b'{"event":"received_ecf"}'
+        unstored = httpx.post(url, content=body, headers=_signed_now(call, body.decode()), trust_env=False)
+
+    assert unstored.status_code == 500, "what could not be kept is not confirmed"
+
+
+def _stores_once(folder: Path, url: str, call: str) -> None:
+    body = '{"event":"received_ecf","sentAt":"2026-11-06T14:15:30.000Z","receivedEcf":{"montoTotal":1180.00}}'
+    headers = _signed_now(call, body)
+
+    answers = [
+        httpx.post(url, content=content, headers=headers, trust_env=False, timeout=PATIENCE).status_code
+        for content in (body.encode(), body.encode(), body.replace("1180", "1181").encode())
+    ]
 
     assert answers == [204, 204, 401]
-    (stored,) = (tmp_path / "inbox").iterdir()
-    assert stored.name == "01996f3a-6c00-7000-8000-0000000000d1.json"
+    (stored,) = (folder / "inbox").iterdir()
+    assert stored.name == f"{call}.json"
     assert stored.read_bytes() == body.encode()
 
 

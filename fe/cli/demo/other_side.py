@@ -16,30 +16,30 @@ from fe.cli.demo.show import Show
 from fe.cli.demo.tenant import ENVIRONMENT
 from fe.cli.failures import Failure
 from fe.cli.stack import Stack
-from fe.cli.webhook.listener import Received, listen
+from fe.cli.webhook.listener import ReceivedCall, listen
 from fe.cli.webhook.verify import check
 from fe.clock import system_clock
 from fe.ecf.signature import BadSignature, verify
 
 #: How long each leg may take. They take well under a second.
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 @dataclass
-class Ears:
+class BuyersSystem:
     """The buyer's own system: what it was called with."""
 
     port: int = 0
-    heard: list[Received] = field(default_factory=list)
+    heard: list[ReceivedCall] = field(default_factory=list)
     something: trio.Event = field(default_factory=trio.Event)
 
-    async def hear(self, received: Received) -> int:
+    async def hear(self, received: ReceivedCall) -> int:
         """Note a call, and confirm it."""
         self.heard.append(received)
         self.something.set()
         return 200
 
-    async def first(self) -> Received:
+    async def first(self) -> ReceivedCall:
         """Wait for the first call. Raises Failure when none comes."""
         with trio.move_on_after(_PATIENCE):
             await self.something.wait()
@@ -48,18 +48,18 @@ class Ears:
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[Ears]:
+async def listening() -> AsyncIterator[BuyersSystem]:
     """Be the buyer's own system until the block ends."""
-    ears = Ears()
+    system = BuyersSystem()
     async with trio.open_nursery() as nursery:
-        ears.port = await nursery.start(listen, ears.hear, "127.0.0.1", 0)
-        yield ears
+        system.port = await nursery.start(listen, system.hear, "127.0.0.1", 0)
+        yield system
         nursery.cancel_scope.cancel()
 
 
 async def enter_in_directory(stack: Stack) -> None:
     """Tell the authority where both companies receive."""
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
         for company, rnc in ((ISSUER, ISSUER_RNC), (BUYER, BUYER_RNC)):
             address = f"{stack.reception_url}/{ENVIRONMENT.value}/{rnc}"
             entry = {
@@ -73,13 +73,13 @@ async def enter_in_directory(stack: Stack) -> None:
 
 
 @dataclass(slots=True)
-class OtherSide:
+class RoundTrip:
     """A receipt that was accepted, followed to its buyer and back."""
 
     show: Show
     seller: Client
     buyer: Client
-    ears: Ears
+    system: BuyersSystem
     secret: str
 
     async def follow(self, outcome: DemoOutcome) -> list[str]:
@@ -88,7 +88,7 @@ class OtherSide:
         with self.show.step("It is sent on to its buyer, whose acknowledgement is kept"):
             sent = await self.seller.until(f"/invoices/{tax_log_id}", _is_delivered, patience=_PATIENCE)
         with self.show.step("The buyer's own system is called, and checks who is calling"):
-            call = await self.ears.first()
+            call = await self.system.first()
             wrong = self._check(call, e_ncf)
         told = json.loads(call.body)["receivedEcf"]
         with self.show.step("The buyer approves"):
@@ -114,7 +114,7 @@ class OtherSide:
         )
         return wrong
 
-    def _check(self, call: Received, e_ncf: str | None) -> list[str]:
+    def _check(self, call: ReceivedCall, e_ncf: str | None) -> list[str]:
         """As a consumer should: the signature over the raw body, then the document's own."""
         checked = check(self.secret, call.headers, call.body, system_clock())
         wrong = [] if checked.plain is None and checked.standard is None else [f"webhook: {checked.words}"]

@@ -22,7 +22,7 @@ from fe.cli.demo.documents import (
     DemoReceipt,
     body_of,
 )
-from fe.cli.demo.other_side import OtherSide, enter_in_directory, listening
+from fe.cli.demo.other_side import RoundTrip, enter_in_directory, listening
 from fe.cli.demo.show import Count, Show, TableRow
 from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
@@ -37,8 +37,8 @@ from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR
 from fe.store.submissions import Event
 
-#: How long one receipt may take. They take about two seconds.
-_PATIENCE = 30.0
+#: How long one receipt may take, and any answer. They take about two seconds on a machine with nothing else to do.
+_PATIENCE = 120.0
 
 _ACCEPTED, _REJECTED = "Aceptado", "Rechazado"
 
@@ -73,7 +73,7 @@ class Scenario:
                 async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
                     tenant = await make_tenant(db, stack.environment, credential, now)
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=20.0)
+                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=_PATIENCE)
             )
             client = Client(http, system_clock)
             with self.show.step("Logging in over HTTP"):
@@ -175,9 +175,9 @@ class _Issuing:
         show = self.scenario.show
         show.heading("Both sides of a receipt: issued, received, told by webhook, approved")
         async with AsyncExitStack() as cleanup:
-            ears = await cleanup.enter_async_context(listening())
+            system = await cleanup.enter_async_context(listening())
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=20.0)
+                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=_PATIENCE)
             )
             buyer = Client(http, system_clock)
             with show.step("Setting up the buyer: reception, certificate, API key, a webhook to a listener here"):
@@ -187,12 +187,12 @@ class _Issuing:
                     )
                 await enter_in_directory(self.stack)
                 await buyer.login(made.key.record.api_key_id, made.key.secret)
-                webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{ears.port}/"})
+                webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{system.port}/"})
             with show.step("The seller issues a receipt to it, and the authority accepts"):
                 outcome = await self._issue(DELIVERED)
             if outcome.record["status"] != _ACCEPTED:
                 raise Failure(f"{DELIVERED.title}: {outcome.record['status']} ({outcome.words or 'without a word'})")
-            other = OtherSide(show, self.client, buyer, ears, webhook["secret"])
+            other = RoundTrip(show, self.client, buyer, system, webhook["secret"])
             self.scenario.surprises += await other.follow(outcome)
 
     async def _one(self, sample: DemoReceipt, outcomes: dict[DemoReceipt, DemoOutcome], count: Count) -> None:
@@ -252,7 +252,7 @@ class _Issuing:
     async def _compare_with_authority(self, sample: DemoReceipt, raw: bytes, e_ncf: str) -> list[str]:
         """Ask the other side what arrived there."""
         url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
             seen = (await http.get(url)).json()
         if seen.get("distinctBytes") != 1 or len(seen["documents"]) != 1:
             return [f"the authority has {len(seen.get('documents', []))} documents of that number, not one"]

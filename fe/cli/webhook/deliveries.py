@@ -20,7 +20,7 @@ from fe.cli.session import (
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks import deliveries
-from fe.store.webhooks.deliveries import Attempt, Delivery, DeliveryFilter, DeliveryState
+from fe.store.webhooks.deliveries import AttemptRecord, DeliveryFilter, DeliveryRecord, DeliveryState
 from fe.webhooks import accounts as webhooks
 
 #: What a delivery is called while it waits or is under way; the other states are called as they are in the store.
@@ -46,12 +46,12 @@ def deliveries_(
     """List deliveries, newest first, or show one with every try."""
     found = DeliveryState.PENDING if state == _PENDING else None if state is None else DeliveryState(state)
 
-    async def some(conn: Conn) -> list[Delivery]:
+    async def some(conn: Conn) -> list[DeliveryRecord]:
         owner = await provision.find_tenant(conn, tenant_name)
         chosen = DeliveryFilter(environment=environment, state=found)
         return await deliveries.listed(conn, owner.tenant_id, chosen, limit=limit)
 
-    async def one(conn: Conn) -> tuple[Delivery, list[Attempt]] | None:
+    async def one(conn: Conn) -> tuple[DeliveryRecord, list[AttemptRecord]] | None:
         assert wanted is not None
         owner = await provision.find_tenant(conn, tenant_name)
         delivery = await deliveries.one(conn, owner.tenant_id, wanted)
@@ -59,7 +59,7 @@ def deliveries_(
             return None
         return delivery, list(await deliveries.attempts(conn, owner.tenant_id, wanted))
 
-    async def work(db: Database) -> list[Delivery] | tuple[Delivery, list[Attempt]] | None:
+    async def work(db: Database) -> list[DeliveryRecord] | tuple[DeliveryRecord, list[AttemptRecord]] | None:
         return await db.run(some) if wanted is None else await db.run(one)
 
     answer = with_database(settings_with_database(), work)
@@ -84,11 +84,11 @@ def deliveries_(
 def retry(delivery: UUID, tenant_name: str, as_json: bool) -> None:
     """Make DELIVERY again, whatever became of it, under its id."""
 
-    async def task(conn: Conn) -> Delivery | None:
+    async def task(conn: Conn) -> DeliveryRecord | None:
         owner = await provision.find_tenant(conn, tenant_name)
         return await webhooks.retry(conn, owner.tenant_id, delivery)
 
-    async def work(db: Database) -> Delivery | None:
+    async def work(db: Database) -> DeliveryRecord | None:
         return await db.transact(task)
 
     found = with_database(settings_with_database(), work)
@@ -97,7 +97,7 @@ def retry(delivery: UUID, tenant_name: str, as_json: bool) -> None:
     show(_record(found), as_json=as_json)
 
 
-def _record(one: Delivery) -> dict[str, Any]:
+def _record(one: DeliveryRecord) -> dict[str, Any]:
     return {
         "id": str(one.delivery_id),
         "event": str(one.kind),
@@ -110,7 +110,7 @@ def _record(one: Delivery) -> dict[str, Any]:
     }
 
 
-def _try(one: Attempt) -> dict[str, Any]:
+def _try(one: AttemptRecord) -> dict[str, Any]:
     return {
         "at": moment(one.at),
         "ms": one.duration_ms,

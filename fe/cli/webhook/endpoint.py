@@ -27,7 +27,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn, Database
-from fe.store.webhooks.recoveries import Recovery, RecoveryState
+from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
 from fe.webhooks.accounts import DEFAULT_EVENTS, Shown, Wanted, WebhookAccounts, webhook_accounts
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 def recover(tenant_name: str, environment: Environment, since: datetime, as_json: bool) -> None:
     """Deliver again what did not arrive since a moment. It is done in the background, in stretches."""
 
-    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Recovery:
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> RecoveryRecord:
         return await accounts.recover(conn, tenant_id, environment, since.replace(tzinfo=UTC), system_clock())
 
     found = of_tenant(tenant_name, work)

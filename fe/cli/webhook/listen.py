@@ -9,7 +9,7 @@ import trio
 
 from fe.cli.failures import FAILED, OK
 from fe.cli.session import json_option
-from fe.cli.webhook.listener import Received, listen
+from fe.cli.webhook.listener import ReceivedCall, listen
 from fe.cli.webhook.secret import read_secret, secret_option
 from fe.cli.webhook.show import lines, record
 from fe.cli.webhook.verify import check
@@ -71,7 +71,7 @@ class Ears:
                 await self.enough.wait()
                 nursery.cancel_scope.cancel()
 
-    async def hear(self, received: Received) -> int:
+    async def hear(self, received: ReceivedCall) -> int:
         """Tell of a call, and say what to answer."""
         now = self.clock()
         checked = None if self.secret is None else check(self.secret, received.headers, received.body, now)

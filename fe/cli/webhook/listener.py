@@ -16,7 +16,7 @@ _READ = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedCall:
     """A call as it came. `headers` by their names in lower case."""
 
     path: str
@@ -25,7 +25,7 @@ class Received:
 
 
 #: Gets a call and gives the status it is answered with.
-Handler = Callable[[Received], Awaitable[int]]
+Handler = Callable[[ReceivedCall], Awaitable[int]]
 
 
 def _never_mind() -> None:
@@ -72,7 +72,7 @@ async def _converse(handler: Handler, answered: Callable[[], None], stream: trio
             return  # somebody else's business: the next connection is served as before
 
 
-async def _read(connection: h11.Connection, stream: trio.SocketStream) -> Received | h11.Request | None:
+async def _read(connection: h11.Connection, stream: trio.SocketStream) -> ReceivedCall | h11.Request | None:
     """Read one request: whole when it is a POST, its head alone when it is not, None when none comes any more."""
     request: h11.Request | None = None
     body = b""
@@ -93,7 +93,7 @@ async def _read(connection: h11.Connection, stream: trio.SocketStream) -> Receiv
                 raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
         elif isinstance(event, h11.EndOfMessage) and request is not None:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
-            return Received(request.target.decode("latin-1"), headers, body)
+            return ReceivedCall(request.target.decode("latin-1"), headers, body)
         else:  # the connection ended
             return None
 

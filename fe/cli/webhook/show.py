@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from fe.cli.session import moment
-from fe.cli.webhook.listener import MAX_BODY, Received
+from fe.cli.webhook.listener import MAX_BODY, ReceivedCall
 from fe.cli.webhook.verify import Checked
 from fe.ecf.json_text import write_json
 from fe.ecf.parse import MalformedJson, parse_json
@@ -13,7 +13,9 @@ from fe.ecf.parse import MalformedJson, parse_json
 _SAID = ("encf", "rncEmisor", "rncComprador", "montoTotal", "fechaEmision", "approvalStatus", "status", "message")
 
 
-def record(received: Received, checked: Checked | None, status: int, at: datetime, *, again: bool) -> dict[str, Any]:
+def record(
+    received: ReceivedCall, checked: Checked | None, status: int, at: datetime, *, again: bool
+) -> dict[str, Any]:
     """All of it, for programs. `signature` is null where no secret was given."""
     return {
         "at": moment(at),

@@ -21,7 +21,7 @@ from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.webhooks.accounts import WebhookAccounts
 from fe.webhooks.events import sample_body
-from fe.webhooks.exchange import Call, Tried, try_once
+from fe.webhooks.exchange import Tried, WebhookCall, try_once
 
 _KINDS = [kind.value for kind in WebhookEvent]
 
@@ -62,13 +62,13 @@ def trigger(
     except BadTarget as bad:
         raise Failure(f"--url: {bad}", USAGE) from None
     at = system_clock()
-    call = Call(target.url, kind, str(new_id(at)), sample_body(kind, at).encode(), [], [secret])
+    call = WebhookCall(target.url, kind, str(new_id(at)), sample_body(kind, at).encode(), [], [secret])
     tried = trio.run(try_once, Egress(Policy(development=True)), call, system_clock)
     show(_record(call, tried), as_json=as_json)
     return OK if tried.error is None else FAILED
 
 
-def _record(call: Call, tried: Tried) -> dict[str, Any]:
+def _record(call: WebhookCall, tried: Tried) -> dict[str, Any]:
     return {
         "delivery": call.delivery_id,
         "url": call.url,

@@ -19,7 +19,7 @@ DECLARABLE = frozenset({"http://www.w3.org/2001/XMLSchema-instance", "http://www
 
 
 def validate(element: etree._Element) -> list[Problem]:
-    """Judge a document against the format of its root and type; all problems, none if it is in order.
+    """Check a document against the format of its root and type; all problems, none if it is in order.
 
     (All, up to MAX_PROBLEMS: after those comes one that says there are more.)
 

@@ -62,7 +62,7 @@ def compiled(kind: DocumentKind) -> etree.XMLSchema:
 def quick_xsd(kind: DocumentKind) -> etree._Element:
     """The same XSD with long lists of codes put as one pattern.
 
-    libxml2 compares a value with each code of a list in turn; the 582 places would cost a fifth of the whole judgement.
+    libxml2 compares a value with each code of a list in turn; the 582 places cost a fifth of the whole validation.
     """
     schema = xsd(kind)
     long = {

@@ -1,4 +1,4 @@
-"""The electronic signature of a document: written by `Signer`, judged by `verify`.
+"""The electronic signature of a document: written by `Signer`, checked by `verify`.
 
 See authority.md#signature and #security-code.
 """

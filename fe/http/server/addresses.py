@@ -59,4 +59,4 @@ def _is_port(text: str) -> bool:
 
 def is_trusted(address: Address, trusted: Sequence[Network]) -> bool:
     """Tell whether an address is one of a trusted proxy."""
-    return any(address.version == network.version and address in network for network in trusted)
+    return any(address in network for network in trusted)

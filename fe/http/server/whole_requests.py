@@ -2,7 +2,7 @@
 
 h11 takes a request apart as a machine of states that is ready for everything; for a request that came in one piece that
 costs more than all else the connection does with it. So such a request is recognised by its form. Whatever is not of
-that form is not touched, and h11 reads and judges it: nothing is refused here, and tests/http/test_whole_requests.py
+that form is not touched, and h11 reads and checks it: nothing is refused here, and tests/http/test_whole_requests.py
 holds what is recognised to what h11 makes of the same bytes.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fe.http.server.plain_errors import RawHeaders
 
-#: A longer head is h11's to judge.
+#: A longer head is h11's to read.
 _MAX_HEAD = 8 * 1024
 _HEAD = re.compile(
     rb"(?P<method>GET|POST) (?P<target>/[!-~]*+) HTTP/1\.1\r\n"

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fe.store.postgres.db import Database, DriverName, open_database
+from fe.config import Settings
+from fe.store.postgres.db import Database, open_database
 
 #: Connections of a process beside its pools: those on which it listens for notifications.
 LISTENING = 3
@@ -13,12 +14,12 @@ LISTENING = 3
 async def open_pools(
     dsn: str,
     roles: Iterable[str],
+    settings: Settings,
     *,
-    max_size: int,
-    driver: DriverName,
     observe_wait: Callable[[float], None],
 ) -> AsyncIterator[dict[str, Database]]:
-    """Open one pool for each role, and yield them by role; the parameters are those of `open_database`."""
+    """Open one pool for each role, and yield them by role; the rest is as in `open_database`."""
+    max_size, driver = settings.database_connections, settings.database_driver
     async with AsyncExitStack() as pools:
         yield {
             role: await pools.enter_async_context(

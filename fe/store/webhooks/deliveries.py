@@ -30,7 +30,7 @@ class DeliveryState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryRecord:
     """An event on its way to an endpoint. `delivery_id` is that of the header X-Service-Delivery."""
 
     delivery_id: UUID
@@ -53,7 +53,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class AttemptRecord:
     """A try that came to an end. `error` is a word of a short list (fe/webhooks/exchange.py); None: it confirmed."""
 
     attempt: int
@@ -132,9 +132,9 @@ async def listed(
     limit: int,
     below: UUID | None = None,
     offset: int = 0,
-) -> list[Delivery]:
+) -> list[DeliveryRecord]:
     """List deliveries, newest first, from below an id on, but for the first `offset`."""
-    cursor = conn.cursor(row_factory=record_row(Delivery))
+    cursor = conn.cursor(row_factory=record_row(DeliveryRecord))
     values = chosen.values(tenant_id)
     top = min(UUID(int=min(values["last"].int + 1, LAST_ID.int)), below or LAST_ID)
     page = _FIRST_PAGES if chosen.since is None else _PAGES_SINCE
@@ -166,9 +166,9 @@ _ONE = f"""
 """
 
 
-async def one(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Delivery | None:
+async def one(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> DeliveryRecord | None:
     """Find one delivery."""
-    cursor = conn.cursor(row_factory=record_row(Delivery))
+    cursor = conn.cursor(row_factory=record_row(DeliveryRecord))
     await cursor.execute(_ONE, {"tenant": tenant_id, "delivery": delivery_id})
     return await cursor.fetchone()
 
@@ -181,9 +181,9 @@ _ATTEMPTS = """
 """
 
 
-async def attempts(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Sequence[Attempt]:
+async def attempts(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> Sequence[AttemptRecord]:
     """List the tries of a delivery, first first. One whose process died before it could be written is not there."""
-    cursor = conn.cursor(row_factory=class_row(Attempt))
+    cursor = conn.cursor(row_factory=class_row(AttemptRecord))
     await cursor.execute(_ATTEMPTS, {"tenant": tenant_id, "delivery": delivery_id})
     return await cursor.fetchall()
 

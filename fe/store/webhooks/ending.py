@@ -1,17 +1,17 @@
 """What comes to its end, of tenants who want to hear of it."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from psycopg.rows import class_row
 
-from fe.ecf.dates import end_of_day, last_day
 from fe.identifiers import CertificateId, TenantId
 from fe.store.postgres.db import Conn
+from fe.store.sequences import EndsWithADay
 
 
 @dataclass(frozen=True, slots=True)
-class EndingSequence:
+class EndingSequence(EndsWithADay):
     """An active sequence that runs low or ends soon. `current_number` is the next one; `max_number` + 1: used up."""
 
     tenant_id: TenantId
@@ -21,17 +21,6 @@ class EndingSequence:
     max_number: int
     current_number: int
     expire_at: datetime | None
-
-    @property
-    def last_day(self) -> date | None:
-        """The last day its numbers may be used on."""
-        return last_day(self.expire_at) if self.expire_at is not None else None
-
-    @property
-    def ends_at(self) -> datetime | None:
-        """The end of that day."""
-        day = self.last_day
-        return end_of_day(day) if day is not None else None
 
 
 @dataclass(frozen=True, slots=True)

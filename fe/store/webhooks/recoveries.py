@@ -20,7 +20,7 @@ class RecoveryState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class RecoveryRecord:
     """What was asked for, and what has been put on its way so far."""
 
     recovery_id: UUID
@@ -86,9 +86,9 @@ _LISTED = f"""
 """
 
 
-async def listed(conn: Conn, tenant_id: TenantId, limit: int = 20) -> list[Recovery]:
+async def listed(conn: Conn, tenant_id: TenantId, limit: int = 20) -> list[RecoveryRecord]:
     """List the recoveries of a tenant, newest first."""
-    cursor = conn.cursor(row_factory=record_row(Recovery))
+    cursor = conn.cursor(row_factory=record_row(RecoveryRecord))
     await cursor.execute(_LISTED, {"tenant": tenant_id, "limit": limit})
     return await cursor.fetchall()
 
@@ -96,8 +96,8 @@ async def listed(conn: Conn, tenant_id: TenantId, limit: int = 20) -> list[Recov
 _ONE = f"SELECT {_COLUMNS} FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject = %(recovery)s"
 
 
-async def one(conn: Conn, tenant_id: TenantId, recovery_id: UUID) -> Recovery | None:
+async def one(conn: Conn, tenant_id: TenantId, recovery_id: UUID) -> RecoveryRecord | None:
     """Find one recovery."""
-    cursor = conn.cursor(row_factory=record_row(Recovery))
+    cursor = conn.cursor(row_factory=record_row(RecoveryRecord))
     await cursor.execute(_ONE, {"tenant": tenant_id, "recovery": recovery_id})
     return await cursor.fetchone()

@@ -126,7 +126,7 @@ async def test_a_key_of_a_large_document_counts_too(api: httpx.AsyncClient) -> N
     assert [one.status_code for one in answers] == [202, 200]
 
 
-@pytest.mark.parametrize("given", ["", '""', "a" * 121, "a\tb", " "])
+@pytest.mark.parametrize("given", ["", '""', "a" * 121, "a\tb"])
 async def test_a_key_that_cannot_be_one_is_refused(api: httpx.AsyncClient, given: str) -> None:
     answer = await api.post("/invoices", json=structured(), headers={"Idempotency-Key": given})
 

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from fe.config import ConfigError, load_settings, read_networks
 from fe.http.errors import ApiError
 from fe.http.rate_limit import Buckets
-from fe.http.server.addresses import client_address
+from fe.http.server.addresses import client_address, holder_of
 from fe.identifiers import ApiKeyId, TenantId
 from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
@@ -73,6 +73,16 @@ async def test_the_thirty_first_attempt_from_an_address_is_locked_out(front: Run
     assert 890 <= int(answer.headers["Retry-After"]) <= 900
 
 
+def logins(front: Running) -> dict[str, float]:
+    """How many logins ended how."""
+    return {
+        sample.labels["outcome"]: sample.value
+        for metric in front.metrics.login.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    }
+
+
 async def test_a_malformed_login_counts_for_its_address_only(front: Running, key: Key) -> None:
     async with front.client() as client:
         for _ in range(15):
@@ -83,6 +93,7 @@ async def test_a_malformed_login_counts_for_its_address_only(front: Running, key
 
     assert locked.status_code == 429
     assert malformed.status_code == 429
+    assert logins(front) == {"granted": 0, "refused": 0, "malformed": 30, "throttled": 2}
 
 
 async def test_a_lockout_that_malformed_logins_begin_is_counted_once(front: Running) -> None:
@@ -117,6 +128,8 @@ async def test_logins_are_told_with_address_and_key_and_never_with_the_secret(fr
         ("a login was refused", long[:32], "127.0.0.1"),
     ]
     assert ("a login lockout began", key.api_key_id, "127.0.0.1") in told
+    counted = logins(front)
+    assert (counted["granted"], counted["refused"], counted["malformed"]) == (1, 5, 0)
     assert "c0ffee" not in repr(said)
     assert key.secret not in repr(said)
 
@@ -280,6 +293,8 @@ TRUSTED = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
         ("fd00::1", "[2001:db8::1]", "2001:db8::1"),
         ("10.0.0.1", "[2001:db8::1, 198.51.100.7:x", "10.0.0.1"),
         ("10.0.0.1", "[2001:db8::1]443", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7:123456", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7:٤٤٣", "10.0.0.1"),
         ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
         ("fd00::1", "2001:db8::1", "2001:db8::1"),
         ("fe80::1%eth0", "198.51.100.7", "fe80::1"),
@@ -291,6 +306,11 @@ def test_a_forwarded_address_counts_as_far_as_the_hops_are_trusted(
     peer: str, header: str | None, expected: str
 ) -> None:
     assert str(client_address(peer, header, TRUSTED)) == expected
+
+
+def test_what_is_shared_out_by_address_is_shared_out_by_the_64_of_ipv6() -> None:
+    assert str(holder_of(ip_address("2001:db8:1:2:3::4"))) == "2001:db8:1:2::/64"
+    assert str(holder_of(ip_address("198.51.100.7"))) == "198.51.100.7"
 
 
 def test_ipv6_clients_are_counted_by_their_64() -> None:

@@ -1,7 +1,7 @@
-"""Whose large document is read and judged when: work on the spot that takes memory and CPU from all tenants.
+"""Whose large document is read and validated when: work on the spot that takes memory and CPU from all tenants.
 
-A parsed document takes a dozen times its bytes. So it is parsed only when it is its turn to be judged, a few at once in
-the process and one at once of each tenant; and those that wait are counted in bytes, each tenant's and all together.
+A parsed document takes a dozen times its bytes. So it is parsed only when it is its turn to be validated, a few at once
+in the process and one at once of each tenant; and those that wait are counted in bytes, each tenant's and all together.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -12,19 +12,21 @@ from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 
-#: Documents that are parsed and judged at once in this process.
+#: Documents that are parsed and validated at once in this process.
 AT_ONCE = 2
 #: Bytes of documents that are in hand for it, waiting included: of all tenants, and of each.
 BYTES_IN_HAND = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
 
 
-class Judging:
-    """Gives turns. One per process."""
+class DocumentSlots:
+    """Gives turns on two slots. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._turns: Turns[TenantId] = Turns(AT_ONCE)
-        self._bytes: Shares[TenantId] = Shares("judging_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_HAND)
+        self._bytes: Shares[TenantId] = Shares(
+            "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_HAND
+        )
 
     @contextmanager
     def held(self, tenant_id: TenantId, size: int) -> Iterator[None]:

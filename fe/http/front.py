@@ -1,0 +1,37 @@
+"""The HTTP front as a process runs it: built from the settings, and served until the process stops."""
+
+import socket
+from collections.abc import Sequence
+
+import trio
+
+from fe.clock import Clock
+from fe.config import Settings
+from fe.http.app import HttpDeps, create_app
+from fe.http.server.listener import serve_http
+from fe.queue.supervisor import Supervisor
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.verdict_notices import VerdictNotices
+
+
+async def run_front(
+    settings: Settings,
+    db: Database,
+    wakeups: Wakeups,
+    verdicts: VerdictNotices,
+    clock: Clock,
+    supervisor: Supervisor,
+    listeners: Sequence[socket.socket],
+    *,
+    task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Answer on `listeners` until `supervisor.stopping`, and then for as long as the grace. Raises ConfigError.
+
+    `started` says that requests are answered.
+    """
+    deps = HttpDeps.from_settings(
+        settings, db=db, wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=supervisor.metrics
+    )
+    app = create_app(deps)
+    await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)

@@ -1,0 +1,43 @@
+"""Looking a deployment over: what has to hold for the service to work here, and what to do where it does not.
+
+Nothing is changed, neither in the database nor at the authority. Each check says one thing; one that cannot be made
+because of another is left out with its reason, so that the first line that is wrong is the one to begin with.
+"""
+
+import ssl
+from collections.abc import AsyncIterator
+
+from fe.clock import Clock
+from fe.config import Settings
+from fe.ecf.catalogue import Environment
+from fe.operations.doctor.authority import check_authority
+from fe.operations.doctor.configuration import check_listeners, check_secrets, check_settings, check_trust
+from fe.operations.doctor.database import check_database
+from fe.operations.doctor.finding import Finding, Role, State, healthy
+from fe.operations.doctor.machine import check_disk, check_files
+from fe.tls import default_tls
+
+__all__ = ["Finding", "Role", "State", "examine", "healthy"]
+
+
+async def examine(
+    settings: Settings, role: Role, environment: Environment, *, clock: Clock, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Finding]:
+    """Make every check in turn. `settings` name a database. Raises nothing that a check could say instead.
+
+    The database is asked by blocking calls: nothing else runs beside this. `tls` is how the authority is recognised;
+    without it by the certificates that this machine trusts.
+    """
+    yield check_settings(settings)
+    yield check_secrets(settings, role)
+    if role is not Role.CLI:
+        yield check_listeners(settings)
+    if role in (Role.ALL, Role.ACTORS):
+        yield check_trust(settings)
+    yield check_files(settings)
+    yield check_disk("disk", settings.data_dir)
+    for finding in check_database(settings, role, clock):
+        yield finding
+    if role in (Role.ALL, Role.ACTORS):
+        async for finding in check_authority(settings, environment, clock, tls or default_tls()):
+            yield finding

@@ -1,0 +1,50 @@
+"""What tenants sign with: is it valid, and are the keys here that open it?"""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+import psycopg
+
+from fe.config import ConfigError, Settings
+from fe.hsm import open_vault
+from fe.operations.doctor.finding import Finding, State
+from fe.store.postgres.errors import words
+from fe.vault import Tampered, Vault
+
+#: A certifier needs days to issue a new certificate.
+_EXPIRES_SOON = timedelta(days=30)
+
+_CERTIFICATES = "SELECT p12, not_after, retired_at IS NULL FROM certificates"
+
+
+def check_certificates(dsn: str, settings: Settings, role: str, now: datetime) -> Finding:
+    """See that what tenants sign with is valid, and that the keys that open it are here. Counts only: no tenant."""
+    lacking: Counter[str] = Counter()
+    expired = soon = total = broken = 0
+    try:
+        keks = set(open_vault(settings).key_ids)
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+            conn.execute("SET TRANSACTION READ ONLY")
+            conn.execute("SELECT set_config('role', %s, true)", (role,))
+            for p12, not_after, in_use in conn.execute(_CERTIFICATES):
+                total += in_use
+                expired += in_use and not_after <= now
+                soon += in_use and now < not_after <= now + _EXPIRES_SOON
+                try:
+                    kek = Vault.kek_of(bytes(p12))
+                except Tampered:
+                    broken += 1
+                else:
+                    lacking[kek] += kek not in keks
+    except (psycopg.Error, ConfigError) as error:
+        return Finding("certificates", State.FAILED, words(error), "see to what the line says, and look again")
+    missing = ", ".join(sorted(kek for kek, count in lacking.items() if count))
+    if missing or broken:
+        says = f"{lacking.total()} need keys that are not configured ({missing or 'none'}), {broken} are damaged"
+        return Finding(
+            "certificates", State.FAILED, says, "add the missing keys to FE_KEK: ops/runbooks/rotate-secrets.md"
+        )
+    says = f"{total} in use; {expired} have expired, {soon} will within {_EXPIRES_SOON.days} days"
+    if expired or soon:
+        return Finding("certificates", State.WARNING, says, "ops/runbooks/certificate-expiry.md")
+    return Finding("certificates", State.OK, says)

@@ -1,0 +1,75 @@
+"""What this deployment is told: its settings, its secrets, who hears it, and whom it believes."""
+
+from fe.config import ConfigError, Settings, is_loopback, require
+from fe.hsm import open_vault, require_usable
+from fe.operations.doctor.finding import Finding, Role, State
+from fe.start_checks import holds_receipts, read_certifiers, require_startable
+
+
+def check_settings(settings: Settings) -> Finding:
+    """See that the service may be started with these settings."""
+    try:
+        require_startable(settings)
+    except ConfigError as wrong:
+        return Finding("settings", State.FAILED, str(wrong), "change what the line names: docs/configuration.md")
+    if settings.development:
+        return Finding("settings", State.WARNING, "in order, for development", "leave FE_DEVELOPMENT out in production")
+    return Finding("settings", State.OK, "in order")
+
+
+def check_secrets(settings: Settings, role: Role) -> Finding:
+    """See that the role has the secrets it needs, and the front none that it does not need."""
+    try:
+        if role in (Role.ALL, Role.HTTP):
+            require(settings.jwt_keys, "FE_JWT_KEYS")
+        if role is not Role.ACTORS:
+            require(settings.api_key_pepper, "FE_API_KEY_PEPPER")
+        if role is not Role.HTTP:
+            require_usable(open_vault(settings))
+    except ConfigError as wrong:
+        return Finding(
+            "secrets", State.FAILED, str(wrong), "docs/operations.md, Who is given what, has a file for each role"
+        )
+    if role is Role.HTTP and settings != settings.without_key_encryption_key():
+        return Finding(
+            "secrets",
+            State.WARNING,
+            "the front is given the key-encryption key, which it does not need",
+            "take FE_KEK, FE_KEK_FILE and FE_PKCS11_* out of its environment",
+        )
+    return Finding("secrets", State.OK, "all that this role needs are there")
+
+
+def check_listeners(settings: Settings) -> Finding:
+    """See who else may hear what is said in clear text: TLS ends before us, so what we listen on is inside."""
+    open_ones = [
+        name
+        for name, bind in (
+            ("FE_HTTP_BIND", settings.http_bind),
+            ("FE_RECEPTION_BIND", settings.reception_bind),
+            ("FE_METRICS_BIND", settings.metrics_bind),
+        )
+        if bind and not is_loopback(bind.rpartition(":")[0])
+    ]
+    if open_ones:
+        return Finding(
+            "listeners",
+            State.WARNING,
+            f"{' and '.join(open_ones)}: other machines are served in clear text",
+            "let only the proxy that speaks TLS, and Prometheus, reach them, over a network that is theirs alone",
+        )
+    return Finding("listeners", State.OK, "only this machine is served in clear text")
+
+
+def check_trust(settings: Settings) -> Finding:
+    """See whose signatures under acknowledgements are believed, without which nothing is sent to receivers."""
+    if settings.reception_roots is None:
+        says = "anybody's acknowledgement is believed, for development"
+        if holds_receipts(settings):
+            says = "no certifier is named, so nothing is sent to receivers: what is for them waits"
+        return Finding("trust", State.WARNING, says, "name certifiers in FE_RECEPTION_ROOTS for the actors")
+    try:
+        certifiers = read_certifiers(settings)
+    except ConfigError as wrong:
+        return Finding("trust", State.FAILED, str(wrong), "name a file of certificates (PEM) that can be read")
+    return Finding("trust", State.OK, f"the certificates of {len(certifiers)} certifiers are believed")

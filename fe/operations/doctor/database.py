@@ -1,0 +1,159 @@
+"""The database: the server, whom we log in as, its clock, its migrations, our rights, and whether it can be written."""
+
+import psycopg
+
+from fe.clock import Clock
+from fe.config import Settings
+from fe.operations.doctor.certificates import check_certificates
+from fe.operations.doctor.clocks import skew
+from fe.operations.doctor.finding import TAKES, Finding, Role, State
+from fe.store.postgres.errors import StoreError, words
+from fe.store.postgres.migrate import missing_migrations, verify
+from fe.store.postgres.roles import FRONT
+
+_OLDEST_SERVER = 150000
+
+
+def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding]:
+    """Make every check of the database; after the first that failed there may be none. Blocks."""
+    assert settings.database_url is not None
+    found: list[Finding] = []
+    dsn = settings.database_url
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+            conn.execute("SET TRANSACTION READ ONLY")
+            found += [_server(conn), _login(conn, role), _clock(conn, clock)]
+            found.append(_migrations(conn))
+    except psycopg.Error as error:
+        return [
+            *found,
+            Finding(
+                "database",
+                State.FAILED,
+                words(error),
+                "see that FE_DATABASE_URL names it, that it runs, and that it lets this machine in (pg_hba.conf)",
+            ),
+        ]
+    if found[-1].state is State.FAILED:
+        return [
+            *found,
+            *(Finding(check, State.SKIPPED, "after the migrations") for check in ("rights", "certificates")),
+        ]
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        found.append(_left_to_everybody(conn))
+    for taken in TAKES[role]:
+        found.append(_rights(dsn, taken, settings))
+    found.append(
+        _writing(dsn) if role in (Role.ALL, Role.HTTP) else Finding("writing", State.SKIPPED, "the front asks")
+    )
+    if role is not Role.HTTP:
+        found.append(check_certificates(dsn, settings, TAKES[role][-1], clock()))
+    return found
+
+
+def _server(conn: psycopg.Connection) -> Finding:
+    version = conn.info.server_version
+    standby = conn.execute("SELECT pg_is_in_recovery(), current_setting('synchronous_commit')").fetchone()
+    assert standby is not None
+    says = f"Postgres {version // 10000}.{version % 10000} answers"
+    if version < _OLDEST_SERVER:
+        return Finding("database", State.FAILED, says, "this release needs Postgres 15 or newer")
+    if standby[0]:
+        return Finding("database", State.FAILED, f"{says} and is a standby", "name the primary in FE_DATABASE_URL")
+    if standby[1] == "off":
+        return Finding(
+            "database",
+            State.FAILED,
+            f"{says}, with synchronous_commit off: what was accepted may be lost in a crash",
+            "ALTER SYSTEM SET synchronous_commit = on",
+        )
+    return Finding("database", State.OK, says)
+
+
+_ABOVE = """
+    SELECT rolsuper, rolbypassrls, rolcreaterole,
+           (SELECT count(*) FROM pg_roles AS r
+             WHERE r.rolname IN ('fe_front', 'fe_worker', 'fe_operator') AND pg_has_role(session_user, r.oid, 'MEMBER'))
+      FROM pg_roles WHERE rolname = session_user
+"""
+
+
+def _login(conn: psycopg.Connection, role: Role) -> Finding:
+    row = conn.execute(_ABOVE).fetchone()
+    assert row is not None
+    is_super, bypasses, makes_roles, takes = row
+    login = conn.info.user
+    if is_super or bypasses or makes_roles:
+        which = "a superuser" if is_super else "above row-level security" if bypasses else "one that makes roles"
+        return Finding(
+            "login",
+            State.WARNING,
+            f"the login {login} is {which}: what holds tenants apart in the database does not hold it",
+            "give each kind of process a login of its own: docs/operations.md, Who logs in to the database",
+        )
+    if takes > len(TAKES[role]):
+        return Finding(
+            "login",
+            State.WARNING,
+            f"the login {login} may take {takes} roles: RESET ROLE would lead from one to the other",
+            "give each kind of process a login of its own: docs/operations.md, Who logs in to the database",
+        )
+    return Finding("login", State.OK, f"{login} may take no more than it needs")
+
+
+_LEFT = """
+    SELECT has_database_privilege('fe_readonly', current_database(), 'TEMPORARY'),
+           has_function_privilege('fe_readonly', 'pg_catalog.lo_create(oid)', 'EXECUTE')
+"""
+
+
+def _left_to_everybody(conn: psycopg.Connection) -> Finding:
+    """See that what a server lets everybody do was taken away, as far as the migration could (sql/0016_guards.sql)."""
+    row = conn.execute(_LEFT).fetchone()
+    assert row is not None
+    remedies = [
+        *(["REVOKE TEMPORARY ON DATABASE ... FROM PUBLIC, as its owner"] if row[0] else []),
+        *(["the REVOKE for large objects of docs/operations.md, as an administrator"] if row[1] else []),
+    ]
+    if remedies:
+        says = "every login may make temporary tables or large objects, outside every policy"
+        return Finding("server's own rights", State.WARNING, says, " and ".join(remedies))
+    return Finding("server's own rights", State.OK, "no temporary tables, no large objects")
+
+
+def _clock(conn: psycopg.Connection, clock: Clock) -> Finding:
+    before = clock()
+    row = conn.execute("SELECT clock_timestamp()").fetchone()
+    assert row is not None
+    ahead = before + (clock() - before) / 2 - row[0]
+    return skew("clock (database)", ahead, "the database's")
+
+
+def _migrations(conn: psycopg.Connection) -> Finding:
+    try:
+        missing = missing_migrations(conn)
+    except StoreError as wrong:
+        return Finding("migrations", State.FAILED, str(wrong), "run what the line says, as the owner")
+    if missing:
+        says = f"{len(missing)} are still to be run, first {missing[0]}"
+        return Finding("migrations", State.FAILED, says, "run `fe migrate` as the owner (docs/operations.md)")
+    return Finding("migrations", State.OK, "all of this release are applied")
+
+
+def _rights(dsn: str, role: str, settings: Settings) -> Finding:
+    try:
+        verify(dsn, role, connections=settings.database_connections)
+    except StoreError as wrong:
+        return Finding(f"rights ({role})", State.FAILED, str(wrong), "let an administrator run what the line says")
+    return Finding(f"rights ({role})", State.OK, "the login takes it, and row-level security holds it")
+
+
+def _writing(dsn: str) -> Finding:
+    """See that a row can be written, and leave none: what a full disk or a standby would refuse."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction(force_rollback=True):
+            conn.execute("SELECT set_config('role', %s, true)", (FRONT,))
+            conn.execute("SELECT probe_writing(gen_random_uuid())")
+    except psycopg.Error as error:
+        return Finding("writing", State.FAILED, words(error), "see to the room on the database's disks")
+    return Finding("writing", State.OK, "a row can be written")

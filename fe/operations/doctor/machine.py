@@ -1,0 +1,40 @@
+"""What the machine gives: files that may be open, room on its disk."""
+
+import resource
+import shutil
+from pathlib import Path
+
+from fe.config import Settings
+from fe.operations.doctor.finding import Finding, State
+
+#: Room on a disk: below the first somebody should look, below the second writing fails soon.
+_ROOM, _NO_ROOM = 2 * 1024**3, 256 * 1024**2
+#: Files a process opens beside its clients' connections.
+_OTHER_FILES = 128
+
+
+def check_files(settings: Settings) -> Finding:
+    """See that a process may open as many files as it may have connections."""
+    allowed, needed = resource.getrlimit(resource.RLIMIT_NOFILE)[0], settings.max_connections + _OTHER_FILES
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        return Finding(
+            "open files",
+            State.WARNING,
+            f"{allowed} may be open, and FE_MAX_CONNECTIONS with what else there is may come to {needed}",
+            f"LimitNOFILE={needed} in the unit, or fewer FE_MAX_CONNECTIONS",
+        )
+    return Finding("open files", State.OK, f"{allowed} may be open")
+
+
+def check_disk(check: str, path: Path) -> Finding:
+    """See how much room there is where `path` is, or would be."""
+    there = path.resolve()
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    says = f"{free / 1024**3:.1f} GiB free at {there}"
+    if free < _NO_ROOM:
+        return Finding(check, State.FAILED, says, "make room: logs and the embedded database cannot be written")
+    if free < _ROOM:
+        return Finding(check, State.WARNING, says, "make room before it is full")
+    return Finding(check, State.OK, says)

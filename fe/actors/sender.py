@@ -156,7 +156,17 @@ class Sender:
             return received
         facts = TrackFacts(receipt.track_id, document.e_ncf, document.certificate_id, maybe_adopted=False)
         claim = Work(
-            Stage.TRACK, work.lane, work.tenant_id, work.subject, 1, work.epoch + 1, 0, timedelta(0), None, facts
+            Stage.TRACK,
+            work.lane,
+            work.tenant_id,
+            work.subject,
+            1,
+            work.epoch + 1,
+            0,
+            timedelta(0),
+            None,
+            facts,
+            trace=work.trace,
         )
         return replace(received, then=claim, lease=self.lease)
 

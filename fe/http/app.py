@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import structlog
@@ -26,6 +26,7 @@ from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.invoices import Invoices
+from fe.http.languages import HEADERS
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
@@ -230,6 +231,8 @@ class Api:
                 reply = await route.handler(call)
         except Exception as error:  # here and in _traced: the two places where errors become answers
             reply = self._refusal(route, call, error)
+        if route.about is not None or reply.status >= 400:
+            reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         if self._access_log.is_on:
@@ -263,7 +266,7 @@ class Api:
                 api_key_id=error.api_key_id,
                 scope=error.scope,
             )
-        return ApiReply(problem.status, problem.body, problem.headers)
+        return ApiReply(problem.status, problem.body(call.language), problem.headers)
 
     def _who(self, call: Call) -> Hashable:
         """Who asks, as far as that is known before its request is read."""

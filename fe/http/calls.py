@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import excerpt
 from fe.http.errors import ApiError
+from fe.http.languages import Language, choose
 from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.tracing import NO_SPAN, Span
 
@@ -42,6 +43,11 @@ class Call:
     bytes_in: int = 0
     #: The part of a trace that it is.
     span: Span = NO_SPAN
+
+    @property
+    def language(self) -> Language:
+        """The language its client reads."""
+        return choose(self.headers.get("accept-language"))
 
     @property
     def identity(self) -> Caller:

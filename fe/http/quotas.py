@@ -85,3 +85,8 @@ class Quotas:
         for span in spans:
             span.documents += 1
             span.bytes += size
+
+    def add(self, tenant_id: TenantId, documents: int) -> None:
+        """Count the other documents of a body that `take` let in: they may pass the quota; what follows waits."""
+        for span in self._spans.get(tenant_id, ()):
+            span.documents += documents

@@ -369,7 +369,7 @@ async def test_it_is_asked_about_when_nobody_knows_whether_that_was_written(db: 
 
 async def test_who_is_killed_while_it_holds_a_row_loses_no_verdict(db: Database) -> None:
     subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
-    bookings = Bookings(submission_kind(Metrics(), system_clock), db, system_clock)
+    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
     work = await take(db, subject)
     async with bookings.running():
         written = await bookings.put(work, received_straight(work))

@@ -7,7 +7,6 @@ import pytest
 
 from fe.actors.stages import lanes
 from fe.actors.writers import submission_kind
-from fe.clock import system_clock
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
@@ -116,7 +115,7 @@ async def test_a_claim_brings_it_where_it_is_asked_for(db: Database, worker_db: 
 
 
 async def _claim(db: Database, stage: Stage, tenant: TenantId, *, traced: bool) -> dict[SubmissionId, str | None]:
-    kind = submission_kind(Metrics(), system_clock, traced=traced)
+    kind = submission_kind(Metrics(), traced=traced)
     assert kind.together is not None
     asked = [
         LaneCapacity(lane, TenantId(0), ALWAYS, free=100, left_to_others=0)

@@ -95,7 +95,7 @@ class ReceptionApi:
                 return await self._suppliers.answer(method, path, call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
-            return ApiReply(problem.status, problem.body, problem.headers)
+            return ApiReply(problem.status, problem.body(), problem.headers)
 
     async def _alive(self, call: Call) -> ApiReply:
         return ApiReply(200, write_json({"status": "ok"}))

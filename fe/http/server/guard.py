@@ -18,6 +18,7 @@ from prometheus_client import Counter, Histogram
 
 from fe.http.calls import ApiReply
 from fe.http.errors import ApiError
+from fe.http.languages import HEADERS, choose, say
 from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath, FastRoute
@@ -81,7 +82,7 @@ class Guard:
             self._require_patience(scope, authorization)
             self._admission.require_room(authorization)
         except ApiError as error:
-            whole = _refusal(error, request_id)
+            whole = _refusal(error, request_id, scope)
             self._observe(scope, whole.status, time.perf_counter() - began)
             return whole
         return None
@@ -109,7 +110,7 @@ class Guard:
                     held.enter_context(self._admission.admitted_as(authorization))
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
-            await answer.give(_refusal(error, request_id))
+            await answer.give(_refusal(error, request_id, scope))
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
@@ -133,7 +134,7 @@ class Guard:
             ours = (length, *_ALWAYS_SENT, (b"x-request-id", request_id.encode()))
             whole = Whole(reply.status, [*headers, *ours], reply.body)
         except Exception as error:  # likewise
-            whole = _refusal(error, request_id)
+            whole = _refusal(error, request_id, scope)
         except trio.Cancelled:  # the client left
             self._observe(scope, 0, time.perf_counter() - began)
             raise
@@ -193,14 +194,17 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": whole.body, "more_body": False})
 
 
-def _refusal(error: Exception, request_id: str) -> Whole:
+def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> Whole:
     """The answer to a request that got no further than the guard; the connection ends with it."""
     if isinstance(error, ApiError):
         status, message, more = error.status, error.message, error.headers
     else:
         _log.error("the application failed to answer", error=error, exc_info=error)
         status, message, more = 500, "Internal Server Error", ()
-    headers, body = plain_error(status, message, request_id)
+    wanted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"")
+    language = choose(wanted.decode("latin-1"))
+    headers, body = plain_error(status, say(message, language), request_id)
+    more = (*more, *HEADERS[language])
     headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
     return Whole(status, headers, body)
 

@@ -31,7 +31,7 @@ from fe import __version__
 from fe.config import Settings
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.tracing import NO_SPAN, Span, Tracing, Work
+from fe.monitoring.tracing import NO_SPAN, Span, TracedRow, Tracing
 
 #: So many spans wait for the collector at most, about 2 kB each; so many are sent at once, at least so often.
 _QUEUE: Final = 4096
@@ -122,7 +122,7 @@ class RecordedTracing(Tracing):
             yield span
 
     @contextmanager
-    def step(self, name: str, context: str | None, work: Work, *, of: str = "submission") -> Iterator[Span]:
+    def step(self, name: str, context: str | None, work: TracedRow, *, of: str = "submission") -> Iterator[Span]:
         """As Tracing.step."""
         if context is None:
             yield NO_SPAN

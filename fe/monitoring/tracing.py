@@ -37,7 +37,7 @@ class Span:
 NO_SPAN = Span()
 
 
-class Work(Protocol):
+class TracedRow(Protocol):
     """A row that a try of a step is made for."""
 
     @property
@@ -63,7 +63,7 @@ class Tracing:
         return nullcontext(NO_SPAN)
 
     def step(
-        self, name: str, context: str | None, work: Work, *, of: str = "submission"
+        self, name: str, context: str | None, work: TracedRow, *, of: str = "submission"
     ) -> AbstractContextManager[Span]:
         """One try of a step of work, in the trace that its row keeps; without one it is not traced."""
         return nullcontext(NO_SPAN)

@@ -1,13 +1,20 @@
 """One hostile tenant and one hostile address among a hundred good tenants: what the good ones notice of it.
 
-    python -m bench.hostile [--seconds 6] [--rounds 3] [--only long_polls ...] [--short]
+    python -m bench.hostile [--seconds 4] [--rounds 7] [--only long_polls ...] [--short]
 
 One front over an embedded Postgres. A hundred tenants, each from its own connection, hand in a receipt a second. Each
-attack is made in turn, and before each of its phases there is a quiet one: what is compared are the 95th percentiles of
-the good ones' answers in phases that follow each other; of several rounds the median ratio. The attackers are a process
-of their own of the same machine, behind all others for the processor (they stand for other machines): yet what they
-cost the cores is in the ratios too, and so is whoever else works there. What the front itself spends does not depend on
-that: its CPU is told beside the times, in quiet and under attack.
+attack is made in turn, and before each of its phases there is a quiet one, which begins when what the attack before it
+left behind is worked off: what is compared are the 95th percentiles of the good ones' answers in phases that follow
+each other; of several rounds the median ratio.
+
+An attack has all of its connections open before its phase begins, and each that is answered or cut comes again: all
+together not more than `RATE` a second, and what they send not more than `BANDWIDTH`, a link of 1 Gbit/s. That is what
+one machine somewhere else can do for hours without being a flood. As fast as loopback allows is another attack: it
+costs an accept each, however short the answer, and belongs to the network before the service.
+
+The attackers are a process of their own of the same machine that runs only where a core has nothing else to do, since
+they stand for other machines. What the kernel does for them is in the ratios nevertheless, and so is whoever else works
+here. What the front itself spends does not depend on that: its CPU is told beside the times, in quiet and under attack.
 
 Beside the times it counts: what the good ones were answered (never a 5xx, never a 429), what the hostile ones were
 answered, the front's memory, and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges
@@ -16,6 +23,7 @@ by those counts alone.
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
@@ -25,14 +33,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 
 import trio
 
-from bench.http import SECRET, body, free_port, request, serving
+from bench.http import SECRET, body, cpu_seconds, free_port, postmaster, request, serving
 from bench.report import Report
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
@@ -59,9 +67,16 @@ HOSTILE = "127.0.0.66"
 MANY = tuple(f"127.0.0.{number}" for number in range(70, 80))
 #: A megabyte, as far as the service lets it in.
 LARGE = 1_000_000
-#: An attacker comes again after this, in seconds. To come as fast as it can is another attack, a flood, which costs an
-#: accept each however short the answer is, and belongs to the network before the service.
+#: How many connections an attack begins in a second, the first ones and those that come again; and the bytes that it
+#: sends in a second, all together: 1 Gbit/s.
+RATE = 200.0
+BANDWIDTH = 125_000_000.0
+#: An attacker that was answered or cut comes again after this, in seconds, or when `RATE` lets it.
 AGAIN = 2.0
+#: Bytes that an attacker sends at once.
+_AT_ONCE = 64 * 1024
+#: How long the front is looked at to see that it has nothing to do.
+_SETTLE_SECONDS = 0.5
 #: How long anybody waits for an answer.
 PATIENCE = 30.0
 
@@ -143,31 +158,59 @@ class Heard:
         return 1e3 * taken[int(len(taken) * 0.95)]
 
 
+class Pace:
+    """So many of something a second, for all who share it; in bursts of a twentieth of that."""
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._next = -math.inf
+
+    async def take(self, amount: float = 1.0) -> None:
+        """Wait until it is one's turn to have so much."""
+        now = trio.current_time()
+        self._next = max(self._next, now - 0.05) + amount / self._per_second
+        await trio.sleep_until(max(self._next, now))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What an attacker has between itself and the service."""
+
+    beginnings: Pace = field(default_factory=lambda: Pace(RATE))
+    bytes: Pace = field(default_factory=lambda: Pace(BANDWIDTH))
+
+
 async def attack(port: int, what: Attack, heard: Heard) -> None:
     """Attack until cancelled; `heard` is filled as it goes."""
+    link = Link()
     async with trio.open_nursery() as nursery:
         for number in range(what.connections):
-            nursery.start_soon(_attack, port, what, what.sources[number % len(what.sources)], heard)
+            nursery.start_soon(_attack, port, what, what.sources[number % len(what.sources)], link, heard)
 
 
-async def _attack(port: int, what: Attack, source: str, heard: Heard) -> None:
+async def _attack(port: int, what: Attack, source: str, link: Link, heard: Heard) -> None:
     for number in count():
-        heard.begun += number == 0
+        await link.beginnings.take()
         try:
             stream = await trio.open_tcp_stream(HERE, port, local_address=source)
+            heard.begun += number == 0
             async with stream, trio.open_nursery() as nursery:
-                nursery.start_soon(_send, stream, what)
+                nursery.start_soon(_send, stream, what, link)
                 status = await _status(stream)
                 nursery.cancel_scope.cancel()
         except OSError:
+            heard.begun += number == 0
             status = 0
         heard.statuses[status] += 1
         await trio.sleep(AGAIN)
 
 
-async def _send(stream: trio.SocketStream, what: Attack) -> None:
+async def _send(stream: trio.SocketStream, what: Attack, link: Link) -> None:
     with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-        await stream.send_all(what.sent)
+        for start in range(0, len(what.sent), _AT_ONCE):
+            part = what.sent[start : start + _AT_ONCE]
+            await link.bytes.take(len(part))
+            await stream.send_all(part)
         for number in range(len(what.drip)):
             await trio.sleep(0.5)
             await stream.send_all(what.drip[number : number + 1])
@@ -181,7 +224,9 @@ async def _status(stream: trio.SocketStream) -> int:
     return 0
 
 
-async def behave(port: int, sent: bytes, seconds: float, heard: Heard, *, pause: float = PAUSE) -> None:
+async def behave(
+    port: int, sent: bytes, seconds: float, heard: Heard, *, pause: float = PAUSE, source: str = HERE
+) -> None:
     """Hand in a receipt now and then on one connection, for so long: a good client. It begins anew when it is cut."""
     stream: trio.SocketStream | None = None
     until = trio.current_time() + seconds
@@ -190,7 +235,7 @@ async def behave(port: int, sent: bytes, seconds: float, heard: Heard, *, pause:
         status = 0
         with suppress(OSError, trio.BrokenResourceError), trio.move_on_after(PATIENCE):
             if stream is None:
-                stream = await trio.open_tcp_stream(HERE, port)
+                stream = await trio.open_tcp_stream(HERE, port, local_address=source)
             await stream.send_all(sent)
             status = await _status(stream)
         heard.statuses[status] += 1
@@ -208,8 +253,9 @@ async def all_behave(port: int, tokens: Sequence[str], seconds: float) -> Heard:
     """All good tenants, one after the other and not all in one moment."""
     heard = Heard()
     async with trio.open_nursery() as nursery:
-        for token in tokens:
-            nursery.start_soon(behave, port, request(token), seconds, heard)
+        for number, token in enumerate(tokens, 1):  # each from an address of its own
+            source = f"127.0.1.{number}"
+            nursery.start_soon(partial(behave, port, request(token), seconds, heard, source=source))
             await trio.sleep(PAUSE / len(tokens))
     return heard
 
@@ -251,6 +297,7 @@ class Front:
     """The front that is attacked."""
 
     pid: int
+    postgres: int
     port: int
     lags: Path
 
@@ -269,6 +316,15 @@ class Front:
         """Seconds of CPU that it, and not its processes for large documents, has taken so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def settle(self) -> None:
+        """Wait until it, its processes and its database have little left to do, for a minute at most."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            before = cpu_seconds(self.pid, self.postgres)
+            time.sleep(_SETTLE_SECONDS)
+            if cpu_seconds(self.pid, self.postgres) - before < _SETTLE_SECONDS / 10:
+                return
 
     def memory(self) -> float:
         """What it holds now, in MiB."""
@@ -303,7 +359,32 @@ async def hand_in(port: int, token: str) -> str:
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def attacked(front: Front, what: Attack, token: str, tax_log_id: str, good: Sequence[str], seconds: float) -> Heard:
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """What a phase was like for the good ones, and for the front."""
+
+    heard: Heard
+    #: Percent of a core.
+    cpu: float
+    lag: float
+    #: What the hostile ones were answered, since the attack began.
+    hostile: Mapping[str, int] = field(default_factory=dict)
+
+    def p95(self) -> float:
+        """Milliseconds; who got no answer at all waited as long as anybody does."""
+        return self.heard.p95() if self.heard.seconds else 1e3 * PATIENCE
+
+
+def phase(front: Front, good: Sequence[str], seconds: float) -> Phase:
+    """The good ones, for so long."""
+    front.lag()
+    before, began = front.cpu(), time.monotonic()
+    heard = trio.run(all_behave, front.port, good, seconds)
+    cpu = (front.cpu() - before) / (time.monotonic() - began) * 100
+    return Phase(heard, cpu, front.lag())
+
+
+def attacked(front: Front, what: Attack, token: str, tax_log_id: str, good: Sequence[str], seconds: float) -> Phase:
     """The good ones while an attack is made by a process of its own; it has begun before they do."""
     command = [sys.executable, "-m", "bench.hostile", "--attack", what.name, str(front.port), token, tax_log_id]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -311,16 +392,16 @@ def attacked(front: Front, what: Attack, token: str, tax_log_id: str, good: Sequ
         assert process.stdout is not None
         process.stdout.readline()  # it has begun with every connection
         time.sleep(0.5)
-        front.lag()
-        return trio.run(all_behave, front.port, good, seconds)
+        found = phase(front, good, seconds)
     finally:
         process.send_signal(signal.SIGINT)
         heard = json.loads(process.communicate(timeout=30)[0] or b"{}")
         print(f"  {what.name}: the hostile ones were answered {heard}", file=sys.stderr)
+    return replace(found, hostile=heard)
 
 
 def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> None:
-    os.nice(5)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     heard = Heard()
     what = next(each for each in attacks(token, tax_log_id) if each.name == name)
 
@@ -350,30 +431,21 @@ def measure(
     for what in attacks(hostile, tax_log_id):
         if only and what.name not in only:
             continue
-        quiet, loud, lags, memory = [], [], [], []
-        cpu, quiet_cpu, quiet_lags = [], [], []
+        quiet, loud, memory = [], [], []
         for _ in range(rounds):
-            time.sleep(1.0)  # what the last attack left behind is closed
-            front.lag()
-            before_cpu = front.cpu()
-            quiet.append(trio.run(all_behave, front.port, good, seconds).p95())
-            quiet_cpu.append((front.cpu() - before_cpu) / seconds * 100)
-            quiet_lags.append(front.lag())
-            before_cpu = front.cpu()
-            heard = attacked(front, what, hostile, tax_log_id, good, seconds)
-            loud.append(heard.p95() if heard.seconds else 1e3 * PATIENCE)
-            bad.update({status: count for status, count in heard.statuses.items() if status // 100 != 2})
-            cpu.append((front.cpu() - before_cpu) / (seconds + 1) * 100)
-            lags.append(front.lag())
+            front.settle()
+            quiet.append(phase(front, good, seconds))
+            loud.append(attacked(front, what, hostile, tax_log_id, good, seconds))
+            bad.update({status: count for status, count in loud[-1].heard.statuses.items() if status // 100 != 2})
             memory.append(front.memory())
-        report.figure(f"{what.name}: quiet", "p95 ms", quiet)
-        report.figure(f"{what.name}: attacked", "p95 ms", loud)
-        report.figure(f"{what.name}: quiet", "loop lag p99 ms", quiet_lags)
-        report.figure(f"{what.name}: attacked", "loop lag p99 ms", lags)
-        report.figure(f"{what.name}: quiet", "% of a core, front", quiet_cpu)
-        report.figure(f"{what.name}: attacked", "% of a core, front", cpu)
+        for name, phases in (("quiet", quiet), ("attacked", loud)):
+            report.figure(f"{what.name}: {name}", "p95 ms", [each.p95() for each in phases])
+            report.figure(f"{what.name}: {name}", "loop lag p99 ms", [each.lag for each in phases])
+            report.figure(f"{what.name}: {name}", "% of a core, front", [each.cpu for each in phases])
+        report.figure(what.name, "hostile answers", [sum(each.hostile.values()) for each in loud])
         report.figure(what.name, "MiB held by the front", memory)
-        report.ratio(f"p95 of the good, attacked : quiet, {what.name}", loud, quiet, at_most=1.2)
+        ratio = f"p95 of the good, attacked : quiet, {what.name}"
+        report.ratio(ratio, [each.p95() for each in loud], [each.p95() for each in quiet], at_most=1.2)
     time.sleep(6)
     report.figure("the front before", "MiB", before)
     report.figure("the front 6 s after", "MiB", front.memory())
@@ -393,8 +465,8 @@ def main() -> None:
         trio.run(_serve, int(sys.argv[2]), sys.argv[3])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each phase")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=4.0, help="for each phase")
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", nargs="+", default=(), metavar="ATTACK")
     parser.add_argument("--short", action="store_true", help="one round of short phases")
     arguments = parser.parse_args()
@@ -410,7 +482,7 @@ def main() -> None:
             Report("hostile", dsn) as report,
         ):
             report.note(f"{GOOD} good tenants, a receipt a second each, one front; phases of {seconds:g} s")
-            measure(report, Front(pid, port, lags), tokens, seconds, rounds, arguments.only)
+            measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only)
 
 
 async def _prepare(dsn: str) -> list[str]:

@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -151,19 +151,23 @@ class Bench:
 @contextmanager
 def serving(command: Sequence[str], port: int) -> Iterator[int]:
     """Run a server for as long as the block; gives its process id."""
-    told = [str(port) if word == PORT else word for word in command]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}  # FE_BENCH_RESULTS
-    process = subprocess.Popen(told, start_new_session=True, env=environment)
+    # Where results go is for who measures; the service takes a variable that it does not know for a slip.
+    environment = {name: value for name, value in os.environ.items() if name != "FE_BENCH_RESULTS"}
+    started = [str(port) if word == PORT else word for word in command]
+    process = subprocess.Popen(started, start_new_session=True, env=environment)
     try:
         for _ in range(1200):  # a minute: on a busy machine a server takes long to start
             try:
                 socket.create_connection(("127.0.0.1", port), 0.2).close()
                 break
             except OSError:
+                if process.poll() is not None:
+                    raise SystemExit(f"{started[0]} ended before it served") from None
                 time.sleep(0.05)
         yield process.pid
     finally:
-        os.killpg(process.pid, signal.SIGKILL)  # with the processes that it made
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with the processes that it made
         process.wait()
 
 

@@ -257,7 +257,9 @@ def open_stack(
             "FE_AUTHORITY_FC_URL": where["fc"],
             "FE_AUTHORITY_STATUS_URL": where["status"],
             "FE_GRACE_SECONDS": "5",
-            # One tenant brings all there is.
+            # One tenant brings all there is, from one address; connections of the load before may still be open.
+            "FE_ADDRESS_CONNECTIONS": "1000",
+            "FE_TENANT_REQUESTS": "1000",
             "FE_TENANT_DOCUMENTS_A_MINUTE": "0",
             "FE_TENANT_DOCUMENTS_A_DAY": "0",
             "FE_TENANT_BYTES_A_MINUTE": "0",

@@ -17,7 +17,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager
 from multiprocessing import connection
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import structlog
@@ -25,6 +24,7 @@ import trio
 import trio_parallel
 
 from fe.hardening import close_memory
+from fe.memory import resident
 from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
@@ -186,12 +186,4 @@ def _is_spent() -> bool:
     """Tell, after a piece of work, whether this process should be replaced: it never gives memory back otherwise."""
     global _done
     _done += 1
-    return _done >= KEPT_FOR or _resident() > KEPT_MEMORY
-
-
-def _resident() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:  # not Linux: then it is replaced by count alone
-        return 0
-    return pages * resource.getpagesize()
+    return _done >= KEPT_FOR or resident() > KEPT_MEMORY

@@ -20,8 +20,9 @@ from fe.http.front import run_front
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
+from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
-from fe.processes import Listeners, database_roles, run_processes, stop_on_signal
+from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
 from fe.start_checks import require_startable
@@ -50,6 +51,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     configure_logging(settings.log_level)
     keep_from_children()
     failpoints.arm(settings.failpoint)
+    require_tracing(settings)
     require_trust(settings, role)
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
@@ -63,6 +65,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     def start(index: int) -> None:
         if vault is not None:
             require_usable(vault)  # here: a token is opened by each process for itself
+        collect_rarely()
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
 
     if processes > 1:
@@ -83,6 +86,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     with serve_metrics(metrics, listeners.metrics) as metrics_port:
         async with (
             open_pools(dsn, database_roles(settings, role), settings, observe_wait=metrics.pool_wait.observe) as pools,
+            open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
             db = pools.get(WORKER) or pools.get(FRONT) or pools[RECEPTION]  # for what each may do
@@ -97,10 +101,10 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             async with trio.open_nursery() as work:
+                told = wakeups, verdicts, clock, supervisor, tracing
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, wakeups, verdicts, clock, supervisor)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *told)
                 if listeners.http:
-                    told = wakeups, verdicts, clock, supervisor
                     await work.start(run_front, settings, pools[FRONT], *told, listeners.http)
                 if RECEPTION in pools and vault is not None:
                     await work.start(

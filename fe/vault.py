@@ -19,6 +19,9 @@ from fe.identifiers import TenantId
 #: What the secrets of a certificate are for: whoever encrypts one and whoever decrypts it must say the same.
 P12_PURPOSE = "p12"
 PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
+#: And what those of webhooks are for.
+WEBHOOK_SECRET_PURPOSE = "webhook-secret"  # noqa: S105  (likewise)
+WEBHOOK_HEADERS_PURPOSE = "webhook-headers"
 
 #: 1: what a value belongs to is authenticated. 2: its format too, so that it cannot be passed off as another's.
 _FORMATS = (1, 2)

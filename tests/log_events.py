@@ -25,10 +25,10 @@ _HEAD = """\
 
 Each process writes one line of JSON for each event to stderr; whoever starts it collects them (journald, a container's
 collector). Each has `timestamp` (UTC), `level`, `event`, and what is bound while it is written: `request_id` in a
-request; `stage`, `attempt` and what the row is (`submission`, `delivery`, `recovery` or `charge`) in a step. No line
-holds a document, a secret or a row of the database: what is named like a secret is blanked, errors of the database are
-told by their code (`tests/test_log.py`). Addresses, ids of keys and of tenants are in it: it is operational data
-([classes](data.md)), for operators and for nobody else.
+request; `stage`, `attempt` and what the row is (`submission`, `delivery`, `recovery` or `charge`) in a step; `trace_id`
+where it is traced. No line holds a document, a secret or a row of the database: what is named like a secret is blanked,
+errors of the database are told by their code (`tests/test_log.py`). Addresses, ids of keys and of tenants are in it: it
+is operational data ([classes](data.md)), for operators and for nobody else.
 
 Let the collector send lines to a system that the machines which write them cannot change: who takes a machine over
 must not be able to take its traces back. What changes who may do what is in the audit trail besides, chained by hashes

@@ -275,6 +275,18 @@ def test_what_kubernetes_tells_of_a_service_called_fe_is_no_setting(monkeypatch:
         ({"trusted_proxies": "0.0.0.0/0"}, "FE_TRUSTED_PROXIES: '0.0.0.0/0' is wider"),
         ({"trusted_proxies": "10.0.0.0/8, ::/0"}, "FE_TRUSTED_PROXIES: '::/0' is wider"),
         ({"trusted_proxies": "0.0.0.0/1,128.0.0.0/1"}, "FE_TRUSTED_PROXIES: '0.0.0.0/1' is wider"),
+        ({"tracing_url": "127.0.0.1:4318"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "grpc://collector:4317/v1/traces"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "http://collector:4318"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "http://collector:4318/"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "http://collector:port/v1/traces"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "http://collector/v1/traces#here"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": "http:///v1/traces"}, "FE_TRACING_URL should be a whole URL"),
+        ({"tracing_url": f"https://me:{KEY}@collector/v1/traces"}, "FE_TRACING_URL holds credentials"),
+        ({"tracing_ratio": 1.1}, "FE_TRACING_RATIO: Input should be less than or equal to 1"),
+        ({"tracing_ratio": float("nan")}, "FE_TRACING_RATIO: Input should be"),
+        ({"tracing_asked": -1}, "FE_TRACING_ASKED: Input should be greater than or equal to 0"),
+        ({"tracing_asked": float("inf")}, "FE_TRACING_ASKED: Input should be less"),
     ],
 )
 def test_settings_that_are_a_mistake_are_refused_without_being_shown(given: dict[str, Any], told: str) -> None:

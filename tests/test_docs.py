@@ -34,6 +34,10 @@ _REPLAYS = "tests/cli/test_counterparty.py::test_what_gave_up_is_listed_and_set_
 
 _DELEGATIONS = "tests/cli/test_tenants_and_users.py::test_for_whom_a_tenant_issues_is_recorded_listed_and_taken_back"
 
+_LIFE = "tests/cli/test_json.py::test_what_commands_print_has_the_forms_and_the_fields_of_the_page"
+
+_LEAVES = "tests/ops/test_runbooks.py::test_every_command_and_statement_of_a_runbook_does_its_work"
+
 _TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
 
 _MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
@@ -48,6 +52,15 @@ ELSEWHERE = {
     "fe doctor": "tests/cli/test_doctor.py::test_a_deployment_in_order_is_told_so_and_nothing_is_changed",
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     "fe tenant delegate": _DELEGATIONS,
+    **dict.fromkeys(("fe tenant update", "fe tenant disable", "fe tenant enable"), _LIFE),
+    **dict.fromkeys(("fe user list", "fe user remove"), _LIFE),
+    **dict.fromkeys(("fe certificate self-made", "fe certificate add"), _LIFE),
+    "fe certificate retire": _LEAVES,
+    "fe certificate remove": _LEAVES,
+    "fe tenant create": _LIFE,
+    "fe key create": _LIFE,
+    "fe sequence put": _LIFE,
+    "fe sequence delete": _LIFE,
     "fe tenant delegations": _DELEGATIONS,
     "fe tenant withdraw": _DELEGATIONS,
     "fe certificate list": _PRODUCTION,
@@ -266,7 +279,7 @@ def _direct() -> dict[str, list[Requirement]]:
         "run.lock": [Requirement(line) for line in project["dependencies"]],
         "dev.lock": [
             Requirement(line)
-            for line in (*extras["embedded"], *extras["pkcs11"], *extras["dev"])
+            for line in (*extras["embedded"], *extras["pkcs11"], *extras["tracing"], *extras["dev"])
             if not line.startswith("fe")
         ],
     }

@@ -1,11 +1,13 @@
 """Several processes watched by one: restarts, the end after too many deaths, signals passed on; all of it real."""
 
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ from typing import IO
 import pytest
 
 from fe.config import ConfigError, load_settings
-from fe.processes import Listeners, split_bind
+from fe.processes import Listeners, collect_rarely, split_bind
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
@@ -340,3 +342,37 @@ def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -
     assert not listeners.http
     assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", port + n) for n in range(3)]
     assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)
+
+
+# --- The collector -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """Python's collector as it was, afterwards."""
+    before = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+def test_the_collector_leaves_alone_what_was_there_and_still_finds_rings(collector: None) -> None:
+    collect_rarely()
+    ring: list[object] = []
+    ring.append(ring)
+    gone = weakref.ref(holder := _Holder(ring))
+    ring.append(holder)
+    del ring, holder
+
+    assert gc.get_freeze_count() > 0
+    assert gc.isenabled()
+    assert gone() is not None
+    gc.collect(0)
+    assert gone() is None
+
+
+class _Holder:
+    """Something in a ring that can be asked whether it is still there."""
+
+    def __init__(self, ring: list[object]) -> None:
+        self.ring = ring

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from cryptography.hazmat.primitives.serialization import Encoding
+
 from fe.accounts import sequences
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.ecf.build import build
@@ -188,7 +190,8 @@ async def add_certificate(
             passphrase.encode(), Belongs(tenant.tenant_id, str(certificate_id), PASSPHRASE_PURPOSE)
         ),
     )
-    await certificates.put(conn, record, encrypted, now)
+    der = opened.certificate.public_bytes(Encoding.DER)
+    await certificates.put(conn, record, encrypted, now, x509=der)
     return record
 
 

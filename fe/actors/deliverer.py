@@ -16,6 +16,7 @@ from fe import failpoints
 from fe.clock import Clock
 from fe.egress.client import SECONDS, Egress
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer
 from fe.queue.retry import Gap
 from fe.queue.stage import WorkKind
@@ -88,6 +89,7 @@ class Deliverer:
         spread: random.Random,
         *,
         seconds: float = SECONDS,
+        tracing: Tracing = OFF,
     ) -> None:
         self._db = db
         self._egress = egress
@@ -96,6 +98,7 @@ class Deliverer:
         self.gap = gap
         self._spread = spread
         self._seconds = seconds
+        self._tracing = tracing
 
     async def deliver(self, work: WebhookWork) -> Outcome:
         """Make a try. Cancelled, nobody knows whether it arrived: it is made again."""
@@ -113,10 +116,13 @@ class Deliverer:
         except VaultError as error:
             _log.error("the secrets of a webhook cannot be opened", error=error)
             return Retry("its secrets cannot be opened", self.gap(work.attempt, self._spread), counts=False)
-        call = WebhookCall(needed.url, needed.kind, str(work.subject), needed.body, headers, opened)
-        tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
-        failpoints.reached("called")
-        return self._outcome(work, tried)
+        with self._tracing.step("webhook", needed.trace, work, of="delivery") as span:
+            call = WebhookCall(needed.url, needed.kind, str(work.subject), needed.body, headers, opened, span.headers())
+            tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
+            failpoints.reached("called")
+            outcome = self._outcome(work, tried)
+            span.tell(event=needed.kind, answer=tried.status or 0, outcome=outcome.name)
+        return outcome
 
     def _outcome(self, work: WebhookWork, tried: Tried) -> Outcome:
         if tried.error is None:

@@ -60,6 +60,8 @@ class Received(Advance):
 
     track_id: TrackId
     reply: dict[str, Any]
+    #: For how long `then`, the claim to ask for its verdict, is leased from when it is due.
+    lease: timedelta = AT_ONCE
     #: When that went on record; None until it has.
     at: datetime | None = None
     to: Stage = Stage.TRACK

@@ -28,6 +28,7 @@ from fe.egress.configured import egress_from_settings
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
+from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.bookings import Bookings
@@ -51,6 +52,9 @@ from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)
 
+#: So many keys are opened at once: each takes 40 ms of CPU, once a minute.
+_OPENING = 2
+
 #: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
 #: (docs/reference/queue-table.md).
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
@@ -64,6 +68,7 @@ async def run_actors(
     verdicts: VerdictNotices,
     clock: Clock,
     supervisor: Supervisor,
+    tracing: Tracing = OFF,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
     share_interpreter()
@@ -73,6 +78,7 @@ async def run_actors(
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)
+        tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
         if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
             circuits.note(environment, host, outcome)
 
@@ -95,7 +101,7 @@ async def run_actors(
     )
     # The circuits are the authority's: whom else we call has nothing to do with them.
     webhook_tools = replace(tools, gate=no_gate)
-    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(settings.sign_slots), metrics)
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(_OPENING), metrics)
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:
@@ -109,7 +115,9 @@ async def run_actors(
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
             bookings = Bookings(
-                submission_kind(metrics, verdicts.notify, SubmissionLog(settings.submission_log)), db, clock
+                submission_kind(metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on),
+                db,
+                clock,
             )
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
@@ -120,9 +128,9 @@ async def run_actors(
                     _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
                 else:
                     actors.start_soon(
-                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor
+                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
                     )
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart):
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart, tracing):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
                 for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 
 from fe import failpoints
@@ -13,13 +13,13 @@ from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
 from fe.authority.estado import Estado
-from fe.ecf.catalogue import DESTINATIONS, Root, Service
+from fe.ecf.catalogue import DESTINATIONS, Host, Root, Service
 from fe.lifecycle import Stage
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
-from fe.store.queue.inputs import OutgoingDocument
+from fe.store.queue.inputs import OutgoingDocument, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
 
 
@@ -110,7 +110,9 @@ class Sender:
             return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or self.ask_after)
         except Refused as refusal:
             return await self._refused(work, opened, refusal)
-        return await self._answered(work, opened, answer)
+        if isinstance(answer, Receipt):
+            return self._received(work, document, answer)
+        return await self._judged(work, opened, answer)
 
     def straight(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
         """The claim to send what was just signed in the try of `work`, if its intent may be committed with it.
@@ -124,7 +126,19 @@ class Sender:
         values = {field.name: getattr(document, field.name) for field in fields(OutgoingDocument)}
         lane = OutboxLane(work.environment, host)
         announced = Announced(**values, look=look)
-        return Work(Stage.SEND, lane, work.tenant_id, work.subject, 1, work.epoch + 1, 0, timedelta(0), None, announced)
+        return Work(
+            Stage.SEND,
+            lane,
+            work.tenant_id,
+            work.subject,
+            attempt=1,
+            epoch=work.epoch + 1,
+            crash_count=0,
+            waited=timedelta(0),
+            last_error=None,
+            input=announced,
+            trace=work.trace,
+        )
 
     def _service(self, document: OutgoingDocument) -> Service:
         root = document.root
@@ -132,9 +146,31 @@ class Sender:
             return Service.SUMMARY_RECEPTION
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
 
-    async def _answered(self, work: Work, opened: Opened, answer: Receipt | Verdict) -> Outcome:
-        if isinstance(answer, Receipt):
-            return outcomes.received(answer)
+    def _received(self, work: Work, document: OutgoingDocument, receipt: Receipt) -> Outcome:
+        """Its verdict is asked for by this process, where it has room to hold it until then.
+
+        Of what was sent straight after it was signed there is no earlier send, so this trackId is its own.
+        """
+        received = outcomes.received(receipt)
+        if not isinstance(document, Announced) or work.host != Host.ECF:
+            return received
+        facts = TrackFacts(receipt.track_id, document.e_ncf, document.certificate_id, maybe_adopted=False)
+        claim = Work(
+            Stage.TRACK,
+            work.lane,
+            work.tenant_id,
+            work.subject,
+            1,
+            work.epoch + 1,
+            0,
+            timedelta(0),
+            None,
+            facts,
+            trace=work.trace,
+        )
+        return replace(received, then=claim, lease=self.lease)
+
+    async def _judged(self, work: Work, opened: Opened, answer: Verdict) -> Outcome:
         if answer.duplicate:
             return await self._resolve_duplicate(work, opened, outcomes.final(answer))
         if answer.try_again:

@@ -1,10 +1,14 @@
 """Which actors there are: the stages of the outbox and who handles each."""
 
 import random
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+
+import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
+from fe.actors.outcomes import Decided
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
@@ -18,13 +22,17 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
+from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OutboxLane, Work
+
+Handle = Callable[[Work], Awaitable[Outcome]]
 
 #: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
 #: much before its lease does.
@@ -49,6 +57,10 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 #: little more than one alone.
 _QUEUED = 16
 
+#: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
+#: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.
+_HELD = 16
+
 #: In the order of service: production first.
 _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
@@ -56,6 +68,22 @@ _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 def lanes(*hosts: str) -> list[OutboxLane]:
     """The lanes of a stage that works with these hosts of the authority, in the order of service."""
     return [OutboxLane(environment, host) for environment in _ORDER for host in hosts]
+
+
+def traced(tracing: Tracing, handle: Handle) -> Handle:
+    """The same handler, each of its tries a span of the trace that its row belongs to, if there is one."""
+    if not tracing.is_on:
+        return handle
+
+    async def try_and_tell(work: Work) -> Outcome:
+        with tracing.step(work.stage, work.trace, work) as span:
+            outcome = await handle(work)
+            span.tell(environment=work.environment, outcome=outcome.name)
+            if isinstance(outcome, Decided):
+                span.tell(verdict=outcome.status)
+            return outcome
+
+    return try_and_tell
 
 
 def stages(
@@ -66,8 +94,9 @@ def stages(
     pulse: Pulse,
     bookings: Bookings[Work],
     apart: Apart,
+    tracing: Tracing = OFF,
 ) -> list[StageConfig[Work]]:
-    """Build the actors of this process. They sign in as many threads as `credentials` opens its keys in."""
+    """Build the actors of this process. They sign in threads of their own: nobody waits for a key to be opened."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
@@ -87,7 +116,7 @@ def stages(
     signer = SignerPool(
         db,
         credentials,
-        HandOver(credentials.threads),
+        HandOver(trio.CapacityLimiter(settings.sign_slots)),
         apart,
         hosts,
         clock,
@@ -101,11 +130,13 @@ def stages(
     kind = bookings.kind
     either = lanes(Host.ECF, Host.FC)
     return [
-        StageConfig(Stage.SIGN, kind, signer.sign, settings.sign_slots * _QUEUED, lanes(""), budget, retry),
+        StageConfig(
+            Stage.SIGN, kind, traced(tracing, signer.sign), settings.sign_slots * _QUEUED, lanes(""), budget, retry
+        ),
         StageConfig(
             Stage.SEND,
             kind,
-            sender.send,
+            traced(tracing, sender.send),
             settings.send_slots,
             either,
             budget,
@@ -115,18 +146,19 @@ def stages(
         StageConfig(
             Stage.TRACK,
             kind,
-            tracker.track,
+            traced(tracing, tracker.track),
             settings.track_slots,
             lanes(Host.ECF),
             budget,
             gap=poll,
             max_attempts=None,
             patience=FOLLOW_FOR * scale,
+            held=settings.track_slots * _HELD,
         ),
         StageConfig(
             Stage.RECONCILE,
             kind,
-            reconciler.reconcile,
+            traced(tracing, reconciler.reconcile),
             settings.track_slots,
             either,
             budget,

@@ -10,6 +10,7 @@ from fe.clock import Clock
 from fe.config import Settings
 from fe.egress.client import SECONDS
 from fe.egress.configured import egress_from_settings
+from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.retry import retry_gap, scaled
@@ -26,7 +27,13 @@ _ASKING = 0.85
 
 
 async def run_webhooks(
-    settings: Settings, tools: Tools, budget: float, vault: WebhookVault, clock: Clock, supervisor: Supervisor
+    settings: Settings,
+    tools: Tools,
+    budget: float,
+    vault: WebhookVault,
+    clock: Clock,
+    supervisor: Supervisor,
+    tracing: Tracing = OFF,
 ) -> None:
     """Run the actors of webhooks, each supervised, until they have finished the calls under way."""
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
@@ -41,6 +48,7 @@ async def run_webhooks(
         scaled(webhook_gap, scale),
         spread,
         seconds=min(SECONDS, budget * _ASKING),
+        tracing=tracing,
     )
     deliver: StageConfig[WebhookWork] = StageConfig(
         webhooks.DELIVER,

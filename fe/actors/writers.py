@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from fe.actors.outcomes import (
@@ -21,6 +22,7 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import trace_id_of
 from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
@@ -39,7 +41,7 @@ def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
     return [outcome if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
 
-def _on_record(outcomes: Sequence[Received | Adopted | Decided], ours: Sequence[bool], at: datetime) -> Written:
+def _on_record(outcomes: Sequence[Adopted | Decided], ours: Sequence[bool], at: datetime) -> Written:
     """The same, with the moment that went on record: what is measured by it agrees with what the database says."""
     return [replace(outcome, at=at) if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
@@ -69,17 +71,40 @@ async def _intent(conn: Conn, items: Sequence[tuple[Work, Intent]], at: datetime
     return [said[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
 
 
-async def _received(conn: Conn, items: Sequence[tuple[Work, Received | Adopted]], at: datetime) -> Written:
+async def _received(conn: Conn, items: Sequence[tuple[Work, Received]], at: datetime) -> Written:
     works, outcomes = _apart(items)
-    ours = await outbox.received(
+    leases = [outcome.lease if outcome.then is not None else None for outcome in outcomes]
+    answers = await _have_received(conn, works, outcomes, at, leases)
+    written: Mapping[str, Callable[[Received], Outcome | None]] = {
+        "going on": lambda outcome: replace(outcome, at=at),
+        "received": lambda outcome: replace(outcome, at=at, then=None),
+        "lost": lambda _: None,
+    }
+    return [written[answer](outcome) for answer, outcome in zip(answers, outcomes, strict=True)]
+
+
+async def _adopted(conn: Conn, items: Sequence[tuple[Work, Adopted]], at: datetime) -> Written:
+    works, outcomes = _apart(items)
+    answers = await _have_received(conn, works, outcomes, at, [None] * len(works))
+    return _on_record(outcomes, [answer != "lost" for answer in answers], at)
+
+
+async def _have_received(
+    conn: Conn,
+    works: Sequence[Work],
+    outcomes: Sequence[Received | Adopted],
+    at: datetime,
+    leases: Sequence[timedelta | None],
+) -> Sequence[outbox.ReceivedAnswer]:
+    return await outbox.received(
         conn,
         works,
         at=at,
         track_ids=[outcome.track_id for outcome in outcomes],
         afters=[outcome.after for outcome in outcomes],
         replies=[outcome.reply for outcome in outcomes],
+        leases=leases,
     )
-    return _on_record(outcomes, ours, at)
 
 
 async def _processing(conn: Conn, items: Sequence[tuple[Work, Processing]], at: datetime) -> Written:
@@ -143,7 +168,7 @@ WRITERS: Mapping[type[Outcome], Writer[Work]] = {
     Signed: _signed,
     Intent: _intent,
     Received: _received,
-    Adopted: _received,
+    Adopted: _adopted,
     Processing: _processing,
     NotKnownThere: _not_known_there,
     Decided: _decided,
@@ -158,31 +183,54 @@ def submission_kind(
     metrics: Metrics,
     ended: Callable[[SubmissionId], None] = lambda _: None,
     log: SubmissionLog = SILENT,
+    *,
+    traced: bool = False,
 ) -> WorkKind[Work]:
-    """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it."""
+    """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it.
+
+    Where it is `traced`, rows come with the context of their traces.
+    """
 
     def seconds_until(subject: SubmissionId, at: datetime) -> float:
         return max((at - moment_of(subject)).total_seconds(), 0.0)
 
     def written(work: Work, outcome: Outcome) -> None:
-        subject, environment = work.subject, work.environment
+        subject, environment, trace_id = work.subject, work.environment, trace_id_of(work.trace)
         match outcome:
             case Received(at=datetime() as at) | Adopted(at=datetime() as at):
                 metrics.observe_first_answer(environment, seconds_until(subject, at), str(subject))
                 if isinstance(outcome, Received):
-                    log.tell("a submission was sent", subject, environment=environment, track_id=outcome.track_id)
+                    log.tell(
+                        "a submission was sent",
+                        subject,
+                        environment=environment,
+                        track_id=outcome.track_id,
+                        trace_id=trace_id,
+                    )
             case Decided(status=status, ecf_type=ecf_type, at=datetime() as at):
                 ended(subject)
                 seconds = seconds_until(subject, at)
                 if work.stage is not Stage.TRACK:  # what is tracked had its first answer when it was received
                     metrics.observe_first_answer(environment, seconds, str(subject))
-                metrics.observe_end(environment, status, ecf_type, seconds, str(subject))
-                took = round(seconds, 3)
-                log.tell("a submission has its verdict", subject, environment=environment, status=status, seconds=took)
+                metrics.observe_end(environment, status, ecf_type, seconds, str(subject), trace_id)
+                log.tell(
+                    "a submission has its verdict",
+                    subject,
+                    environment=environment,
+                    status=status,
+                    seconds=round(seconds, 3),
+                    trace_id=trace_id,
+                )
             case Failed() | LostNumber():
                 ended(subject)
                 metrics.observe_end(environment, Status.ERROR, "unknown", None, str(subject))
-                log.warn("a submission ended as an error", subject, environment=environment, stage=work.stage)
+                log.warn(
+                    "a submission ended as an error",
+                    subject,
+                    environment=environment,
+                    stage=work.stage,
+                    trace_id=trace_id,
+                )
             case Retry(reason=reason, counts=True):
                 log.tell(
                     "a submission will be tried again",
@@ -191,10 +239,15 @@ def submission_kind(
                     stage=work.stage,
                     attempt=work.attempt,
                     reason=reason,
+                    trace_id=trace_id,
                 )
             case InDoubt(reason=reason):
                 log.warn(
-                    "it is not known whether a submission arrived", subject, environment=environment, reason=reason
+                    "it is not known whether a submission arrived",
+                    subject,
+                    environment=environment,
+                    reason=reason,
+                    trace_id=trace_id,
                 )
             case Park(reason=reason):
                 log.warn(
@@ -203,13 +256,14 @@ def submission_kind(
                     environment=environment,
                     stage=work.stage,
                     reason=reason,
+                    trace_id=trace_id,
                 )
 
     return WorkKind(
         outbox,
         WRITERS,
         are_open=outbox.have_open_sends,
-        together=claim.claim_together,
+        together=partial(claim.claim_together, traced=True) if traced else claim.claim_together,
         written=written,
         subject="submission",
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fe.cli.failures import Failure
+from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.operations import audit_chain
 from fe.operations.audit_chain import Chain, NotALink
@@ -40,7 +41,8 @@ def export(after: int) -> None:
 @audit.command()
 @click.option("--file", "path", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="An export instead.")
 @click.option("--expect", metavar="HASH", help="A hash that was noted earlier: it has to be in the chain still.")
-def verify(path: Path | None, expect: str | None) -> None:
+@json_option
+def verify(path: Path | None, expect: str | None, as_json: bool) -> None:
     """Check the trail, or a whole export (no database is needed). What is wrong is said on stderr, with exit code 1."""
     chain, seen, wrong = Chain(), expect is None, list[str]()
 
@@ -67,10 +69,12 @@ def verify(path: Path | None, expect: str | None) -> None:
         wrong.append(f"the hash {expect} is not in the chain: links were cut off, or it is of another installation")
     for fault in wrong:
         click.echo(fault, err=True)
+    if as_json or not wrong:
+        last = None if chain.last is None else chain.last.hex()
+        words = f"{chain.links} links, last hash {last}: nothing was changed"
+        tell(words, {"links": chain.links, "lastHash": last, "faults": wrong}, as_json=as_json)
     if wrong:
         sys.exit(1)
-    assert chain.last is not None
-    click.echo(f"{chain.links} links, last hash {chain.last.hex()}: nothing was changed")
 
 
 def _read(path: Path) -> Iterator[Link]:

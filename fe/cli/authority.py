@@ -1,6 +1,5 @@
 """`fe authority`: a simulated tax authority, and whether the real one answers."""
 
-import json
 import signal
 from datetime import timedelta
 from enum import StrEnum
@@ -30,6 +29,7 @@ from fe.authority.simulator import (
 )
 from fe.authority.transport import Timeouts, Transport
 from fe.cli.failures import USAGE, Failure
+from fe.cli.printing import json_option, tell
 from fe.cli.session import environment_option
 from fe.clock import system_clock
 from fe.config import ConfigError, Settings, load_settings
@@ -72,7 +72,7 @@ def authority() -> None:
 @click.option("--availability", type=_choice(Availability), default=Availability.V1_7.value, show_default=True)
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
 @click.option("--require-references", is_flag=True, help="Refuse notes about documents that were never sent here.")
-@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
+@json_option
 def simulate_(
     host: str,
     port: int,
@@ -133,15 +133,15 @@ async def _until_signal(settings: SimulatorSettings, as_json: bool) -> None:
 
 
 def _announce(at: Addresses, as_json: bool) -> None:
-    if as_json:
-        line = {"ecf": at.ecf, "fc": at.fc, "status": at.status, "management": at.management}
-        click.echo(json.dumps(line))
-        return
-    click.echo("A simulated tax authority; not the tax authority.")
-    click.echo(f"  FE_AUTHORITY_ECF_URL={at.ecf}")
-    click.echo(f"  FE_AUTHORITY_FC_URL={at.fc}")
-    click.echo(f"  FE_AUTHORITY_STATUS_URL={at.status}")
-    click.echo(f"  management port: {at.management}")
+    words = (
+        "A simulated tax authority; not the tax authority.",
+        f"  FE_AUTHORITY_ECF_URL={at.ecf}",
+        f"  FE_AUTHORITY_FC_URL={at.fc}",
+        f"  FE_AUTHORITY_STATUS_URL={at.status}",
+        f"  management port: {at.management}",
+    )
+    record = {"ecf": at.ecf, "fc": at.fc, "status": at.status, "management": at.management}
+    tell(words, record, as_json=as_json)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -153,7 +153,8 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 @authority.command()
 @environment_option
-def ping(environment: Environment) -> None:
+@json_option
+def ping(environment: Environment, as_json: bool) -> None:
     """Ask the configured authority for a seed: the first thing every session needs. Exit code 5 when it gives none."""
     settings = load_settings()
     try:
@@ -164,7 +165,12 @@ def ping(environment: Environment) -> None:
         seconds = trio.run(_ask_for_seed, hosts, settings, environment)
     except Unavailable as away:
         raise Unavailable(f"{settings.authority_ecf_url} ({environment.value}): {away.reason}") from None
-    click.echo(f"{settings.authority_ecf_url} ({environment.value}) answers, in {seconds * 1000:.0f} ms")
+    milliseconds = round(seconds * 1000)
+    tell(
+        f"{settings.authority_ecf_url} ({environment.value}) answers, in {milliseconds} ms",
+        {"url": settings.authority_ecf_url, "environment": environment, "milliseconds": milliseconds},
+        as_json=as_json,
+    )
 
 
 async def _ask_for_seed(hosts: Hosts, settings: Settings, environment: Environment) -> float:

@@ -1,6 +1,5 @@
 """`fe billing`: under what tenants are billed, what their months come to, and what was charged."""
 
-import json
 import re
 import signal
 from datetime import date
@@ -13,7 +12,8 @@ import trio
 from fe.accounts import provision
 from fe.cli.dead_letter_options import by_option, given, words
 from fe.cli.failures import Failure
-from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
+from fe.cli.printing import json_option, moment, show, show_all, tell
+from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, TenantId
@@ -170,7 +170,7 @@ def show_(tenant_name: str, as_json: bool) -> None:
     account, months, made = with_database(settings_with_database(), work)
     if as_json:
         listed = {"months": [_of_month(one) for one in months], "charges": [_of_charge(one) for one in made]}
-        click.echo(json.dumps(_record(account) | listed, ensure_ascii=False))
+        show(_record(account) | listed, as_json=True)
         return
     show(_record(account), as_json=False)
     click.echo()
@@ -286,7 +286,7 @@ async def _until_signal(port: int, as_json: bool) -> None:
                 await simulate_processor(state, port=port, task_status=task_status)
 
             url = await nursery.start(serve)
-            click.echo(json.dumps({"url": url}) if as_json else f"A simulated payment processor: FE_STRIPE_URL={url}")
+            tell(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
             await anext(aiter(signals))
             nursery.cancel_scope.cancel()
 

@@ -7,17 +7,20 @@ from typing import Any
 import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from fe.accounts import provision
+from fe.accounts import changes, provision
 from fe.accounts.certifiers import read_certifiers, remarks, revocation
+from fe.cli.dead_letter_options import act, audited
 from fe.cli.failures import Failure
+from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.secrets import passphrase_option, read_passphrase
-from fe.cli.session import json_option, moment, settings_with_database, show, show_all, tenant_option, with_database
+from fe.cli.session import settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.certificate import open_p12
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.revocation import Revocation
 from fe.ecf.selfmade import self_made, to_p12
 from fe.hsm import open_vault
+from fe.identifiers import CertificateId
 from fe.store import certificates
 from fe.store.certificates import CertificateRecord
 from fe.store.postgres.db import Conn, Database
@@ -25,7 +28,7 @@ from fe.store.postgres.db import Conn, Database
 
 @click.group()
 def certificate() -> None:
-    """Add and list certificates, or make one to try things with."""
+    """Add, list, retire and remove certificates, or make one to try things with."""
 
 
 @certificate.command()
@@ -72,13 +75,14 @@ def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path |
 
 @certificate.command("list")
 @tenant_option
+@click.option("--all", "all_", is_flag=True, help="Also those that were retired, or whose key was destroyed.")
 @json_option
-def list_(tenant_name: str, as_json: bool) -> None:
+def list_(tenant_name: str, all_: bool, as_json: bool) -> None:
     """List the certificates in use, the company's first."""
 
     async def task(conn: Conn) -> list[CertificateRecord]:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await certificates.in_use(conn, owner.tenant_id)
+        return await (certificates.every if all_ else certificates.in_use)(conn, owner.tenant_id)
 
     async def work(db: Database) -> list[CertificateRecord]:
         return await db.run(task)
@@ -87,13 +91,66 @@ def list_(tenant_name: str, as_json: bool) -> None:
     show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
 
 
+@certificate.command()
+@click.argument("certificate_id", type=click.UUID)
+@tenant_option
+@audited
+@json_option
+def retire(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Sign nothing new with CERTIFICATE_ID, without another in its place; `add` puts one there.
+
+    Refused while documents wait to be signed with it. After it, what would need it ends as `error` for want of one.
+    """
+    action = act(by_whom, reason)
+
+    async def task(conn: Conn) -> CertificateRecord:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await changes.retire_certificate(conn, owner, certificate_id, action)
+
+    async def work(db: Database) -> CertificateRecord:
+        return await db.transact(task)
+
+    found = with_database(settings_with_database(), work)
+    tell(f"{certificate_id} is retired: nothing new is signed with it", _record(found), as_json=as_json)
+
+
+@certificate.command()
+@click.argument("certificate_id", type=click.UUID)
+@tenant_option
+@audited
+@json_option
+def remove(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Destroy the key of CERTIFICATE_ID, which is retired. The certificate itself stays, for what it signed.
+
+    Refused while documents that it signed are on their way. It cannot be undone; copies of the database made before it
+    still hold the key, encrypted.
+    """
+    action = act(by_whom, reason)
+    settings = settings_with_database()
+    vault = open_vault(settings)
+
+    async def task(conn: Conn) -> tuple[CertificateRecord, bool]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await changes.remove_certificate(conn, vault, owner, certificate_id, action)
+
+    async def work(db: Database) -> tuple[CertificateRecord, bool]:
+        return await db.transact(task)
+
+    found, kept = with_database(settings, work)
+    record = {**_record(found), "certificateKept": kept}
+    tell(f"the key of {certificate_id} is destroyed", record, as_json=as_json)
+    if not kept:
+        click.echo("fe: it did not open, so the certificate is in the documents it signed alone", err=True)
+
+
 @certificate.command("self-made")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--holder", default="Firmante de Prueba", show_default=True, help="The name in it.")
 @click.option("--holder-id", default="00100000008", show_default=True, help="The cédula in it, 11 digits.")
 @click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True, help="How long it is valid.")
 @passphrase_option
-def self_made_(file: Path, holder: str, holder_id: str, days: int, passphrase_file: Path | None) -> None:
+@json_option
+def self_made_(file: Path, holder: str, holder_id: str, days: int, passphrase_file: Path | None, as_json: bool) -> None:
     """Write a new key and a certificate it signed itself to FILE: for the simulated authority, without any value."""
     identity = tax_id(holder_id)
     if identity is None or identity.kind is not TaxIdKind.CEDULA:
@@ -113,7 +170,11 @@ def self_made_(file: Path, holder: str, holder_id: str, days: int, passphrase_fi
     )
     file.touch(mode=0o600, exist_ok=False)
     file.write_bytes(to_p12(made, passphrase))
-    click.echo(f"{file}: a certificate without fiscal value for {holder!r}, valid {days} days")
+    tell(
+        f"{file}: a certificate without fiscal value for {holder!r}, valid {days} days",
+        {"file": str(file), "holder": holder, "holderId": holder_id, "notAfter": moment(now + timedelta(days=days))},
+        as_json=as_json,
+    )
 
 
 def _record(found: CertificateRecord) -> dict[str, Any]:
@@ -125,4 +186,6 @@ def _record(found: CertificateRecord) -> dict[str, Any]:
         "serialNumber": found.serial_number,
         "notBefore": moment(found.not_before),
         "notAfter": moment(found.not_after),
+        "retiredAt": moment(found.retired_at),
+        "destroyedAt": moment(found.destroyed_at),
     }

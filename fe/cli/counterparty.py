@@ -7,7 +7,8 @@ import click
 from fe.accounts import provision
 from fe.cli.dead_letter_options import audited, given
 from fe.cli.failures import Failure
-from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
+from fe.cli.printing import json_option, moment, show_all, tell
+from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId
@@ -48,7 +49,8 @@ def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json:
 @counterparty.command()
 @click.argument("tax_log_id", type=click.UUID)
 @audited
-def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None) -> None:
+@json_option
+def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None, as_json: bool) -> None:
     """Set one going again that gave up, was refused or found no address. The same bytes go out."""
     because = given(reason)
 
@@ -62,13 +64,14 @@ def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None) -> None:
 
     if not with_database(settings_with_database(), work):
         raise Failure("it is under way, or delivered: there is nothing to replay")
-    click.echo("it is set going again")
+    tell("it is set going again", {"taxLogId": tax_log_id, "state": HandingState.PENDING}, as_json=as_json)
 
 
 @counterparty.command()
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("switch", type=click.Choice(["on", "off"]))
-def sending(tenant_name: str, switch: str) -> None:
+@json_option
+def sending(tenant_name: str, switch: str, as_json: bool) -> None:
     """Say whether what TENANT issues is sent to its receivers, once the authority accepted it: off unless said here.
 
     It counts from the next verdict on; what is under way goes on.
@@ -82,7 +85,11 @@ def sending(tenant_name: str, switch: str) -> None:
         return await db.transact(task)
 
     changed = with_database(settings_with_database(), work)
-    click.echo(f"sending to receivers is {switch} for {tenant_name}" + ("" if changed else ", as it was"))
+    tell(
+        f"sending to receivers is {switch} for {tenant_name}" + ("" if changed else ", as it was"),
+        {"tenant": tenant_name, "sendsToReceivers": switch == "on", "changed": changed},
+        as_json=as_json,
+    )
 
 
 def _record(one: HandingRecord) -> dict[str, Any]:

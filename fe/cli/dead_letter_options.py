@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 import click
 
 from fe.accounts import provision
+from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.identifiers import SubmissionId
+from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, SubmissionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
-from fe.store.queue.audit import LONGEST_REASON
+from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,6 +88,12 @@ def system_user() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container's user without a name
         return f"uid {os.getuid()}"
+
+
+def act(by_whom: str, reason: str | None) -> OperatorAction:
+    """Whoever acts, for which reason, now; a reason has to be given."""
+    now = system_clock()
+    return OperatorAction(ActionId(new_id(now)), now, by_whom, given(reason))
 
 
 def given(reason: str | None) -> str:

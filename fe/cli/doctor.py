@@ -1,12 +1,12 @@
 """`fe doctor`: does all that the service needs hold here?"""
 
-import json
 from dataclasses import asdict
 
 import click
 import trio
 
 from fe.cli.failures import FAILED, OK
+from fe.cli.printing import json_option, show_all
 from fe.cli.session import settings_with_database
 from fe.clock import clock_ahead
 from fe.config import ConfigError
@@ -32,7 +32,7 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
     show_default=True,
     help="In which environment the authority is asked for a seed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+@json_option
 def doctor(role: str, environment: str, as_json: bool) -> int:
     """Look this deployment over and say what to do: with the very settings that a process is started with.
 
@@ -54,7 +54,7 @@ def doctor(role: str, environment: str, as_json: bool) -> int:
 
     trio.run(look)
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in found], ensure_ascii=False))
+        show_all([asdict(finding) for finding in found], as_json=True, none="")
     else:
         width = max(len(finding.check) for finding in found)
         for finding in found:

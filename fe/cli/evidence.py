@@ -1,16 +1,16 @@
 """`fe evidence`: what happened to a submission, exported and proved."""
 
-import json
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import click
 
 from fe.accounts import provision
 from fe.cli.failures import Failure
+from fe.cli.printing import json_option, print_json, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.parse import MalformedJson, parse_json
@@ -35,7 +35,7 @@ def evidence() -> None:
 def export(tax_log_id: SubmissionId) -> None:
     """Write the history of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
     found = with_database(settings_with_database(), lambda db: _stored(db, tax_log_id))
-    click.echo(json.dumps(proofs.export(found), ensure_ascii=False))
+    print_json(proofs.export(found))  # not in our forms: to the letter what was hashed
 
 
 @evidence.command()
@@ -45,6 +45,7 @@ def export(tax_log_id: SubmissionId) -> None:
 @click.option("--tenant", "tenant_name", metavar="NAME", help="All submissions of this tenant instead.")
 @click.option("--since", type=_DAY, help="With --tenant: accepted on this day (UTC) or later.")
 @click.option("--until", type=_DAY, help="With --tenant: accepted on this day (UTC) or before.")
+@json_option
 def verify(
     tax_log_id: SubmissionId | None,
     path: Path | None,
@@ -52,6 +53,7 @@ def verify(
     tenant_name: str | None,
     since: datetime | None,
     until: datetime | None,
+    as_json: bool,
 ) -> None:
     """Check the chain of a submission, of an exported file (no database is needed), or of all that a tenant sent.
 
@@ -62,7 +64,7 @@ def verify(
     if expect is not None and tenant_name is not None:
         raise click.UsageError("--expect goes with one submission")
     if tenant_name is not None:
-        _verify_all(tenant_name, since, until)
+        _verify_all(tenant_name, since, until, as_json=as_json)
         return
     if path is not None:
         found = _read(path)
@@ -70,11 +72,13 @@ def verify(
         assert tax_log_id is not None
         one = tax_log_id
         found = with_database(settings_with_database(), lambda db: _stored(db, one))
-    _fail_on(f"{found.submission_id}: {fault}" for fault in proofs.faults(found, expected_hash=expect))
-    click.echo(f"{len(found.links)} events, last hash {found.links[-1].hash.hex()}: nothing was changed")
+    wrong = [f"{found.submission_id}: {fault}" for fault in proofs.faults(found, expected_hash=expect)]
+    last = found.links[-1].hash.hex() if found.links else None
+    record = {"taxLogId": found.submission_id, "events": len(found.links), "lastHash": last}
+    _conclude(f"{len(found.links)} events, last hash {last}", record, wrong, as_json=as_json)
 
 
-def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None) -> None:
+def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None, *, as_json: bool) -> None:
     first = since.replace(tzinfo=UTC) if since else datetime(1970, 1, 1, tzinfo=UTC)
     last = until.replace(tzinfo=UTC) + timedelta(days=1) if until else system_clock() + timedelta(days=1)
 
@@ -89,16 +93,17 @@ def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None
         return checked, wrong
 
     checked, wrong = with_database(settings_with_database(), work)
-    _fail_on(iter(wrong))
-    click.echo(f"{checked} submissions checked: nothing was changed")
+    record = {"tenant": tenant_name, "submissions": checked}
+    _conclude(f"{checked} submissions checked", record, wrong, as_json=as_json)
 
 
-def _fail_on(faults: Iterator[str]) -> None:
-    said = False
-    for fault in faults:
+def _conclude(words: str, record: dict[str, Any], wrong: list[str], *, as_json: bool) -> None:
+    """Say what was found: what is wrong on stderr and with exit code 1, for programs in the record as well."""
+    for fault in wrong:
         click.echo(fault, err=True)
-        said = True
-    if said:
+    if as_json or not wrong:
+        tell(f"{words}: nothing was changed", {**record, "faults": wrong}, as_json=as_json)
+    if wrong:
         sys.exit(1)
 
 

@@ -10,16 +10,8 @@ from fe.accounts import provision
 from fe.accounts.keys import SCOPES, revoke_key
 from fe.accounts.provision import NewKey
 from fe.cli.failures import Failure
-from fe.cli.session import (
-    environment_option,
-    json_option,
-    moment,
-    settings_with_database,
-    show,
-    show_all,
-    tenant_option,
-    with_database,
-)
+from fe.cli.printing import json_option, moment, show, show_all, tell
+from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId
@@ -97,7 +89,8 @@ def list_(tenant_name: str, as_json: bool) -> None:
 @key.command()
 @click.argument("api_key_id")
 @tenant_option
-def revoke(api_key_id: ApiKeyId, tenant_name: str) -> None:
+@json_option
+def revoke(api_key_id: ApiKeyId, tenant_name: str, as_json: bool) -> None:
     """Revoke a key for good. Its tokens stop working at once, at the latest after 30 seconds."""
 
     async def work(db: Database) -> bool:
@@ -106,13 +99,14 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str) -> None:
 
     if not with_database(settings_with_database(), work):
         raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
-    click.echo(f"{api_key_id} is revoked")
+    tell(f"{api_key_id} is revoked", {"apiKeyId": api_key_id, "state": "revoked"}, as_json=as_json)
 
 
 @key.command()
 @click.argument("api_key_id", required=False)
 @click.option("--address", metavar="ADDRESS", help="End the lockout of a client's address instead; of IPv6, its /64.")
-def unlock(api_key_id: str | None, address: str | None) -> None:
+@json_option
+def unlock(api_key_id: str | None, address: str | None, as_json: bool) -> None:
     """End the lockout of a key that failed to log in too often, or of an address."""
     if api_key_id is not None and address is None:
         who, bucket = api_key_id, throttle.bucket_of_key(ApiKeyId(api_key_id))
@@ -128,7 +122,11 @@ def unlock(api_key_id: str | None, address: str | None) -> None:
         return await db.run(throttle.lift, bucket)
 
     lifted = with_database(settings_with_database(), work)
-    click.echo(f"{who} may log in again" if lifted else f"{who} is not locked out")
+    tell(
+        f"{who} may log in again" if lifted else f"{who} is not locked out",
+        {"apiKeyId": api_key_id, "address": address, "lifted": lifted},
+        as_json=as_json,
+    )
 
 
 def _record(found: ApiKey) -> dict[str, Any]:
@@ -148,4 +146,6 @@ def _record(found: ApiKey) -> dict[str, Any]:
 def _state(found: ApiKey, now: datetime) -> str:
     if found.revoked_at is not None:
         return "revoked"
+    if found.suspended:
+        return "suspended"
     return "active" if found.active(now) else "expired"

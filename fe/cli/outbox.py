@@ -10,8 +10,9 @@ from fe.accounts import provision
 from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.cli.dead_letter_options import audited, chosen, filters, find, given, member_option, words
 from fe.cli.failures import Failure
+from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.replay import replay
-from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
+from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
@@ -163,12 +164,8 @@ def why(tax_log_id: SubmissionId, as_json: bool) -> None:
         return found, explain(found, _LIMITS)
 
     found, answer = with_database(settings_with_database(), work)
-    if not as_json:
-        number = f" {found.e_ncf}" if found.e_ncf else ""
-        click.echo(f"{found.subject}{number} of {found.tenant} ({found.environment}) is {found.status}.")
-        for sentence in answer.sentences:
-            click.echo(sentence)
-        return
+    number = f" {found.e_ncf}" if found.e_ncf else ""
+    first = f"{found.subject}{number} of {found.tenant} ({found.environment}) is {found.status}."
     record = {
         "taxLogId": str(found.subject),
         "tenant": found.tenant,
@@ -180,7 +177,7 @@ def why(tax_log_id: SubmissionId, as_json: bool) -> None:
         "until": moment(answer.until),
         "sentences": list(answer.sentences),
     }
-    show(record, as_json=True)
+    tell([first, *answer.sentences], record, as_json=as_json)
 
 
 async def _submission(db: Database, tax_log_id: SubmissionId) -> WaitingSubmission:
@@ -222,22 +219,29 @@ def discard(
 @click.option("--tenant", "tenant_name", metavar="NAME", help="Only this tenant; without it, all.")
 @member_option("--environment", Environment, "Only this environment; without it, all.")
 @audited
-def pause(tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None) -> None:
+@json_option
+def pause(
+    tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None, as_json: bool
+) -> None:
     """Begin no more work on a tenant's rows, or on any. What is in flight is finished; clients are answered as ever."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is paused already")
-    click.echo("paused: `fe outbox resume` with the same options undoes it")
+    record = {"tenant": tenant_name, "environment": environment, "paused": True}
+    tell("paused: `fe outbox resume` with the same options undoes it", record, as_json=as_json)
 
 
 @outbox.command()
 @click.option("--tenant", "tenant_name", metavar="NAME", help="As it was paused.")
 @member_option("--environment", Environment, "As it was paused.")
 @audited
-def resume(tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None) -> None:
+@json_option
+def resume(
+    tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None, as_json: bool
+) -> None:
     """Undo a pause."""
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is not paused (`fe outbox status` shows what is)")
-    click.echo("resumed")
+    tell("resumed", {"tenant": tenant_name, "environment": environment, "paused": False}, as_json=as_json)
 
 
 def _pause_or_resume(

@@ -8,7 +8,8 @@ import click
 
 from fe.cli.dead_letter_options import by_option
 from fe.cli.failures import Failure
-from fe.cli.session import json_option, moment, settings_with_database, show_all, with_database
+from fe.cli.printing import json_option, moment, show_all, tell
+from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, TaxKind, quarter_end
 from fe.issuing.rates import known_periods
@@ -84,7 +85,8 @@ def set_(
 @rates.command()
 @click.argument("codes", metavar="CODE", callback=_codes)
 @click.option("--from", "since", type=_DAY, required=True, help="Its first day.")
-def unset(codes: tuple[str, ...], since: datetime) -> None:
+@json_option
+def unset(codes: tuple[str, ...], since: datetime, as_json: bool) -> None:
     """Take back a rate that was set. Documents that were signed with it are not touched."""
 
     async def task(conn: Conn) -> int:
@@ -95,7 +97,8 @@ def unset(codes: tuple[str, ...], since: datetime) -> None:
 
     if not with_database(settings_with_database(), work):
         raise Failure(f"no rate of {', '.join(codes)} was set from {since.date()} on")
-    click.echo(f"taken back: {', '.join(codes)} from {since.date()}")
+    record = {"codes": codes, "from": since.date(), "set": False}
+    tell(f"taken back: {', '.join(codes)} from {since.date()}", record, as_json=as_json)
 
 
 @rates.command("list")

@@ -8,7 +8,7 @@ import click
 import httpx
 
 from fe.cli.failures import Failure
-from fe.cli.session import json_option, show, show_all
+from fe.cli.printing import json_option, show, show_all
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,7 +6,8 @@ import click
 
 from fe.accounts import provision
 from fe.cli.failures import Failure
-from fe.cli.session import environment_option, json_option, settings_with_database, show, show_all, with_database
+from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.session import environment_option, settings_with_database, with_database
 from fe.ecf.catalogue import Environment
 from fe.store import receivers
 from fe.store.postgres.db import Conn, Database
@@ -45,7 +46,8 @@ def open_(tenant_name: str, environment: Environment, authentication: bool, as_j
 @reception.command()
 @click.argument("tenant_name", metavar="TENANT")
 @environment_option
-def close(tenant_name: str, environment: Environment) -> None:
+@json_option
+def close(tenant_name: str, environment: Environment, as_json: bool) -> None:
     """Stop receiving for TENANT. What was received stays."""
 
     async def work(conn: Conn) -> int:
@@ -60,7 +62,8 @@ def close(tenant_name: str, environment: Environment) -> None:
 
     if not with_database(settings_with_database(), run):
         raise Failure(f"tenant {tenant_name!r} does not receive in {environment.value}")
-    click.echo("closed")
+    record = {"tenant": tenant_name, "environment": environment, "open": False}
+    tell("closed", record, as_json=as_json)
 
 
 @reception.command("list")

@@ -7,7 +7,8 @@ import click
 
 from fe.cli.dead_letter_options import audited, filters, find, given
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
-from fe.cli.session import json_option, moment, settings_with_database, show, show_all, with_database
+from fe.cli.printing import json_option, moment, show, show_all
+from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id

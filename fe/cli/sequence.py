@@ -8,15 +8,8 @@ import click
 from fe.accounts import provision
 from fe.accounts import sequences as flow
 from fe.cli.failures import Failure
-from fe.cli.session import (
-    environment_option,
-    json_option,
-    settings_with_database,
-    show,
-    show_all,
-    tenant_option,
-    with_database,
-)
+from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.store import sequences
@@ -70,7 +63,7 @@ def put(
     async def work(db: Database) -> Sequence:
         return await db.transact(task)
 
-    _tell(with_database(settings_with_database(), work), as_json=as_json)
+    _show(with_database(settings_with_database(), work), as_json=as_json)
 
 
 @sequence.command("set")
@@ -118,7 +111,7 @@ def set_(
     async def work(db: Database) -> Sequence:
         return await db.transact(task)
 
-    _tell(with_database(settings_with_database(), work), as_json=as_json)
+    _show(with_database(settings_with_database(), work), as_json=as_json)
 
 
 @sequence.command("list")
@@ -144,7 +137,8 @@ def list_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.argument("prefix")
 @tenant_option
 @environment_option
-def delete(prefix: str, tenant_name: str, environment: Environment) -> None:
+@json_option
+def delete(prefix: str, tenant_name: str, environment: Environment, as_json: bool) -> None:
     """Delete the sequence of PREFIX. Receipts that were issued from it are not touched."""
 
     async def task(conn: Conn) -> bool:
@@ -157,10 +151,11 @@ def delete(prefix: str, tenant_name: str, environment: Environment) -> None:
 
     if not with_database(settings_with_database(), work):
         raise Failure(_none_for(tenant_name, prefix, environment))
-    click.echo(f"{prefix} is deleted")
+    record = {"prefix": prefix, "environment": environment, "deleted": True}
+    tell(f"{prefix} is deleted", record, as_json=as_json)
 
 
-def _tell(found: Sequence, *, as_json: bool) -> None:
+def _show(found: Sequence, *, as_json: bool) -> None:
     for remark in flow.remarks(found, system_clock()):
         click.echo(f"warning: {remark.message}", err=True)
     show(_record(found), as_json=as_json)

@@ -3,8 +3,11 @@
 import click
 
 from fe.cli.failures import Failure
+from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database
 from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
+
+_UP_TO_DATE = "the database is up to date"
 
 
 @click.command()
@@ -29,7 +32,8 @@ def run(role: str, processes: int) -> None:
 
 @click.command()
 @click.option("--check", is_flag=True, help="Only name what is still to be applied; exit code 1 when there is any.")
-def migrate(check: bool) -> None:
+@json_option
+def migrate(check: bool, as_json: bool) -> None:
     """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
     from fe.store.postgres.migrate import migrate as apply  # here, because this command has its name
     from fe.store.postgres.migrate import pending_names
@@ -38,14 +42,9 @@ def migrate(check: bool) -> None:
     assert settings.database_url is not None
     if check:
         names = pending_names(settings.database_url)
-        for name in names:
-            click.echo(f"to be applied: {name}")
+        tell([f"to be applied: {name}" for name in names] or _UP_TO_DATE, {"pending": names}, as_json=as_json)
         if names:
             raise Failure(f"the database lacks {len(names)} migration(s): run `fe migrate`")
-        click.echo("the database is up to date")
         return
     applied = apply(settings.database_url)
-    for name in applied:
-        click.echo(f"applied {name}")
-    if not applied:
-        click.echo("the database is up to date")
+    tell([f"applied {name}" for name in applied] or _UP_TO_DATE, {"applied": applied}, as_json=as_json)

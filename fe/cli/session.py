@@ -1,8 +1,6 @@
-"""What the commands share: settings, a database that was looked at, the common options, and how results are shown."""
+"""What the commands share: settings, a database that was looked at, and the common options."""
 
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +29,6 @@ environment_option = click.option(
     callback=lambda _ctx, _param, value: Environment(value),
     help="ecf is production; certecf and testecf are for certification and tests.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 
 
 def settings_with_database(*, as_it_is: bool = False) -> Settings:
@@ -71,42 +68,3 @@ def read_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Failure(f"{path}: should hold one JSON object")
     return value
-
-
-def show(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one record."""
-    if as_json:
-        click.echo(json.dumps(record, ensure_ascii=False))
-        return
-    width = max(len(name) for name in record)
-    for name, value in record.items():
-        click.echo(f"{name:<{width}}  {_text(value)}")
-
-
-def show_all(records: Sequence[Mapping[str, Any]], *, as_json: bool, none: str) -> None:
-    """Print records as a table, or as a JSON array; `none` is said when there are none."""
-    if as_json:
-        click.echo(json.dumps(list(records), ensure_ascii=False))
-        return
-    if not records:
-        click.echo(none, err=True)
-        return
-    rows = [list(records[0])] + [[_text(value) for value in record.values()] for record in records]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, list):
-        return " ".join(str(item) for item in value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | bool) else str(value)
-
-
-def moment(value: datetime | None) -> str | None:
-    """Show a moment the way the HTTP interface does."""
-    if value is None:
-        return None
-    return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -9,6 +9,7 @@ import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from fe.cli.printing import json_option, tell
 from fe.config import Settings
 
 _MARKDOWN = """# Configuration
@@ -37,7 +38,8 @@ _NAMES = {str: "text", int: "whole number", float: "number", bool: "0 or 1", Sec
 
 @click.command()
 @click.option("--markdown", is_flag=True, help="As a page of the documentation.")
-def settings(markdown: bool) -> None:
+@json_option
+def settings(markdown: bool, as_json: bool) -> None:
     """List every FE_* variable with its default and meaning. What is set at the moment is not shown."""
     rows = [(f"FE_{name.upper()}", *_describe(field)) for name, field in Settings.model_fields.items()]
     if markdown:
@@ -48,8 +50,12 @@ def settings(markdown: bool) -> None:
         click.echo(_MARKDOWN + "\n".join(lines))
         return
     width = max(len(name) for name, *_ in rows)
-    for name, kind, default, text in rows:
-        click.echo(f"{name:<{width}}  {text} ({kind}{f'; default {default}' if default else ''})")
+    words = [
+        f"{name:<{width}}  {text} ({kind}{f'; default {default}' if default else ''})"
+        for name, kind, default, text in rows
+    ]
+    fields = ("name", "value", "default", "meaning")
+    tell(words, {"settings": [dict(zip(fields, row, strict=True)) for row in rows]}, as_json=as_json)
 
 
 def _describe(field: FieldInfo) -> tuple[str, str, str]:

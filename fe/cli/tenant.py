@@ -1,15 +1,17 @@
 """`fe tenant`: the customer accounts."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from fe.accounts import provision
-from fe.cli.dead_letter_options import by_option, given, words
+from fe.accounts import changes, provision
+from fe.cli.dead_letter_options import act, audited, by_option, given, words
 from fe.cli.failures import Failure
-from fe.cli.session import json_option, moment, read_object, settings_with_database, show, show_all, with_database
+from fe.cli.printing import json_option, moment, show, show_all, tell
+from fe.cli.session import read_object, settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
@@ -18,23 +20,42 @@ from fe.store.issuers import Delegation
 from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import Tenant
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 @click.group()
 def tenant() -> None:
-    """Create and list tenants: whose receipts are issued."""
+    """Create, change, list, disable and enable tenants: whose receipts are issued."""
+
+
+def _issuer_options(command: F) -> F:
+    """Add the options that say what becomes Emisor."""
+    for option in reversed(
+        (
+            click.option("--rnc", metavar="DIGITS", help="RNC (9 digits) or cédula (11): RNCEmisor."),
+            click.option("--legal-name", help="RazonSocialEmisor."),
+            click.option("--address", help="DireccionEmisor."),
+            click.option(
+                "--issuer",
+                "issuer_file",
+                type=click.Path(path_type=Path),
+                help="JSON file with fields of Emisor by their names in the format; the options above win over it.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _issuer(rnc: str | None, legal_name: str | None, address: str | None, issuer_file: Path | None) -> dict[str, Any]:
+    issuer = read_object(issuer_file) if issuer_file else {}
+    named = {"RNCEmisor": rnc, "RazonSocialEmisor": legal_name, "DireccionEmisor": address}
+    return issuer | {field: value for field, value in named.items() if value is not None}
 
 
 @tenant.command()
 @click.argument("name")
-@click.option("--rnc", metavar="DIGITS", help="RNC (9 digits) or cédula (11): RNCEmisor.")
-@click.option("--legal-name", help="RazonSocialEmisor.")
-@click.option("--address", help="DireccionEmisor.")
-@click.option(
-    "--issuer",
-    "issuer_file",
-    type=click.Path(path_type=Path),
-    help="JSON file with fields of Emisor by their names in the format; the options above win over it.",
-)
+@_issuer_options
 @click.option(
     "--consumer-summary",
     type=click.Choice(["automatic", "off"]),
@@ -53,15 +74,98 @@ def create(
     as_json: bool,
 ) -> None:
     """Create the tenant NAME with its fiscal data: what becomes Emisor when a client leaves it out."""
-    issuer = read_object(issuer_file) if issuer_file else {}
-    given = {"RNCEmisor": rnc, "RazonSocialEmisor": legal_name, "DireccionEmisor": address}
-    issuer |= {field: value for field, value in given.items() if value is not None}
+    issuer = _issuer(rnc, legal_name, address, issuer_file)
     today = local(system_clock()).date()
 
     async def work(db: Database) -> Tenant:
         return await db.transact(provision.create_tenant, name, issuer, consumer_summary, today=today)
 
     show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+
+
+@tenant.command()
+@click.argument("name")
+@click.option("--name", "new_name", metavar="NAME", help="Call it so from now on.")
+@_issuer_options
+@click.option(
+    "--consumer-summary",
+    type=click.Choice(["automatic", "off"]),
+    help="Whether consumer invoices under the threshold go out as their summary.",
+)
+@json_option
+def update(
+    name: str,
+    new_name: str | None,
+    rnc: str | None,
+    legal_name: str | None,
+    address: str | None,
+    issuer_file: Path | None,
+    consumer_summary: str | None,
+    as_json: bool,
+) -> None:
+    """Change of the tenant NAME only what is named; in the file of --issuer, null takes a field away.
+
+    What is not signed yet is made with the new data. The RNC is corrected until the first document was handed in, and
+    not while reception is open: another RNC is another taxpayer.
+    """
+    issuer = _issuer(rnc, legal_name, address, issuer_file) or None
+    if new_name is None and issuer is None and consumer_summary is None:
+        raise click.UsageError("say what is to change")
+    today = local(system_clock()).date()
+
+    async def task(conn: Conn) -> Tenant:
+        owner = await provision.find_tenant(conn, name)
+        return await changes.update_tenant(
+            conn, owner, name=new_name, issuer=issuer, consumer_summary=consumer_summary, today=today
+        )
+
+    async def work(db: Database) -> Tenant:
+        return await db.transact(task)
+
+    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+
+
+@tenant.command()
+@click.argument("name")
+@audited
+@json_option
+def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Shut the tenant NAME out: its keys and tokens are refused, its webhooks are not called.
+
+    What it handed in before is sent and judged, and what suppliers send to it is received, until `fe reception close`.
+    """
+    action = act(by_whom, reason)
+
+    async def task(conn: Conn) -> Tenant:
+        owner = await provision.find_tenant(conn, name)
+        await changes.disable_tenant(conn, owner, action)
+        return await provision.find_tenant(conn, name)
+
+    async def work(db: Database) -> Tenant:
+        return await db.transact(task)
+
+    found = with_database(settings_with_database(), work)
+    tell(f"{name} is disabled: `fe tenant enable` lets it in again", _record(found), as_json=as_json)
+
+
+@tenant.command()
+@click.argument("name")
+@audited
+@json_option
+def enable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Let the tenant NAME in again. Its webhooks get what was kept for them."""
+    action = act(by_whom, reason)
+
+    async def task(conn: Conn) -> Tenant:
+        owner = await provision.find_tenant(conn, name)
+        await changes.enable_tenant(conn, owner, action)
+        return await provision.find_tenant(conn, name)
+
+    async def work(db: Database) -> Tenant:
+        return await db.transact(task)
+
+    found = with_database(settings_with_database(), work)
+    tell(f"{name} is enabled", _record(found), as_json=as_json)
 
 
 @tenant.command("list")
@@ -109,7 +213,8 @@ def delegate(name: str, rnc: str, reason: str | None, by_whom: str, as_json: boo
 @tenant.command()
 @click.argument("name")
 @click.argument("rnc", callback=_rnc)
-def withdraw(name: str, rnc: str) -> None:
+@json_option
+def withdraw(name: str, rnc: str, as_json: bool) -> None:
     """Take back what `delegate` recorded. Running processes know of it within 30 seconds; what was accepted goes on."""
 
     async def task(conn: Conn) -> bool:
@@ -121,7 +226,8 @@ def withdraw(name: str, rnc: str) -> None:
 
     if not with_database(settings_with_database(), work):
         raise Failure(f"tenant {name!r} has no delegation of {rnc}")
-    click.echo(f"taken back: {name} no longer issues for {rnc}")
+    record = {"tenant": name, "rnc": rnc, "recorded": False}
+    tell(f"taken back: {name} no longer issues for {rnc}", record, as_json=as_json)
 
 
 @tenant.command()
@@ -157,4 +263,5 @@ def _record(found: Tenant) -> dict[str, Any]:
         "rnc": found.issuer.get("RNCEmisor"),
         "legalName": found.issuer.get("RazonSocialEmisor"),
         "consumerSummary": found.consumer_summary,
+        "disabledSince": moment(found.disabled_since),
     }

@@ -5,16 +5,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
-from fe.cli.session import (
-    json_option,
-    read_object,
-    settings_with_database,
-    show,
-    show_all,
-    tenant_option,
-    with_database,
-)
+from fe.accounts import changes, provision
+from fe.cli.dead_letter_options import act, audited
+from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.session import read_object, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
@@ -23,7 +17,7 @@ from fe.store.tenants import User
 
 @click.group()
 def user() -> None:
-    """Create and list a tenant's users: who signs with a certificate of their own (`asUser`)."""
+    """Create, list and remove a tenant's users: who signs with a certificate of their own (`asUser`)."""
 
 
 @user.command()
@@ -64,6 +58,28 @@ def list_(tenant_name: str, as_json: bool) -> None:
 
     found = with_database(settings_with_database(), work)
     show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no users")
+
+
+@user.command()
+@click.argument("email")
+@tenant_option
+@audited
+@json_option
+def remove(email: str, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Remove the user EMAIL; its certificate is retired first. What it signed still says so."""
+    action = act(by_whom, reason)
+
+    async def task(conn: Conn) -> User:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = await provision.find_user(conn, owner, email)
+        await changes.remove_user(conn, owner, found, action)
+        return found
+
+    async def work(db: Database) -> User:
+        return await db.transact(task)
+
+    found = with_database(settings_with_database(), work)
+    tell(f"{found.email} is removed", {**_record(found), "removedAt": action.at}, as_json=as_json)
 
 
 def _record(found: User) -> dict[str, Any]:

@@ -1,23 +1,29 @@
-"""`fe vault`: the key that all other secrets at rest are wrapped with."""
+"""`fe vault`: the keys that all secrets at rest are wrapped with."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import click
 import trio
 
 from fe.cli.failures import CONFIGURATION, Failure
-from fe.cli.session import json_option, settings_with_database, show
+from fe.cli.printing import Record, json_option, show_all
+from fe.cli.session import settings_with_database
 from fe.hsm import open_vault
-from fe.operations.rewrap import Rewrapping
+from fe.operations.rewrap import OF_CERTIFICATES, OF_WEBHOOKS, Encrypted, Rewrapping, require_rights
 from fe.operations.rewrap import rewrap as rewrap_all
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import verify
 from fe.vault import Vault
+from fe.webhooks.secrets import webhook_vault
+
+#: What is to be done: a kind of what is encrypted, its keys, and the setting that they come from.
+_Task = tuple[Encrypted, Vault, str]
 
 
 @click.group()
 def vault() -> None:
-    """Rotate the key-encryption key."""
+    """Rotate the keys that secrets at rest are wrapped with."""
 
 
 @vault.command()
@@ -27,38 +33,52 @@ def vault() -> None:
 )
 @json_option
 def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
-    """Wrap all certificates under the first key of FE_KEK, so that those behind it can be taken out.
+    """Wrap all that is encrypted under the first of its keys, so that those behind it can be taken out.
 
-    Each one is a transaction of its own: this may be stopped anywhere and run again, and the service goes on working.
-    All its processes have to know the first key already. The login needs the rights of the actors, and one that they do
-    not have: UPDATE (p12, passphrase) ON certificates.
+    Certificates are under FE_KEK, secrets and headers of webhooks under FE_WEBHOOK_KEYS, where that is set. Each one is
+    a transaction of its own: this may be stopped anywhere and run again, and the service goes on working. All its
+    processes have to know the first key already. The login needs the rights of the actors, and some that they do not
+    have: UPDATE of what is encrypted (ops/runbooks/rotate-secrets.md).
     """
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
     verify(settings.database_url)
-    keks = open_vault(settings)
-    found = trio.run(partial(_rewrap, settings.database_url, keks, batch, dry_run))
-    show(
-        {
-            "firstKey": keks.current,
-            "certificates": found.certificates,
-            "underFirstKey": found.current,
-            "underOlderKeys": found.older,
-            "rewrapped": found.rewrapped,
-            "keyMissing": sum(found.lacking.values()),
-            "damaged": len(found.broken),
-        },
-        as_json=as_json,
-    )
-    if found.lacking:
-        missing = ", ".join(f"{kek_id!r} ({count})" for kek_id, count in sorted(found.lacking.items()))
-        raise Failure(f"not configured, and needed by so many certificates: {missing}; add to FE_KEK", CONFIGURATION)
-    if found.broken:
-        which = ", ".join(str(certificate_id) for certificate_id in found.broken[:10])
-        raise Failure(f"{len(found.broken)} certificates do not open with their key: {which}")
+    tasks: list[_Task] = [(kind, open_vault(settings), "FE_KEK") for kind in OF_CERTIFICATES]
+    webhooks = webhook_vault(settings)
+    if webhooks is None:
+        click.echo("fe: FE_WEBHOOK_KEYS is not set: webhooks are not looked at", err=True)
+    else:
+        tasks += [(kind, webhooks.vault, "FE_WEBHOOK_KEYS") for kind in OF_WEBHOOKS]
+    done = trio.run(partial(_rewrap, settings.database_url, tasks, batch, dry_run))
+    records = [_record(one, keks) for one, (_, keks, _) in zip(done, tasks, strict=True)]
+    show_all(records, as_json=as_json, none="")
+    for one, (_, _, setting) in zip(done, tasks, strict=True):
+        if one.lacking:
+            missing = ", ".join(f"{kek_id!r} ({count})" for kek_id, count in sorted(one.lacking.items()))
+            raise Failure(
+                f"not configured, and needed by so many {one.kind.name}: {missing}; add to {setting}", CONFIGURATION
+            )
+    for one in done:
+        if one.broken:
+            which = ", ".join(str(row_id) for row_id in one.broken[:10])
+            raise Failure(f"{len(one.broken)} {one.kind.name} do not open with their key: {which}")
 
 
-async def _rewrap(dsn: str, keks: Vault, batch: int, dry_run: bool) -> Rewrapping:
+async def _rewrap(dsn: str, tasks: Sequence[_Task], batch: int, dry_run: bool) -> list[Rewrapping]:
     # In no role: none may replace what is encrypted, so the right is given to the login.
     async with open_database(dsn, max_size=2) as db:
-        return await rewrap_all(db, keks, batch=batch, dry_run=dry_run)
+        await require_rights(db, [kind for kind, _, _ in tasks], dry_run=dry_run)
+        return [await rewrap_all(db, kind, keks, batch=batch, dry_run=dry_run) for kind, keks, _ in tasks]
+
+
+def _record(one: Rewrapping, keks: Vault) -> Record:
+    return {
+        "what": one.kind.name,
+        "firstKey": keks.current,
+        "found": one.found,
+        "underFirstKey": one.current,
+        "underOlderKeys": one.older,
+        "rewrapped": one.rewrapped,
+        "keyMissing": sum(one.lacking.values()),
+        "damaged": len(one.broken),
+    }

@@ -62,6 +62,20 @@ def host_of(url: str) -> str | None:
         return None
 
 
+def collector_problem(url: str) -> str | None:
+    """Say what is wrong with the URL that spans are sent to. It may be in clear text: see docs/decisions/tracing.md."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole or parts.path in ("", "/") or parts.fragment:
+        return "should be a whole URL, such as http://127.0.0.1:4318/v1/traces"
+    if "@" in parts.netloc:
+        return "holds credentials: they belong into a header (OTEL_EXPORTER_OTLP_HEADERS)"
+    return None
+
+
 def is_loopback(host: str) -> bool:
     """Tell whether a host is this machine, by its name or address alone."""
     try:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from fe.config.addresses import Networks, Ports, host_of, is_literal, is_loopback
+from fe.config.addresses import Networks, Ports, collector_problem, host_of, is_literal, is_loopback
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
@@ -64,7 +64,10 @@ class Settings(BaseSettings):
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
     calls_per_second: float = Field(0.0, ge=0, description="calls an API key may make a second; 0: as many as it likes")
     address_connections: int = Field(
-        150, ge=1, description="open connections of one address (IPv6: /64) per HTTP process; trusted proxies have all"
+        150,
+        ge=1,
+        description="open connections of one address (IPv6: /64) per HTTP process, a tenth of it once half of all are"
+        " taken; trusted proxies have all",
     )
     tenant_requests: int = Field(
         100,
@@ -79,6 +82,12 @@ class Settings(BaseSettings):
         256 * 1024 * 1024, ge=0, description="bytes of documents a tenant may hand in a minute; 0: as many as it likes"
     )
     tenant_bytes_a_day: int = Field(16 * 1024 * 1024 * 1024, ge=0, description="the same a day")
+    tenant_webhook_calls_a_minute: int = Field(
+        30,
+        ge=0,
+        description="test events, retries and recoveries of webhooks a tenant may ask for a minute per HTTP process;"
+        " 0: as many as it likes",
+    )
     large_processes: int = Field(
         1,
         ge=1,
@@ -147,7 +156,7 @@ class Settings(BaseSettings):
     )
     stripe_url: str = Field("https://api.stripe.com", description="host of the payment processor")
 
-    sign_slots: int = Field(2, ge=1, description="documents signed at once per process")
+    sign_slots: int = Field(2, ge=1, description="threads of a process that sign documents")
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     webhook_slots: int = Field(
@@ -181,6 +190,14 @@ class Settings(BaseSettings):
         ge=0,
         le=1,
         description="share of requests that get a line in the log: 0 none, 1 all, 0.01 one in a hundred",
+    )
+
+    tracing_url: str = Field(
+        "", description="OTLP over HTTP: http://127.0.0.1:4318/v1/traces; empty: nothing is traced (docs/tracing.md)"
+    )
+    tracing_ratio: float = Field(0.01, ge=0, le=1, description="share of the documents handed in that are traced")
+    tracing_asked: float = Field(
+        1.0, ge=0, le=1000, description="traces a second that a tenant may ask for (`traceparent`), per HTTP process"
     )
 
     @property
@@ -266,7 +283,7 @@ def load_settings(**overrides: Any) -> Settings:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
     require_different(settings.secrets())
-    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems)
+    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems)
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
@@ -346,6 +363,11 @@ def _processor_problems(settings: Settings) -> list[str]:
     if settings.development and settings.stripe_key is not None:
         return ["FE_DEVELOPMENT is set, and FE_STRIPE_URL is no simulated processor: nobody may be charged by a trial"]
     return []
+
+
+def _tracing_problems(settings: Settings) -> list[str]:
+    problem = collector_problem(settings.tracing_url) if settings.tracing_url else None
+    return [] if problem is None else [f"FE_TRACING_URL {problem}"]
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import structlog
@@ -26,6 +26,7 @@ from fe.http.docs import Docs
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.invoices import Invoices
+from fe.http.languages import HEADERS
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
@@ -36,10 +37,11 @@ from fe.http.route_types import Route
 from fe.http.routes import every_route
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
-from fe.http.server.requests import make_call
+from fe.http.server.requests import make_call, note_trace
 from fe.http.shares import Shares
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
@@ -47,6 +49,7 @@ from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_front_at_zero
 from fe.store import throttle
@@ -88,6 +91,8 @@ class HttpDeps:
     #: Requests of all that wait for verdicts: each has a connection.
     max_waiting: int = 500
     quota: Quota = NO_QUOTA
+    #: Calls of its own webhook that a tenant may ask for.
+    webhook_quota: Quota = NO_QUOTA
     #: Processes for large documents.
     large_processes: int = 1
     #: How long a body may take to arrive, in seconds.
@@ -105,6 +110,7 @@ class HttpDeps:
     webhooks: WebhookAccounts | None = None
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
+    tracing: Tracing = OFF
 
     @classmethod
     def from_settings(
@@ -116,6 +122,7 @@ class HttpDeps:
         clock: Clock,
         metrics: Metrics,
         verdicts: VerdictNotices | None = None,
+        tracing: Tracing = OFF,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
@@ -129,6 +136,7 @@ class HttpDeps:
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
+            tracing=tracing,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
@@ -142,6 +150,7 @@ class HttpDeps:
                 bytes_a_minute=settings.tenant_bytes_a_minute,
                 bytes_a_day=settings.tenant_bytes_a_day,
             ),
+            webhook_quota=Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute),
         )
 
 
@@ -153,9 +162,11 @@ class Api:
         self._db = db
         self.metrics = metrics
         self.admission = Admission(deps.max_in_flight, metrics, of_one=deps.tenant_requests)
+        self.come_again = ComeAgain(metrics)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
+        self._tracing = deps.tracing
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
@@ -174,7 +185,8 @@ class Api:
         slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots)
+        answers = Buckets(max(deps.tenant_requests / 2, 1))
+        self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
@@ -186,17 +198,21 @@ class Api:
             Invoices(db, self._acceptance, self.waiting, quotas, self._apart, clock, metrics, log),
             ReceivedHandlers(db),
             ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
-            WebhookHandlers(db, deps.webhooks, deps.wakeups, clock),
+            WebhookHandlers(
+                db, deps.webhooks, deps.wakeups, clock, Quotas(deps.webhook_quota, metrics, limit="tenant_webhooks")
+            ),
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
         )
         by_name = {route.name: route for route in self.routes}
+        self._handing_in = by_name[f"POST {PREFIX}/invoices"]
         self.fast_path = FastPath(
             self.answer,
             deps.max_body_bytes,
-            by_name[f"POST {PREFIX}/invoices"],
+            self._handing_in,
             by_name[f"GET {PREFIX}/invoices/<track_or_id>"],
+            [by_name[f"GET {PREFIX}/openapi.json"], by_name[f"GET {PREFIX}/docs"]],
             enabled=deps.fast_path,
         )
 
@@ -210,27 +226,52 @@ class Api:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 self._buckets.take(call.caller.api_key_id, trio.current_time())
                 with self._requests.held(call.caller.tenant_id):
-                    reply = await route.handler(call)
+                    reply = await self._traced(route, call)
             else:
                 reply = await route.handler(call)
-        except Exception as error:  # the one place where errors become answers
-            problem = describe(error)
-            reply = ApiReply(problem.status, problem.body, problem.headers)
-            if reason := refusal(error):
-                self.metrics.refused.labels(reason).inc()
-            if isinstance(error, ScopeMissing):
-                self.metrics.refused.labels("scope").inc()
-                _log.warning(
-                    "a token lacks a scope",
-                    address=str(self.client_of(call)),
-                    api_key_id=error.api_key_id,
-                    scope=error.scope,
-                )
+        except Exception as error:  # here and in _traced: the two places where errors become answers
+            reply = self._refusal(route, call, error)
+        if route.about is not None or reply.status >= 400:
+            reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
         if call.caller is not None:
             self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
         if self._access_log.is_on:
             self._access_log.write(route, call, self.client_of(call), reply.status, len(reply.body), began)
         return reply
+
+    async def _traced(self, route: Route, call: Call) -> ApiReply:
+        """Handle a call. A trace begins with what hands a document in, and once it is known who does."""
+        if route is not self._handing_in or not self._tracing.is_on:
+            return await route.handler(call)
+        with self._tracing.request(route.name, call.headers, call.identity.tenant_id) as call.span:
+            try:
+                reply = await route.handler(call)
+            except Exception as error:
+                reply = self._refusal(route, call, error)
+            call.span.tell(answer=reply.status)
+        return reply
+
+    def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
+        """The answer that an error is, counted."""
+        problem = describe(error)
+        if isinstance(error, ApiError) and error.refuses_for:
+            self.come_again.note((self._who(call), route.name), error.refuses_for)
+        if reason := refusal(error):
+            self.metrics.refused.labels(reason).inc()
+        if isinstance(error, ScopeMissing):
+            self.metrics.refused.labels("scope").inc()
+            _log.warning(
+                "a token lacks a scope",
+                address=str(self.client_of(call)),
+                api_key_id=error.api_key_id,
+                scope=error.scope,
+            )
+        return ApiReply(problem.status, problem.body(call.language), problem.headers)
+
+    def _who(self, call: Call) -> Hashable:
+        """Who asks, as far as that is known before its request is read."""
+        authorization = call.headers.get("authorization")
+        return holder_of(self.client_of(call)) if authorization is None else authorization.encode("latin-1")
 
     def client_of(self, call: Call) -> Address:
         """The address a call comes from."""
@@ -308,6 +349,8 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)
         with held:
-            return respond(await api.answer(route, call))
+            reply = await api.answer(route, call)
+        note_trace(scope, call)
+        return respond(reply)
 
     return view

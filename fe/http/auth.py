@@ -10,7 +10,7 @@ import trio
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.clock import Clock
 from fe.http.calls import Caller
-from fe.http.errors import RETRY_WHEN_DOWN, ApiError
+from fe.http.errors import KEY_REVOKED, RETRY_WHEN_DOWN, WWW_AUTHENTICATE, ApiError
 from fe.http.tokens import BadToken, Tokens
 from fe.identifiers import ApiKeyId
 from fe.store import keys
@@ -158,9 +158,9 @@ class Authenticator:
             _log.warning("the state of a key cannot be asked: refusing", error=error)
             raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
         if key is None or not key.active(now):
-            raise _unauthorized("API key has been revoked")
+            raise _unauthorized(KEY_REVOKED)
         return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
 
 
 def _unauthorized(message: str) -> ApiError:
-    return ApiError(401, message, (("WWW-Authenticate", "Bearer"),))
+    return ApiError(401, message, (WWW_AUTHENTICATE,))

@@ -8,7 +8,9 @@ from urllib.parse import parse_qsl
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import excerpt
 from fe.http.errors import ApiError
+from fe.http.languages import Language, choose
 from fe.identifiers import ApiKeyId, TenantId
+from fe.monitoring.tracing import NO_SPAN, Span
 
 MAX_QUERY_FIELDS = 32
 
@@ -39,6 +41,13 @@ class Call:
     caller: Caller | None = None
     #: Bytes of the body that were read.
     bytes_in: int = 0
+    #: The part of a trace that it is.
+    span: Span = NO_SPAN
+
+    @property
+    def language(self) -> Language:
+        """The language its client reads."""
+        return choose(self.headers.get("accept-language"))
 
     @property
     def identity(self) -> Caller:

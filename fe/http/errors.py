@@ -1,9 +1,8 @@
 """One table from what can go wrong to the {message, statusCode} that clients see. Nothing else becomes an answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import cast
 
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -11,11 +10,12 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from fe.apart import ApartFailed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
-from fe.ecf.problems import Problem, serialize_problem
+from fe.ecf.problems import Problem
+from fe.http.languages import Language, say, say_problems, serialize_problems
 from fe.http.response_models import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 
 _log = structlog.get_logger(__name__)
 
@@ -25,6 +25,10 @@ RETRY_WHEN_DOWN = 5
 
 #: As many problems of a document as fit a message that a person reads.
 _MAX_PROBLEMS = 5
+
+#: What the holder of a token is told whose key is not to be used any more (interface.md#authentication-failures).
+KEY_REVOKED = "API key has been revoked"
+WWW_AUTHENTICATE = ("WWW-Authenticate", "Bearer")
 
 _NO_NUMBER = {
     "none": "no active NCF sequence for {prefix}: configure one with POST /ncf, or send eNCF",
@@ -37,6 +41,9 @@ Headers = tuple[tuple[str, str], ...]
 
 class ApiError(Exception):
     """An answer other than the one asked for, with the message the client reads."""
+
+    #: Seconds for which whoever asked is refused on this route whatever it asks for; 0: it is about this request.
+    refuses_for = 0
 
     def __init__(
         self, status: int, message: str, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
@@ -61,37 +68,49 @@ class ErrorAnswer:
     message: str
     headers: Headers = ()
     problems: Sequence[DocumentProblem] = ()
+    #: Where the message is made of problems, which know both languages.
+    message_es: str | None = None
 
-    @property
-    def body(self) -> bytes:
+    def body(self, language: Language = "en") -> bytes:
         """The body every error has (interface.md#errors)."""
-        fields: Error = {"message": self.message, "statusCode": self.status}
+        return ERROR.write(self.fields(language))
+
+    def fields(self, language: Language) -> Error:
+        """What the body says."""
+        own = self.message_es if language == "es" else None
+        fields: Error = {"message": own or say(self.message, language), "statusCode": self.status}
         if self.problems:
-            fields["problems"] = list(self.problems)
-        return ERROR.write(fields)
+            fields["problems"] = say_problems(self.problems, language)
+        return fields
 
 
 def describe(error: Exception) -> ErrorAnswer:
     """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
-            return ErrorAnswer(error.status, error.message, error.headers, error.problems)
+            message_es = _first_in_spanish(error.problems) if error.problems else None
+            return ErrorAnswer(error.status, error.message, error.headers, error.problems, message_es)
         case MalformedJson():
             return ErrorAnswer(
                 400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"
             )
         case CannotBeSigned():
-            return ErrorAnswer(400, f"xml: {error}", problems=_serialize(error.problems))
+            problems = serialize_problems(error.problems)
+            return ErrorAnswer(400, f"xml: {error}", (), problems, f"xml: {_first_in_spanish(problems)}")
         case Malformed():
             return ErrorAnswer(400, f"xml: {error}")
         case NotADocument():
-            return ErrorAnswer(400, _name_problems(error), problems=_serialize(error.problems))
+            problems = serialize_problems(error.problems)
+            return ErrorAnswer(400, _name_problems(error), (), problems, _name_in_spanish(error.problems))
         case ForbiddenIssuer():
             return ErrorAnswer(403, str(error))
         case ApartFailed():
             return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
             return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
+        case TenantDisabled():
+            # Its key was still believed a moment ago; by now the next call is refused before it gets here.
+            return ErrorAnswer(401, KEY_REVOKED, (WWW_AUTHENTICATE,))
         case DatabaseUnavailable():
             _log.warning("the database cannot be asked", error=error)
             return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
@@ -130,8 +149,18 @@ def _name_problems(error: NotADocument) -> str:
     return "; ".join(named) + (f"; and {more} more" if more else "") + counted
 
 
-def _serialize(problems: Iterable[Problem]) -> list[DocumentProblem]:
-    return [cast(DocumentProblem, serialize_problem(problem)) for problem in problems]
+def _name_in_spanish(problems: Sequence[Problem]) -> str:
+    named = [f"{excerpt(one.path, 120)}: {one.message_es}" if one.path else one.message_es for one in problems]
+    more = f"; y {len(named) - _MAX_PROBLEMS} más" if len(named) > _MAX_PROBLEMS else ""
+    counted = "; los ítems se cuentan desde 1" if any("[" in one.path for one in problems) else ""
+    return "; ".join(named[:_MAX_PROBLEMS]) + more + counted
+
+
+def _first_in_spanish(problems: Sequence[DocumentProblem]) -> str:
+    first = problems[0]
+    line, column = first.get("line"), first.get("column")
+    place = "" if line is None or column is None else f" (línea {line}, columna {column})"
+    return f"{first['path']}: {first['messageEs']}{place}" if first["path"] else f"{first['messageEs']}{place}"
 
 
 def _name(problem: Problem) -> str:

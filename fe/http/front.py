@@ -9,6 +9,7 @@ from fe.clock import Clock
 from fe.config import Settings
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
+from fe.monitoring.tracing import Tracing
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
@@ -22,6 +23,7 @@ async def run_front(
     verdicts: VerdictNotices,
     clock: Clock,
     supervisor: Supervisor,
+    tracing: Tracing,
     listeners: Sequence[socket.socket],
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
@@ -31,7 +33,13 @@ async def run_front(
     `started` says that requests are answered.
     """
     deps = HttpDeps.from_settings(
-        settings, db=db, wakeups=wakeups, verdicts=verdicts, clock=clock, metrics=supervisor.metrics
+        settings,
+        db=db,
+        wakeups=wakeups,
+        verdicts=verdicts,
+        clock=clock,
+        metrics=supervisor.metrics,
+        tracing=tracing,
     )
     app = create_app(deps)
     await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)

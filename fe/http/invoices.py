@@ -1,25 +1,29 @@
 """Submissions over HTTP: submitting a document, asking for its status, fetching its XML, and the history."""
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import cast
 
 import trio
 
 from fe.apart import Apart
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.parse import MAX_BYTES
+from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.document_slots import AT_ONCE, DocumentSlots
-from fe.http.errors import ApiError
+from fe.http.errors import ApiError, describe, refusal
+from fe.http.languages import Language, say, serialize_problems
 from fe.http.large_invoices import LargeInvoice
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.quotas import Quotas
-from fe.http.reading import read_draft, read_submission
+from fe.http.reading import read_draft, read_key, read_submission, read_submissions
 from fe.http.response_models import (
     ACCEPTED,
+    BATCH,
     DEDUPED,
     NOT_FOUND,
     PAGE,
@@ -29,6 +33,7 @@ from fe.http.response_models import (
     VALIDATION,
     XML,
     AcceptedSubmission,
+    BatchItem,
     Deduped,
     Item,
     Page,
@@ -39,13 +44,12 @@ from fe.http.response_models import (
 from fe.http.serializers import (
     serialize_event,
     serialize_item,
-    serialize_problems,
     serialize_record,
     takes_approval,
 )
 from fe.issuing.accept import Acceptance, remarks
 from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
-from fe.issuing.large import is_large
+from fe.issuing.large import LARGE_BYTES, is_large
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal, validate
 from fe.lifecycle import Status
@@ -95,19 +99,29 @@ class Invoices:
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
+        said = call.announced(MAX_BYTES) if "content-length" in call.headers else 0
+        if said <= LARGE_BYTES:
+            return await self._create(call, 0)
+        with self._slots.held(call.identity.tenant_id, said):  # who has its share of large ones is not read
+            return await self._create(call, said)
+
+    async def _create(self, call: Call, held: int) -> ApiReply:
+        """Take it in; so many bytes of it are held for it already."""
         caller = call.identity
+        key = read_key(call)
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now = self._clock()
         if is_large(raw):
+            refuse_crowd(raw)
             # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
-            async with self._slots.turn(caller.tenant_id, len(raw)):
-                large = LargeInvoice(raw, caller, now, self._apart)
+            async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
+                large = LargeInvoice(raw, caller, now, self._apart, key)
                 new, strict = await large.take_in()
                 await self._refuse_another_s_name(new)
                 warnings = await self._refuse_what_would_not_be_sent(new, large, caller, now) if strict else []
         else:
-            new, draft = read_submission(raw, caller, now)
+            new, draft = read_submission(raw, caller, now, key)
             warnings = []
             await self._refuse_another_s_name(new)
             if draft is not None:
@@ -118,11 +132,67 @@ class Invoices:
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
         # has begun goes on without the client.
+        if call.span.context is not None:
+            new = replace(new, trace=call.span.context)
         accepted = await self._acceptance.accept(new, now)
+        call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
+        self._note(call, accepted, new)
+        if accepted.outcome == "deduped":
+            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, call.language)))
+        return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings, call.language)))
+
+    async def create_many(self, call: Call) -> ApiReply:
+        """Take a batch in, each of its receipts by itself: 200, and what became of each in their order.
+
+        A client that leaves cancels this handler between transactions: what was committed is processed, and a repeat
+        with the same clientRequestIds is answered with it.
+        """
+        caller = call.identity
+        if "idempotency-key" in call.headers:
+            raise ApiError(400, "a batch has no Idempotency-Key: give each of its items a clientRequestId")
+        raw = await call.body()
+        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        now = self._clock()
+        if is_large(raw):
+            async with self._slots.turn(caller.tenant_id, len(raw)):
+                read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now)
+        else:
+            read = read_submissions(raw, caller, now)
+        self._quotas.add(caller.tenant_id, len(read) - 1)
+        news: list[NewSubmission] = []
+        for place, new in enumerate(read):
+            if isinstance(new, Exception):
+                continue
+            try:
+                await self._refuse_another_s_name(new)
+                news.append(new)
+            except ForbiddenIssuer as foreign:
+                read[place] = foreign
+        outcomes = iter(zip(news, await self._acceptance.accept_together(news, now), strict=True))
+        items: list[BatchItem] = []
+        for one in read:
+            new_, outcome = (None, one) if isinstance(one, Exception) else next(outcomes)
+            if isinstance(outcome, Accepted) and new_ is not None:
+                self._note(call, outcome, new_)
+                items.append(_serialize_taken(outcome, caller, call.language))
+            elif isinstance(outcome, Exception):
+                items.append(cast(BatchItem, describe(outcome).fields(call.language)))
+                if reason := refusal(outcome):
+                    self._metrics.refused.labels(reason).inc()
+        return ApiReply(200, BATCH.write({"items": items}))
+
+    def _note(self, call: Call, accepted: Accepted, new: NewSubmission) -> None:
+        """Count and tell that one was taken in, or was known."""
+        caller = call.identity
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            self._log.tell("a submission was handed in again", accepted.submission_id, request_id=call.request_id)
-            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller)))
+            self._log.tell(
+                "a submission was handed in again",
+                accepted.submission_id,
+                request_id=call.request_id,
+                trace_id=call.span.trace_id,
+            )
+            return
         self._accepted[caller.environment, new.format].inc()
         self._log.tell(
             "a submission was accepted",
@@ -130,8 +200,8 @@ class Invoices:
             request_id=call.request_id,
             tenant_id=caller.tenant_id,
             environment=caller.environment,
+            trace_id=call.span.trace_id,
         )
-        return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings)))
 
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
@@ -139,6 +209,7 @@ class Invoices:
         with self._slots.held(caller.tenant_id, call.announced(MAX_BYTES)):
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+            refuse_crowd(raw)
             async with self._slots.turn(caller.tenant_id, 0):
                 now = self._clock()
                 candidate: ToValidate
@@ -148,12 +219,14 @@ class Invoices:
                     draft = await trio.to_thread.run_sync(partial(read_draft, raw), limiter=self._readers)
                     candidate = DraftInThreads(draft, self._readers)
                 problems = await self._validate(candidate, caller, now)
-        answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems)}
+        answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""
         seconds = read_number(call.query(), "wait", default=0, minimum=0, maximum=WAIT_MAX)
+        if seconds:
+            self._waiting.require_patience(call.identity.tenant_id)
         record = await self._find(call)
         if record is None:
             return ApiReply(200, _NOT_FOUND)
@@ -166,7 +239,7 @@ class Invoices:
         other = None
         if takes_approval(record):
             other = await self._db.run_for(call.identity.tenant_id, counterparty.other_side, record.submission_id)
-        answer = SUBMISSION.write(serialize_record(record, other))
+        answer = SUBMISSION.write(serialize_record(record, other, call.language))
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:
@@ -276,22 +349,33 @@ def _serialize_items(records: list[Record], limit: int) -> tuple[list[Item], str
     return [serialize_item(record) for record in records], following
 
 
-def _serialize_accepted(accepted: Accepted, caller: Caller, warnings: list[Problem]) -> AcceptedSubmission:
+def _serialize_accepted(
+    accepted: Accepted, caller: Caller, warnings: list[Problem], language: Language
+) -> AcceptedSubmission:
     fields: AcceptedSubmission = {
         "taxLogId": str(accepted.submission_id),
         "status": Status.QUEUED,
         "environment": caller.environment,
         "billable": caller.environment.billable,
-        "message": "Accepted for processing. Ask GET /invoices/{taxLogId} for the verdict.",
+        "message": say("Accepted for processing. Ask GET /invoices/{taxLogId} for the verdict.", language),
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
     if all_warnings := [*warnings, *remarks(accepted)]:
-        fields["warnings"] = serialize_problems(all_warnings)
+        fields["warnings"] = serialize_problems(all_warnings, language)
     return fields
 
 
-def _serialize_deduped(accepted: Accepted, caller: Caller) -> Deduped:
+def _serialize_taken(accepted: Accepted, caller: Caller, language: Language) -> BatchItem:
+    fields: AcceptedSubmission | Deduped
+    if accepted.outcome == "deduped":
+        status, fields = 200, _serialize_deduped(accepted, caller, language)
+    else:
+        status, fields = 202, _serialize_accepted(accepted, caller, [], language)
+    return cast(BatchItem, {"statusCode": status, **fields})
+
+
+def _serialize_deduped(accepted: Accepted, caller: Caller, language: Language) -> Deduped:
     same = "" if accepted.body_matched else " Its body was another one; the first is what counts."
     fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
@@ -299,7 +383,7 @@ def _serialize_deduped(accepted: Accepted, caller: Caller) -> Deduped:
         "environment": caller.environment,
         "deduped": True,
         "bodyMatched": accepted.body_matched,
-        "message": f"This clientRequestId was used before; nothing was processed again.{same}",
+        "message": say(f"This clientRequestId was used before; nothing was processed again.{same}", language),
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf

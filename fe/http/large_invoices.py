@@ -8,6 +8,7 @@ from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
 from fe.http.calls import Caller
 from fe.http.reading import read_draft, read_submission
+from fe.identifiers import ClientRequestId
 from fe.issuing.validate import Survey, find_problems
 from fe.store.submissions import NewSubmission
 from fe.store.tenant_context import TenantContext
@@ -16,11 +17,14 @@ from fe.store.tenant_context import TenantContext
 class LargeInvoice:
     """A body that is large. Each step parses it anew: no tree is kept while something else is waited for."""
 
-    def __init__(self, raw: bytes, caller: Caller, now: datetime, apart: Apart) -> None:
+    def __init__(
+        self, raw: bytes, caller: Caller, now: datetime, apart: Apart, key: ClientRequestId | None = None
+    ) -> None:
         self._raw = raw
         self._caller = caller
         self._now = now
         self._apart = apart
+        self._key = key
         self._survey: Survey | None = None
 
     async def take_in(self) -> tuple[NewSubmission, bool]:
@@ -28,7 +32,7 @@ class LargeInvoice:
 
         Raises as `read_submission` does, and ApartFailed.
         """
-        taken = await self._apart.run(self._caller.tenant_id, _take_in, self._raw, self._caller, self._now)
+        taken = await self._apart.run(self._caller.tenant_id, _take_in, self._raw, self._caller, self._now, self._key)
         new, is_strict, self._survey = taken
         return new, is_strict
 
@@ -43,8 +47,10 @@ class LargeInvoice:
         return await self._apart.run(self._caller.tenant_id, _problems, self._raw, known, now, rates)
 
 
-def _take_in(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, bool, Survey | None]:
-    new, draft = read_submission(raw, caller, now)
+def _take_in(
+    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None
+) -> tuple[NewSubmission, bool, Survey | None]:
+    new, draft = read_submission(raw, caller, now, key)
     if draft is None:
         return new, False, None
     try:

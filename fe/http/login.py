@@ -18,6 +18,7 @@ from fe.http.errors import ApiError
 from fe.http.request_bodies import RequestModel, read_body
 from fe.http.response_models import TOKEN, Token
 from fe.http.server.addresses import Address, client_address
+from fe.http.shares import too_many_requests
 from fe.http.tokens import LIFETIME, Tokens
 from fe.identifiers import ApiKeyId
 from fe.monitoring.metrics import Metrics
@@ -149,7 +150,10 @@ class Login:
             self._metrics.lockouts.labels(lockout.kind).inc()
             whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}
             _log.warning("a login lockout began", bucket=lockout.kind, address=str(client), **whose)
-        return ApiError(429, "Too Many Requests", (("Retry-After", str(max(math.ceil(lockout.retry_after), 1))),))
+        seconds = max(math.ceil(lockout.retry_after), 1)
+        if lockout.kind == "address":
+            return too_many_requests(seconds)
+        return ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)),))  # the address may have other keys
 
 
 def _bounded(api_key_id: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import trio
 
+from fe.http.rate_limit import Buckets
 from fe.http.server.admission import Admission
 from fe.http.shares import Shares
 from fe.identifiers import TenantId
@@ -28,15 +29,22 @@ class LongPolls:
     requests: Shares[TenantId]
     #: Slots to wait in; who finds none is answered at once with what there is.
     slots: Shares[TenantId]
+    #: How often a second those of one tenant are answered who find none.
+    answers: Buckets
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     _ending: bool = False
+
+    def require_patience(self, tenant_id: TenantId) -> None:
+        """See that a query would find a slot, or an answer. Raises ApiError (429): to ask on and on is no wait."""
+        if not self.slots.has_capacity(tenant_id):
+            self.answers.take(str(tenant_id), trio.current_time())
 
     async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
 
         At once where all slots are taken, or those of this tenant.
         """
-        if record.status in FINAL or self._ending or not self.slots.has_capacity(tenant_id):
+        if record.status in FINAL or self._ending or not self.slots.has_room(tenant_id):
             return record
         with (
             self.slots.held(tenant_id),

@@ -12,10 +12,10 @@ from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.languages import Language, serialize_problems
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import RequestModel, read_body
 from fe.http.response_models import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
-from fe.http.serializers import serialize_problems
 from fe.store import sequences
 from fe.store.postgres.db import Database
 from fe.store.sequences import Change, Sequence
@@ -164,7 +164,7 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence)))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, call.language)))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -186,7 +186,7 @@ class Ncf:
             raise ApiError(404, str(missing)) from None
         except NumberSent as sent:
             raise ApiError(409, str(sent)) from None
-        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence)))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, call.language)))
 
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
@@ -196,11 +196,11 @@ class Ncf:
             raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
         return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
 
-    def _serialize(self, sequence: Sequence) -> NumberSequence:
+    def _serialize(self, sequence: Sequence, language: Language) -> NumberSequence:
         """Show what was just set, with what is to be said about it."""
         fields = _serialize_sequence(sequence)
         if remarks := account_sequences.remarks(sequence, self._clock()):
-            fields["warnings"] = serialize_problems(remarks)
+            fields["warnings"] = serialize_problems(remarks, language)
         return fields
 
 

@@ -139,7 +139,7 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
         errors |= set(_OF_BODIES)
     if route.scope is not None:
         errors |= set(_OF_TOKENS)
-        operation["description"] = f"Scope `{route.scope}`."
+        operation["description"] = f"Scope `{route.scope}`. {about.note}".rstrip()
         operation["security"] = [{"token": []}]
     if any(parameter.where == "query" for parameter in about.parameters):
         errors.add(400)

@@ -1,4 +1,4 @@
-"""Quotas: how many documents, and bytes of them, one tenant may hand in a minute and a day."""
+"""Quotas: how many documents (and bytes of them), or calls of its own webhook, one tenant may ask for in a while."""
 
 import math
 from collections import OrderedDict
@@ -14,7 +14,10 @@ _MINUTE, _DAY = 60.0, 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one tenant may hand in to one process, validating included; 0: as much as it likes."""
+    """What one tenant may hand in to one process, validating included; 0: as much as it likes.
+
+    Of calls it asks for, each counts as a document without bytes.
+    """
 
     documents_a_minute: int = 0
     documents_a_day: int = 0
@@ -51,8 +54,10 @@ class _Span:
 class Quotas:
     """Counts what each tenant hands in to this process, in spans that begin with its first document."""
 
-    def __init__(self, quota: Quota, metrics: Metrics) -> None:
+    def __init__(self, quota: Quota, metrics: Metrics, *, limit: str = "tenant_quota") -> None:
+        """Take what one may have; `limit` names it in the metrics (fe/monitoring/zeros.py)."""
         self._quota = quota
+        self._limit = limit
         self._metrics = metrics
         self._on = quota != NO_QUOTA
         self._spans: OrderedDict[TenantId, tuple[_Span, _Span]] = OrderedDict()
@@ -75,8 +80,13 @@ class Quotas:
                 self._spans.popitem(last=False)
         wait = max(spans[0].wait(size, now), spans[1].wait(size, now))
         if wait:
-            self._metrics.share_refused.labels("tenant_quota").inc()
+            self._metrics.share_refused.labels(self._limit).inc()
             raise ApiError(429, "Too Many Requests", (("Retry-After", str(math.ceil(wait))),))
         for span in spans:
             span.documents += 1
             span.bytes += size
+
+    def add(self, tenant_id: TenantId, documents: int) -> None:
+        """Count the other documents of a body that `take` let in: they may pass the quota; what follows waits."""
+        for span in self._spans.get(tenant_id, ()):
+            span.documents += documents

@@ -1,10 +1,16 @@
 """Bodies of /invoices: from bytes to what is validated or stored. CPU work only."""
 
+import re
+from dataclasses import replace
 from datetime import datetime
 
-from fe.http.calls import Caller
-from fe.http.request_bodies import read_body
-from fe.http.request_models import NewInvoice
+from fe.ecf.document import NotADocument
+from fe.ecf.parse import Malformed
+from fe.http.calls import Call, Caller
+from fe.http.errors import ApiError
+from fe.http.request_bodies import check, read_body
+from fe.http.request_models import NewBatch, NewInvoice
+from fe.identifiers import ClientRequestId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.store.submissions import NewSubmission
@@ -15,12 +21,49 @@ def read_draft(raw: bytes) -> Draft:
     return read_body(NewInvoice, raw).as_draft()
 
 
-def read_submission(raw: bytes, caller: Caller, now: datetime) -> tuple[NewSubmission, Draft | None]:
+def read_submission(
+    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None = None
+) -> tuple[NewSubmission, Draft | None]:
     """Give the submission to store and, when it is to be validated first, what it was made of.
 
-    Raises as `read_draft` does, and NotADocument.
+    `key` is the clientRequestId where it came as a header. Raises as `read_draft` does, and NotADocument.
     """
     body = read_body(NewInvoice, raw)
     draft = body.as_draft()
+    if key is not None:
+        if draft.client_request_id not in (None, key):
+            raise ApiError(400, "Idempotency-Key and clientRequestId differ: send one of them")
+        draft = replace(draft, client_request_id=key)
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if body.strict else None
+
+
+_KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,118}[\x21-\x7e])?")
+
+
+def read_key(call: Call) -> ClientRequestId | None:
+    """Read `Idempotency-Key`, with quotes around it or without. Raises ApiError (400) when it cannot be an id."""
+    given = call.headers.get("idempotency-key")
+    if given is None:
+        return None
+    text = given[1:-1] if len(given) > 1 and given[0] == given[-1] == '"' else given
+    if not _KEY.fullmatch(text):
+        raise ApiError(400, "Idempotency-Key must be 1 to 120 printable characters of ASCII")
+    return ClientRequestId(text)
+
+
+def read_submissions(raw: bytes, caller: Caller, now: datetime) -> list[NewSubmission | Exception]:
+    """Give the submissions of a batch, or what is wrong with each, in their order.
+
+    Raises Malformed, or ApiError (400), for what is wrong with the whole.
+    """
+    read: list[NewSubmission | Exception] = []
+    for item in read_body(NewBatch, raw).items:
+        try:
+            body = check(NewInvoice, item)
+            if body.strict:
+                raise ApiError(400, "strict is not for batches: ask POST /invoices/validate before")
+            read.append(admit(body.as_draft(), caller.tenant_id, caller.environment, caller.api_key_id, now))
+        except (ApiError, Malformed, NotADocument) as wrong:
+            read.append(wrong)
+    return read

@@ -140,6 +140,29 @@ class NewInvoice(ByUser):
         )
 
 
+#: So many receipts may come in one batch.
+MOST_ITEMS = 500
+
+
+class NewBatch(RequestModel):
+    """Receipts to submit together; each is taken or refused by itself."""
+
+    items: Annotated[
+        list[Any],
+        Field(
+            min_length=1,
+            max_length=MOST_ITEMS,
+            description="each as the body of POST /invoices, without `strict`",
+            json_schema_extra={"items": {"$ref": "#/components/schemas/NewInvoice"}},
+        ),
+    ]
+
+    @classmethod
+    def messages(cls) -> dict[str, str]:
+        """Our own message for a list of a wrong length, or none."""
+        return {"items": f"items must be an array of 1 to {MOST_ITEMS} receipts"}
+
+
 class ApproveReceived(ByUser):
     """What may be said when a received document is approved; nothing has to be."""
 

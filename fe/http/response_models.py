@@ -124,10 +124,43 @@ class Deduped(TypedDict):
 
 
 @closed
+class BatchItem(TypedDict):
+    """What became of one receipt of a batch: the fields that POST /invoices would have answered with."""
+
+    statusCode: Annotated[int, Field(description="202 taken in, 200 known by its clientRequestId, else an error")]
+    message: str
+    taxLogId: NotRequired[Uuid]
+    status: NotRequired[Status]
+    environment: NotRequired[Environment]
+    billable: NotRequired[bool]
+    deduped: NotRequired[Literal[True]]
+    bodyMatched: NotRequired[bool]
+    eNCF: NotRequired[str]
+    warnings: NotRequired[list[DocumentProblem]]
+    problems: NotRequired[list[DocumentProblem]]
+
+
+@closed
+class Batch(TypedDict):
+    """What became of each receipt of a batch, in their order."""
+
+    items: list[BatchItem]
+
+
+@closed
 class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
+
+
+@closed
+class ExplainedMessage(TypedDict):
+    """What a code of the authority means and what to do, in the language that was asked for."""
+
+    codigo: Annotated[str, Field(description="as in response.mensajes")]
+    meaning: str
+    action: Annotated[str, Field(description="what to do")]
 
 
 @closed
@@ -155,6 +188,12 @@ class Submission(TypedDict):
         Annotated[
             list[DocumentProblem],
             Field(description="what was assumed in making it, such as a tax rate; absent when nothing was"),
+        ]
+    ]
+    explained: NotRequired[
+        Annotated[
+            list[ExplainedMessage],
+            Field(description="the authority's codes in our words; absent where it said nothing that needs any"),
         ]
     ]
     approvalStatus: NotRequired[Annotated[Literal["approved", "rejected"], Field(description="what its buyer said")]]
@@ -391,6 +430,7 @@ ERROR = ResponseModel(Error)
 TOKEN = ResponseModel(Token)
 ACCEPTED = ResponseModel(AcceptedSubmission)
 DEDUPED = ResponseModel(Deduped)
+BATCH = ResponseModel(Batch)
 NOT_FOUND = ResponseModel(NotFound)
 SUBMISSION = ResponseModel(Submission)
 XML = ResponseModel(Xml)

@@ -42,6 +42,8 @@ class About:
     links: tuple[RouteLink, ...] = field(default=())
     #: Whether a request without a body is refused.
     needs_body: bool = True
+    #: What else whoever calls it should know: a sentence.
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

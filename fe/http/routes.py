@@ -14,7 +14,7 @@ from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
-from fe.http.request_models import ApproveReceived, NewInvoice, RejectReceived
+from fe.http.request_models import ApproveReceived, NewBatch, NewInvoice, RejectReceived
 from fe.http.route_types import About, Parameter, Route, RouteLink, whole
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.webhook_routes import webhook_routes
@@ -28,6 +28,12 @@ SMALL_BODY = 4 * 1024
 
 _TRACK_OR_ID = Parameter(
     "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
+)
+_IDEMPOTENCY_KEY = Parameter(
+    "Idempotency-Key",
+    "clientRequestId as a header; where both are sent, they are the same",
+    {"type": "string", "minLength": 1, "maxLength": 120},
+    "header",
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
 _WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
@@ -106,7 +112,20 @@ def every_route(
                 _SUBMISSIONS,
                 {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
                 NewInvoice,
+                parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
+            ),
+        ),
+        Route(
+            "POST",
+            f"{all_of_them}/batch",
+            "invoices:write",
+            invoices.create_many,
+            About(
+                "Submit up to 500 receipts",
+                _SUBMISSIONS,
+                {200: (response_models.BATCH,)},
+                NewBatch,
             ),
         ),
         Route(

@@ -1,15 +1,15 @@
 """Submissions as clients see them: the fields of interface.md#reading, in its order."""
 
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast
 
 from fe.ecf.dates import ZONE
-from fe.ecf.problems import Problem, serialize_problem
+from fe.ecf.verdicts import explain
 from fe.http.approval_models import Handing
 from fe.http.handing import serialize_handing
+from fe.http.languages import Language, say_problems
 from fe.http.parameters import iso
-from fe.http.response_models import DocumentProblem, Item, Submission, TimelineEvent
+from fe.http.response_models import DocumentProblem, ExplainedMessage, Item, Submission, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.counterparty import OtherSide
 from fe.store.submissions import Event, Record
@@ -29,25 +29,29 @@ class _Known(_Tracked, total=False):
     eNCF: str
     numberFate: NumberFate
     warnings: list[DocumentProblem]
+    explained: list[ExplainedMessage]
     approvalStatus: Literal["approved", "rejected"]
     approvalReason: str | None
     approvalAt: str
     receiver: Handing
 
 
-def serialize_record(record: Record, other: OtherSide | None = None) -> Submission:
+def serialize_record(record: Record, other: OtherSide | None = None, language: Language = "en") -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
-    `eNCF` and `numberFate` are there when the document has a fiscal number, `warnings` when something was assumed,
-    `approvalStatus`, `approvalReason` and `approvalAt` when the buyer has said something, `receiver` when it is sent
-    there.
+    `explained` is there when the authority said something, `eNCF` and `numberFate` when the document has a fiscal
+    number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
+    has said something, `receiver` when it is sent there.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
     if record.e_ncf is not None:
         known = {"eNCF": record.e_ncf, "numberFate": record.number_fate}
     if record.warnings:
-        known["warnings"] = cast(list[DocumentProblem], record.warnings)  # as `serialize_problems` wrote them
+        # As `serialize_problems` wrote them.
+        known["warnings"] = say_problems(cast(list[DocumentProblem], record.warnings), language)
+    if explained := _explained(record.response, language):
+        known["explained"] = explained
     if other is not None and other.approved is not None and other.approved_at is not None:
         known["approvalStatus"] = "approved" if other.approved else "rejected"
         if not other.approved:
@@ -70,6 +74,20 @@ def serialize_record(record: Record, other: OtherSide | None = None) -> Submissi
         "clientRequestId": record.client_request_id,
         **known,
     }
+
+
+def _explained(response: dict[str, Any] | None, language: Language) -> list[ExplainedMessage]:
+    messages = (response or {}).get("mensajes")
+    if not isinstance(messages, list):
+        return []
+    return [
+        {
+            "codigo": code,
+            "meaning": one.meaning_es if language == "es" else one.meaning,
+            "action": one.action_es if language == "es" else one.action,
+        }
+        for code, one in explain([message for message in messages if isinstance(message, dict)])
+    ]
 
 
 #: What its receiver may approve or reject.
@@ -108,11 +126,6 @@ def serialize_item(record: Record) -> Item:
         "clientRequestId": record.client_request_id,
         **numbered,
     }
-
-
-def serialize_problems(problems: Iterable[Problem]) -> list[DocumentProblem]:
-    """Show problems of a document, as they are also kept with a submission."""
-    return [cast(DocumentProblem, serialize_problem(problem)) for problem in problems]
 
 
 def _local(moment: datetime | None) -> str | None:

@@ -37,6 +37,10 @@ class Shares(Generic[Who]):
         """How much `who` has."""
         return self._held.get(who, 0)
 
+    def has_room(self, who: Who) -> bool:
+        """Tell whether `who` may take one more, and count nothing."""
+        return self._held.get(who, 0) < self._each and (self._together is None or self._all < self._together)
+
     def has_capacity(self, who: Who, amount: int = 1) -> bool:
         """Tell whether `who` may take so much more; a refusal for its own share is counted."""
         if self._held.get(who, 0) + amount > self._each:
@@ -56,15 +60,19 @@ class Shares(Generic[Who]):
         if left:
             self._held[who] = left
 
-    @contextmanager
-    def held(self, who: Who, amount: int = 1) -> Iterator[None]:
-        """Hold so much for the block. Raises ApiError: 429 where `who` has its share, 503 where all together have."""
+    def require_capacity(self, who: Who, amount: int = 1) -> None:
+        """Raise ApiError when `who` may not take so much more: 429 where it has its share, 503 where all have."""
         if self._held.get(who, 0) + amount > self._each:
             self._metrics.share_refused.labels(self._limit).inc()
             raise too_many_requests(RETRY_WHEN_FULL)
         if self._together is not None and self._all + amount > self._together:
             self._metrics.http_shed.inc()
             raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+
+    @contextmanager
+    def held(self, who: Who, amount: int = 1) -> Iterator[None]:
+        """Hold so much for the block. Raises as `require_capacity` does."""
+        self.require_capacity(who, amount)
         self.acquire(who, amount)
         try:
             yield
@@ -83,4 +91,6 @@ class Shares(Generic[Who]):
 
 def too_many_requests(seconds: int) -> ApiError:
     """Refuse somebody who had its share, for so many seconds; the connection ends, for connections are shared too."""
-    return ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)), ("Connection", "close")))
+    refused = ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)), ("Connection", "close")))
+    refused.refuses_for = seconds
+    return refused

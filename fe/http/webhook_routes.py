@@ -9,6 +9,10 @@ from fe.http.webhooks import WebhookHandlers
 _GROUP = "Webhooks"
 #: A body has an address, the kinds of events and a few headers.
 _BODY = 16 * 1024
+_COUNTED = (
+    "How many of these one tenant may ask for in a minute is limited, `/webhooks/test`, a delivery's `retry` and "
+    "`/webhooks/recover` together: beyond that 429, and `Retry-After` says when to go on."
+)
 
 _ID = Parameter("deliveryId", "`id` of a delivery", {"type": "string", "maxLength": 64}, "path")
 _LIST = (
@@ -60,6 +64,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
                 errors=(404, 409),
+                note=_COUNTED,
                 links=(RouteLink(202, "id", "getWebhooksDeliveriesDeliveryId", "deliveryId"),),
             ),
         ),
@@ -90,6 +95,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {202: (models.DELIVERY_AGAIN,)},
                 parameters=(_ID,),
                 errors=(404, 409),
+                note=_COUNTED,
             ),
         ),
         Route(
@@ -103,6 +109,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {202: (models.RECOVERY,)},
                 models.NewRecovery,
                 errors=(404, 409),
+                note=_COUNTED,
             ),
             _BODY,
         ),

@@ -5,11 +5,14 @@ from datetime import datetime
 from typing import Concatenate, Literal, ParamSpec, TypedDict, TypeVar
 from uuid import UUID
 
+import trio
+
 from fe.clock import Clock
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.paging import read_page
 from fe.http.parameters import iso, parse_moment, read_delivery_query, read_uuid
+from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND
 from fe.http.webhook_models import (
@@ -63,8 +66,12 @@ _RECOVERY_STATES: dict[RecoveryState, Literal["pending", "done", "failed"]] = {
 class WebhookHandlers:
     """The handlers of /webhooks. `accounts` None: this installation has no key for webhooks' secrets."""
 
-    def __init__(self, db: Database, accounts: WebhookAccounts | None, wakeups: Wakeups, clock: Clock) -> None:
+    def __init__(
+        self, db: Database, accounts: WebhookAccounts | None, wakeups: Wakeups, clock: Clock, quotas: Quotas
+    ) -> None:
+        """Take `quotas` of the calls that tenants ask for: what they are told unasked is not counted."""
         self._db = db
+        self._quotas = quotas
         self._known = accounts
         self._wakeups = wakeups
         self._clock = clock
@@ -97,6 +104,7 @@ class WebhookHandlers:
 
     async def test(self, call: Call) -> ApiReply:
         """Send an event `test`."""
+        self._count(call)
         delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock())
         return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, "pending", "the test event is on its way")))
 
@@ -123,6 +131,7 @@ class WebhookHandlers:
 
     async def retry(self, call: Call) -> ApiReply:
         """Have a delivery made again, under its id."""
+        self._count(call)
         wanted = read_uuid(call.params["delivery_id"])
         tenant_id = call.identity.tenant_id
         known = None if wanted is None else await self._db.run_for(tenant_id, deliveries.one, wanted)
@@ -135,6 +144,7 @@ class WebhookHandlers:
 
     async def recover(self, call: Call) -> ApiReply:
         """Deliver again what did not arrive since a moment."""
+        self._count(call)
         since = parse_moment(read_body(NewRecovery, await call.body()).since)
         if since is None:
             raise ApiError(400, "since must be a date (YYYY-MM-DD) or an ISO 8601 timestamp")
@@ -147,6 +157,13 @@ class WebhookHandlers:
         found = await self._db.run_for(call.identity.tenant_id, recoveries.listed)
         answer: Recoveries = {"items": [_recovery(one) for one in found if not one.only_held]}
         return ApiReply(200, RECOVERIES.write(answer))
+
+    def _count(self, call: Call) -> None:
+        """Count a call that the tenant asks for: whoever has its token could else have our deliverer call for it.
+
+        Before anything is looked at, so that what is refused counts too. Raises ApiError (429).
+        """
+        self._quotas.take(call.identity.tenant_id, 0, trio.current_time())
 
     @property
     def _accounts(self) -> WebhookAccounts:

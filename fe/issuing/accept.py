@@ -140,6 +140,30 @@ class Acceptance:
         finally:
             self._in_work -= 1
 
+    async def accept_together(self, news: Sequence[NewSubmission], now: datetime) -> list[Accepted | Exception]:
+        """Store several, a transaction for each hundred; give what became of each, in their order.
+
+        None fails another: where a transaction does not come about, each of its rows is written alone. A caller that is
+        cancelled in between leaves whole transactions behind, and a repeat with the same ids finds them. Once the
+        database is away, nobody knows of the rest.
+        """
+        answers: list[Accepted | Exception] = []
+        for start in range(0, len(news), _MAX_ROWS):
+            rows = [(new, now) for new in news[start : start + _MAX_ROWS]]
+            try:
+                written = await self._write(rows)
+            except DatabaseUnavailable as error:
+                return answers + [error] * (len(news) - len(answers))
+            for (new, _), answer in zip(rows, written, strict=True):
+                if answer is not None:
+                    answers.append(answer)
+                    continue
+                try:
+                    answers.append(await self._alone(new, now))
+                except Exception as error:  # its own answer, whatever it is: the others have theirs
+                    answers.append(error)
+        return answers
+
     async def _alone(self, new: NewSubmission, now: datetime) -> Accepted:
         """One statement, one round trip, one commit."""
         for tries_left in reversed(range(_TRIES)):

@@ -29,6 +29,7 @@ SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never
 DELIVERY_STATES = ("webhook", "held", "failed")
 ENDPOINT_STATES = ("well", "failing", "disabled")
 CHARGE_STATES = ("waiting", "failed")
+KINDS_HANDED_ON = ("receipt", "approval")
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
@@ -48,7 +49,7 @@ class Collectors:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
         look_number = 0
         while True:
-            looks = [self._dead_letters, self._doubts, self._pauses, self._server, self._billing]
+            looks = [self._dead_letters, self._doubts, self._pauses, self._server, self._billing, self._given_up]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
@@ -131,6 +132,12 @@ class Collectors:
             expiring[environment, expires] += count
         show(self._metrics.sequences_left, left)
         show(self._metrics.sequences_expiring, expiring)
+
+    async def _given_up(self, conn: Conn) -> None:
+        counts: dict[Labels, float] = {(kind,): 0.0 for kind in KINDS_HANDED_ON}
+        for kind, count in await statistics.given_up(conn):
+            counts[kind,] = count
+        show(self._metrics.given_up, counts)
 
     async def _webhooks(self, conn: Conn) -> None:
         found = await statistics.webhooks(conn)

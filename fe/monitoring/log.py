@@ -117,6 +117,9 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # Where in the source a line was written, and by which thread, is asked for by no format, and looked up for each.
+    logging._srcfile = None  # as logging's documentation advises
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     lines = logging.getLogger(LINES)
     lines.handlers[:] = [logging.StreamHandler(sys.stderr)]
     lines.propagate = False

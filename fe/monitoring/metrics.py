@@ -163,6 +163,7 @@ class Metrics:
             buckets=_FAST,
             registry=own,
         )
+        self._authority_series: dict[tuple[str, str, str, str], tuple[Counter, Histogram]] = {}
         self.circuit_open = Gauge(
             "fe_authority_circuit_open", "1 while the circuit of a host is open", ("environment", "host"), registry=own
         )
@@ -185,6 +186,13 @@ class Metrics:
         )
         self.loop_lag = Histogram(
             "fe_loop_lag_seconds", "How late the event loop runs a task that is due", buckets=_FAST, registry=own
+        )
+        self.spans = Counter(
+            "fe_trace_spans_total",
+            "Spans that have ended, reached the collector, or were lost on the way; what is none of the last two waits,"
+            " or was too much for the queue",
+            ("what",),
+            registry=own,
         )
         self.up = Gauge("fe_up", "1 while the process serves", ("role", "version"), registry=own)
         self._watched(own)
@@ -209,6 +217,12 @@ class Metrics:
         self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
         self.webhook_late = Gauge(
             "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        )
+        self.given_up = Gauge(
+            "fe_counterparty_given_up",
+            "Deliveries to the other party of a receipt that gave up in the last week, and were not set going again",
+            ("kind",),
+            registry=own,
         )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
@@ -311,8 +325,13 @@ class Metrics:
 
     def observe_authority(self, operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
         """Take note of one exchange with the authority."""
-        self.authority_requests.labels(environment, operation, host, outcome).inc()
-        self.authority_seconds.labels(operation, host).observe(seconds)
+        key = (environment, operation, host, outcome)
+        series = self._authority_series.get(key)
+        if series is None:  # finding a series by its labels takes longer than counting in it
+            found = self.authority_requests.labels(*key), self.authority_seconds.labels(operation, host)
+            series = self._authority_series[key] = found
+        series[0].inc()
+        series[1].observe(seconds)
 
     def observe_webhook(self, outcome: str, result: str, seconds: float) -> None:
         """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
@@ -324,15 +343,23 @@ class Metrics:
         self.first_answer_seconds.labels(environment).observe(seconds, {"submission": example})
 
     def observe_end(
-        self, environment: Environment, status: Status, ecf_type: str, seconds: float | None, example: str
+        self,
+        environment: Environment,
+        status: Status,
+        ecf_type: str,
+        seconds: float | None,
+        example: str,
+        trace_id: str | None = None,
     ) -> None:
         """Take note of a submission's end; `seconds` from its acceptance when it was the authority that ended it.
 
-        `example` is the id of the submission, which goes with its bucket as an exemplar and is no label.
+        `example` is the id of the submission, which goes with its bucket as an exemplar and is no label; so does its
+        trace, if it has one.
         """
         self.verdicts.labels(environment, status, ecf_type).inc()
         if seconds is not None:
-            self.verdict_seconds.labels(environment).observe(seconds, {"submission": example})
+            traced = {} if trace_id is None else {"trace_id": trace_id}
+            self.verdict_seconds.labels(environment).observe(seconds, {"submission": example, **traced})
 
     def turned(self, actor: str) -> None:
         """Say that an actor's loop has turned: from now on its silence is measured, whatever becomes of it."""

@@ -19,6 +19,8 @@ _log = structlog.get_logger("fe.submissions")
 #: Whole lines, made here: the way of all others, through structlog, costs three times as much, and these are many.
 _lines = logging.getLogger(LINES)
 
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
 #: Of the last 16 bits of an id, which are drawn by lot.
 _ALL: Final = 1 << 16
 
@@ -30,17 +32,21 @@ class SubmissionLog:
         """Take the share of submissions that get lines while all goes well: 0 for none, 1 for all."""
         self._below = round(share * _ALL)
 
-    def tell(self, event: str, submission: UUID, **about: str | int | float | None) -> None:
+    def tell(
+        self, event: str, submission: UUID, *, trace_id: str | None = None, **about: str | int | float | None
+    ) -> None:
         """Say what happened as it should. `about` holds nothing secret, and nothing that a client wrote freely."""
         if submission.int % _ALL >= self._below:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        line = {"submission": str(submission), **about, "event": event, "level": "info", "timestamp": at}
-        _lines.info("%s", json.dumps(line, ensure_ascii=False))
+        traced = {} if trace_id is None else {"trace_id": trace_id}
+        line = {"submission": str(submission), **about, **traced, "event": event, "level": "info", "timestamp": at}
+        _lines.info(_to_json(line))
 
-    def warn(self, event: str, submission: UUID, **about: object) -> None:
+    def warn(self, event: str, submission: UUID, *, trace_id: str | None = None, **about: object) -> None:
         """Say what went wrong, of every submission."""
-        _log.warning(event, submission=str(submission), **about)
+        traced = {} if trace_id is None else {"trace_id": trace_id}
+        _log.warning(event, submission=str(submission), **about, **traced)
 
 
 #: Of tests, and of whatever has no settings.

@@ -19,6 +19,8 @@ SHARES = (
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",
+    "tenant_webhooks",
+    "too_soon",
 )
 
 #: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).
@@ -53,6 +55,8 @@ def begin_at_zero(metrics: Metrics) -> None:
         metrics.share_refused.labels(limit)
     for reason in ("died", "memory", "no process", "too slow"):
         metrics.apart_failures.labels(reason)
+    for what in ("ended", "sent", "lost"):
+        metrics.spans.labels(what)
     for kind, outcome in product(*HANDED_ON):
         metrics.handed_on.labels(kind, outcome)
     for stage in STAGES:

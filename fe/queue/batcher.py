@@ -132,7 +132,8 @@ class Batcher(Generic[T, R]):
 
     def _put(self, entry: _Entry[T, R]) -> None:
         self._waiting.append(entry)
-        self._idle_writers.unpark()
+        if self._idle_writers:  # to wake nobody takes ten times as long as to look
+            self._idle_writers.unpark()
         if self._idle.is_set():
             self._idle = trio.Event()
 

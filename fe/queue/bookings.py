@@ -10,6 +10,7 @@ refused that second time hears that nobody knows; if it was written it has gone 
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Generic, Protocol
 
@@ -34,18 +35,22 @@ Answered = Callable[[Outcome | Exception], None]
 
 
 class Taker(Protocol):
-    """A stage that may take a row over from the stage before it, without a claim in between."""
+    """A stage that may take a row over from the one before it, without a claim in between, to try it after a while."""
 
-    def may_take(self, work: Job) -> bool:
-        """Whether it has a free slot for it."""
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its tries have no effect elsewhere: then one more than there should be does no harm."""
 
-    def reserve(self, work: Job) -> None:
-        """Keep the slot, until one of the next two."""
+    def may_take(self, work: Job, after: timedelta) -> bool:
+        """Whether it has a free slot for it, or room to hold it until then."""
 
-    def go_on(self, work: Job) -> None:
+    def reserve(self, work: Job, after: timedelta) -> None:
+        """Keep that, until one of the next two."""
+
+    def go_on(self, work: Job, after: timedelta) -> None:
         """The row is claimed for it: try it."""
 
-    def release(self, work: Job) -> None:
+    def release(self, work: Job, after: timedelta) -> None:
         """It has come to nothing."""
 
 

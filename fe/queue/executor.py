@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 import structlog
 import trio
@@ -23,6 +23,7 @@ from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.queue.stage import Lane, StageConfig, Tools, W
+from fe.queue.straight import Straight
 from fe.queue.trouble import Trouble
 from fe.queue.worker_pool import WorkerPool
 from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
@@ -33,9 +34,9 @@ _log = structlog.get_logger(__name__)
 _FLOORS_SECONDS = 20.0
 
 #: How long freed slots are gathered before they are filled by one claim, and what falls due before it is claimed. The
-#: latter only under load, when the claim before was a moment ago: alone, a row is claimed at once.
+#: latter only under load, when the claim before was a moment ago: rows that come one by one are claimed at once.
 _GATHER_SECONDS = 0.005
-_A_MOMENT_AGO = 0.02
+_A_MOMENT_AGO = 0.01
 
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
@@ -81,6 +82,17 @@ class Executor(Generic[W]):
         #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
         self._is_behind = False
         self._is_open = False
+        self._straight = Straight(
+            stage,
+            tools,
+            self._in_flight,
+            self._trouble,
+            takes_any=self._takes_any,
+            has_ended=lambda: self._is_stopping or not self._is_open,
+            begin=self._begin,
+            give_up=self._give_up,
+            slot_is_free=self._tell_of_free_slot,
+        )
 
     async def run(self, stopping: trio.Event) -> None:
         """As `run_stage` says."""
@@ -95,15 +107,20 @@ class Executor(Generic[W]):
                     self._workers.open(nursery)
                     nursery.start_soon(self._listen_for_work, tools.wakeups.event(stage.name))
                     nursery.start_soon(self._listen_for_the_end, stopping)
-                    self._is_open, self.bookings.takers[stage.name] = True, self
+                    nursery.start_soon(self._straight.run)
+                    self._is_open, self.bookings.takers[stage.name] = True, self._straight
                     await self._keep_claiming()
+                    for work in self._straight.take_all():
+                        self._give_up(work)
                     while self._in_flight.count():
                         await self._sleeping.park()
                     nursery.cancel_scope.cancel()
             finally:
                 self._is_open = False
-                if self.bookings.takers.get(stage.name) is self:
+                if self.bookings.takers.get(stage.name) is self._straight:
                     del self.bookings.takers[stage.name]
+                for work in self._straight.take_all():
+                    self._give_up(work)
                 for work in self._workers.not_begun():
                     self._hand_in(work, self._given_up(work))
 
@@ -177,7 +194,9 @@ class Executor(Generic[W]):
 
     def _tell_of_free_slot(self) -> None:
         self._has_free_slot = True
-        self._sleeping.unpark_all()
+        if self._sleeping:  # to wake nobody takes ten times as long as to look
+            self._sleeping.unpark_all()
+        self._straight.look_again()
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
@@ -199,34 +218,20 @@ class Executor(Generic[W]):
 
     # --- What comes straight from the stage before --------------------------------------------------------------------
 
-    def may_take(self, work: Any) -> bool:
-        """Whether a row straight from another stage finds a free slot here, and takes it from nobody who waits."""
-        stage, in_flight, lane = self._stage, self._in_flight, work.lane
-        if not self._is_open or self._is_stopping or self._is_behind or self._trouble.has_begun:
-            return False
-        free = in_flight.free - (0 if lane.takes_all else stage.reserve())
-        return (
-            free > 0
-            and in_flight.of_lane[lane] < self._tools.gate(lane, stage.slots)
-            and in_flight.of_tenant[work.tenant_id, lane.group] < stage.slots_of_a_tenant()
-        )
+    def _takes_any(self) -> bool:
+        return self._is_open and not (self._is_stopping or self._is_behind or self._trouble.has_begun)
 
-    def reserve(self, work: Any) -> None:
-        """Keep a slot for it until it is clear whether it comes."""
-        self._in_flight.begin(work)
-
-    def release(self, work: Any) -> None:
-        """It does not come."""
-        self._in_flight.tried(work)
-        self._in_flight.end(work)
-        self._tell_of_free_slot()
-
-    def go_on(self, work: Any) -> None:
-        """It is claimed: try it; where we have come to an end meanwhile, it is given up."""
+    def _begin(self, work: W) -> None:
+        """Try a row that has its slot; where we have come to an end meanwhile, it is given up."""
         if self._is_open:
             self._workers.put([work])
         else:
             self._hand_in(work, self._given_up(work))
+
+    def _give_up(self, work: W) -> None:
+        """Give back a row that was held and not tried."""
+        self._in_flight.begin(work)
+        self._hand_in(work, self._given_up(work))
 
     # --- One row ------------------------------------------------------------------------------------------------------
 
@@ -318,8 +323,8 @@ class Executor(Generic[W]):
         taker: Taker | None = None
         if isinstance(outcome, Advance) and outcome.then is not None:
             taker = self.bookings.takers.get(outcome.to)
-            if taker is not None and taker.may_take(outcome.then):
-                taker.reserve(outcome.then)
+            if taker is not None and taker.may_take(outcome.then, outcome.after):
+                taker.reserve(outcome.then, outcome.after)
             else:
                 outcome, taker = replace(outcome, then=None), None
         self.bookings.add(work, outcome, partial(self._written, work, outcome, taker))
@@ -337,7 +342,10 @@ class Executor(Generic[W]):
             self._stage.kind.written(work, result)
         goes_on = isinstance(result, Advance) and result.then is not None
         if taker is not None and isinstance(outcome, Advance):
-            (taker.go_on if goes_on else taker.release)(outcome.then)
+            # It may have been written, and then nobody else looks before the lease ends. What changes nothing elsewhere
+            # goes on all the same: if it was not written, nothing can be booked.
+            may_go_on = goes_on or (taker.changes_nothing and isinstance(result, DatabaseUnavailable))
+            (taker.go_on if may_go_on else taker.release)(outcome.then, outcome.after)
         if not goes_on and not isinstance(result, Exception):
             self._wake(result)
 

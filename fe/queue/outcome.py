@@ -26,8 +26,8 @@ class Advance(Outcome):
 
     to: str
     after: timedelta = AT_ONCE
-    #: The claim of stage `to` that this is, were it claimed in the same commit. The engine goes on with it at once,
-    #: if that stage has a free slot for it (see Executor.may_take); else the outcome is written without.
+    #: The claim of stage `to` that this is, were it claimed in the same commit. The engine goes on with it after
+    #: `after`, if that stage has room for it (see straight.py); else the outcome is written without.
     then: Any = None
     name: str = "advance"
 

@@ -181,6 +181,8 @@ class StageConfig(Generic[W]):
     rows_to_trouble: int = 5
     #: How long between two tries while in trouble.
     probe_seconds: float = 5.0
+    #: How many rows may be held for later that came straight from the stage before: claimed, and in no slot.
+    held: int = 0
 
     def __post_init__(self) -> None:
         """Look whether a doubt could be written, if there may be one. Raises ValueError."""

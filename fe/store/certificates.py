@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, LiteralString
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.store.postgres.db import Conn
@@ -31,6 +32,9 @@ class CertificateRecord:
     serial_number: str
     not_before: datetime
     not_after: datetime
+    #: Since when nothing new is signed with it, and since when its key is nowhere any more.
+    retired_at: datetime | None = None
+    destroyed_at: datetime | None = None
 
 
 _RETIRE = """
@@ -40,14 +44,23 @@ _RETIRE = """
 
 _ADD = """
     INSERT INTO certificates (tenant_id, certificate_id, user_id, p12, passphrase, holder, holder_id, serial_number,
-                              not_before, not_after)
+                              not_before, not_after, x509)
     VALUES (%(tenant)s, %(certificate)s, %(user)s, %(p12)s, %(passphrase)s, %(holder)s, %(holder_id)s, %(serial)s,
-            %(not_before)s, %(not_after)s)
+            %(not_before)s, %(not_after)s, %(x509)s)
 """
 
 
-async def put(conn: Conn, record: CertificateRecord, encrypted: EncryptedCertificate, at: datetime) -> None:
+async def put(
+    conn: Conn,
+    record: CertificateRecord,
+    encrypted: EncryptedCertificate,
+    at: datetime,
+    *,
+    x509: bytes | None = None,
+) -> None:
     """Make this the certificate in use of its holder (the company, or a user); run it in a transaction.
+
+    `x509` is the certificate itself, which is nobody's secret (DER).
 
     The one in use before is retired, not deleted: submissions name the certificate that signed them.
     """
@@ -65,6 +78,7 @@ async def put(conn: Conn, record: CertificateRecord, encrypted: EncryptedCertifi
             "serial": record.serial_number,
             "not_before": record.not_before,
             "not_after": record.not_after,
+            "x509": x509,
         },
     )
 
@@ -72,80 +86,24 @@ async def put(conn: Conn, record: CertificateRecord, encrypted: EncryptedCertifi
 _ENCRYPTED = """
     SELECT tenant_id, certificate_id, p12, passphrase
       FROM certificates
-     WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s
+     WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s AND destroyed_at IS NULL
 """
 
 
 async def encrypted(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId) -> EncryptedCertificate | None:
-    """Fetch the encrypted bytes of one certificate."""
+    """Fetch the encrypted bytes of one certificate; None when there is none, or its key was destroyed."""
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED, {"tenant": tenant_id, "certificate": certificate_id})
     return await cursor.fetchone()
 
 
-# A login that policies let see nobody's rows would find nothing to do, and an older key would be thrown away for that.
-_MAY_REPLACE_ENCRYPTED = """
-    SELECT has_table_privilege('certificates', 'SELECT')
-           AND (has_column_privilege('certificates', 'p12', 'UPDATE')
-                AND has_column_privilege('certificates', 'passphrase', 'UPDATE')
-                OR NOT %(write)s)
-           AND (pg_has_role('fe_worker', 'USAGE') OR NOT row_security_active('certificates'))
-"""
-
-
-async def may_replace_encrypted(conn: Conn, *, write: bool) -> bool:
-    """Tell whether the login sees the encrypted bytes of all tenants, and, with `write`, may replace them."""
-    cursor = await conn.execute(_MAY_REPLACE_ENCRYPTED, {"write": write})
-    return await cursor.fetchone() == (True,)
-
-
-_ENCRYPTED_AFTER = """
-    SELECT tenant_id, certificate_id, p12, passphrase
+_RECORD = """
+    SELECT tenant_id, certificate_id, user_id, holder, holder_id, serial_number, not_before, not_after, retired_at,
+           destroyed_at
       FROM certificates
-     WHERE (tenant_id, certificate_id) > (%(tenant)s, %(certificate)s)
-     ORDER BY tenant_id, certificate_id
-     LIMIT %(limit)s
-"""
+     WHERE tenant_id = %(tenant)s"""
 
-
-async def encrypted_after(
-    conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, limit: int
-) -> list[EncryptedCertificate]:
-    """Fetch the encrypted bytes of the next certificates of all tenants, retired ones too, in order of their ids."""
-    cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
-    await cursor.execute(_ENCRYPTED_AFTER, {"tenant": tenant_id, "certificate": certificate_id, "limit": limit})
-    return await cursor.fetchall()
-
-
-_REPLACE_ENCRYPTED = """
-    UPDATE certificates SET p12 = %(p12)s, passphrase = %(passphrase)s
-     WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s
-       AND p12 = %(p12_before)s AND passphrase IS NOT DISTINCT FROM %(passphrase_before)s
-"""
-
-
-async def replace_encrypted(conn: Conn, before: EncryptedCertificate, after: EncryptedCertificate) -> bool:
-    """Put the same secrets, encrypted otherwise, in place of `before`; False when it is not `before` any more."""
-    cursor = await conn.execute(
-        _REPLACE_ENCRYPTED,
-        {
-            "tenant": before.tenant_id,
-            "certificate": before.certificate_id,
-            "p12": after.p12,
-            "passphrase": after.passphrase,
-            "p12_before": before.p12,
-            "passphrase_before": before.passphrase,
-        },
-    )
-    return cursor.rowcount == 1
-
-
-_IN_USE = """
-    SELECT tenant_id, certificate_id, user_id, holder, holder_id, serial_number, not_before, not_after
-      FROM certificates
-     WHERE tenant_id = %(tenant)s AND retired_at IS NULL
-     ORDER BY user_id NULLS FIRST
-"""
+_IN_USE = f"{_RECORD} AND retired_at IS NULL ORDER BY user_id NULLS FIRST"
 
 
 async def in_use(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
@@ -153,3 +111,52 @@ async def in_use(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
     cursor = conn.cursor(row_factory=class_row(CertificateRecord))
     await cursor.execute(_IN_USE, {"tenant": tenant_id})
     return await cursor.fetchall()
+
+
+_EVERY = f"{_RECORD} ORDER BY retired_at DESC NULLS FIRST, user_id NULLS FIRST, certificate_id"
+
+
+async def every(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
+    """List all certificates a tenant ever had, those in use first."""
+    cursor = conn.cursor(row_factory=class_row(CertificateRecord))
+    await cursor.execute(_EVERY, {"tenant": tenant_id})
+    return await cursor.fetchall()
+
+
+_RETIRE_ONE = "SELECT outcome, waiting FROM retire_certificate(%(tenant)s, %(certificate)s, %(at)s)"
+
+
+async def retire(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, at: datetime) -> tuple[str, int]:
+    """Sign with it no more; gives the outcome of `retire_certificate`, and how many documents stand against it."""
+    return await _outcome(conn, _RETIRE_ONE, {"tenant": tenant_id, "certificate": certificate_id, "at": at})
+
+
+_DESTROY = "SELECT outcome, waiting FROM destroy_certificate(%(tenant)s, %(certificate)s, %(at)s, %(x509)s)"
+
+
+async def destroy_key(
+    conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, at: datetime, *, x509: bytes | None
+) -> tuple[str, int]:
+    """Destroy the key of a retired one, and keep what it is (`x509`, DER, where it could be read).
+
+    Gives the outcome of `destroy_certificate`, and how many documents stand against it.
+    """
+    values = {"tenant": tenant_id, "certificate": certificate_id, "at": at, "x509": x509}
+    return await _outcome(conn, _DESTROY, values)
+
+
+async def _outcome(conn: Conn, statement: LiteralString, values: dict[str, Any]) -> tuple[str, int]:
+    cursor = await conn.execute(statement, values)
+    row: tuple[str, int] | None = await cursor.fetchone()
+    assert row is not None
+    return row
+
+
+_X509 = "SELECT x509 FROM certificates WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s"
+
+
+async def x509(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId) -> bytes | None:
+    """Fetch the certificate itself (DER), which stays when its key is destroyed; None where it was never read out."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_X509, {"tenant": tenant_id, "certificate": certificate_id})
+    return await cursor.fetchone()

@@ -28,7 +28,8 @@ _STANDING = """
         WHEN EXISTS (SELECT 1 FROM tenants AS t
                       WHERE t.tenant_id = %(tenant)s AND t.issuer ->> 'RNCEmisor' = %(rnc)s) THEN 'own'
         WHEN EXISTS (SELECT 1 FROM users AS u
-                      WHERE u.tenant_id = %(tenant)s AND u.issuer_override ->> 'RNCEmisor' = %(rnc)s) THEN 'own'
+                      WHERE u.tenant_id = %(tenant)s AND u.removed_at IS NULL
+                        AND u.issuer_override ->> 'RNCEmisor' = %(rnc)s) THEN 'own'
         WHEN EXISTS (SELECT 1 FROM issuer_delegations AS d
                       WHERE d.tenant_id = %(tenant)s AND d.rnc = %(rnc)s) THEN 'recorded'
         WHEN is_rnc_of_another(%(tenant)s::bigint, %(rnc)s) THEN 'another'

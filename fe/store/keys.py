@@ -25,15 +25,17 @@ class ApiKey:
     revoked_at: datetime | None
     #: Under which pepper the hash is; '' for the one without an id.
     pepper_id: str = ""
+    #: Its tenant is disabled.
+    suspended: bool = False
 
     def active(self, now: datetime) -> bool:
-        """Tell whether the key may be used at `now`: neither revoked nor expired."""
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+        """Tell whether the key may be used at `now`: neither revoked nor expired, and its tenant not disabled."""
+        return not self.suspended and self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-_COLUMNS = (
-    "api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at, pepper_id"
-)
+_COLUMNS = """api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at,
+           pepper_id,
+           EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = api_keys.tenant_id) AS suspended"""
 
 _CREATE = f"""
     INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes, name, expires_at, pepper_id)
@@ -87,7 +89,8 @@ _FIND = """
            coalesce(k.created_at, now()) AS created_at,
            k.expires_at,
            k.revoked_at,
-           coalesce(k.pepper_id, '') AS pepper_id
+           coalesce(k.pepper_id, '') AS pepper_id,
+           EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = coalesce(k.tenant_id, 0)) AS suspended
       FROM (VALUES (1)) AS always (one)
       LEFT JOIN api_keys AS k ON k.api_key_id = %(key)s
 """

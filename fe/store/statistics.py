@@ -54,12 +54,13 @@ async def pauses(conn: Conn) -> tuple[int, float]:
     return count, oldest
 
 
-# A tenant that has not called for a month is no longer with us: what it leaves behind may expire in peace.
+# A tenant that has not called for a month, or is disabled, is no longer with us: what it leaves may expire in peace.
 _CALLING = """
     calling AS (
         SELECT DISTINCT k.tenant_id
           FROM api_key_uses AS k
          WHERE k.last_used_at > now() - interval '30 days'
+           AND NOT EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = k.tenant_id)
     )
 """
 
@@ -251,7 +252,7 @@ _WEBHOOK_ENDPOINTS = """
     SELECT CASE WHEN e.disabled_at IS NOT NULL THEN 'disabled' WHEN e.failing_since IS NOT NULL THEN 'failing'
                 ELSE 'well' END AS state, count(*)
       FROM webhook_endpoints AS e
-     WHERE e.enabled AND e.removed_at IS NULL
+     WHERE e.enabled AND e.removed_at IS NULL AND e.disabled_reason IS DISTINCT FROM 'tenant'
      GROUP BY state
 """
 _WEBHOOK_LATE = """
@@ -260,6 +261,21 @@ _WEBHOOK_LATE = """
       JOIN webhook_endpoints AS e ON e.tenant_id = d.tenant_id AND e.endpoint_id = d.endpoint_id
      WHERE d.stage = 'webhook' AND d.run_at < now() AND e.failing_since IS NULL
 """
+
+
+# An operator may leave one as it is: what gave up longer ago is nobody's surprise any more.
+_GIVEN_UP = """
+    SELECT d.kind, count(*)::int
+      FROM counterparty_deliveries AS d
+     WHERE d.state = 'gave_up' AND d.changed_at > now() - interval '7 days'
+     GROUP BY d.kind
+"""
+
+
+async def given_up(conn: Conn) -> list[tuple[str, int]]:
+    """Count the deliveries to counterparties that gave up in the last week, by their kind."""
+    cursor = await conn.execute(_GIVEN_UP)
+    return await cursor.fetchall()
 
 
 async def webhooks(conn: Conn) -> WebhookStock:

@@ -15,6 +15,7 @@ from fe.store.postgres.arrays import blobs, int8s, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
+from fe.store.postgres.traces import execute_traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class NewSubmission:
     as_user_id: UserId | None
     original: bytes
     draw_prefix: str | None = None
+    #: The context of its trace, if it is traced (sql/0026_traces.sql).
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
     """
     cursor = conn.cursor(row_factory=record_row(Accepted))
-    await cursor.execute(_ACCEPT, values_of(new, at))
+    await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted
@@ -97,6 +100,10 @@ def values_of(new: NewSubmission, at: datetime) -> dict[str, Any]:
     }
 
 
+def _traces(news: Sequence[NewSubmission]) -> dict[UUID, str]:
+    return {new.submission_id: new.trace for new in news if new.trace is not None}
+
+
 # In the order of the function's parameters.
 _ACCEPT_MANY = """
     SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, refusal
@@ -117,7 +124,8 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
     """
     news = [new for new, _ in batch]
     cursor = conn.cursor(binary=True)
-    await cursor.execute(
+    await execute_traced(
+        cursor,
         _ACCEPT_MANY,
         {
             "tenants": int8s([new.tenant_id for new in news]),
@@ -138,6 +146,7 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
             "originals": blobs([new.original for new in news]),
             "draws": texts([new.draw_prefix for new in news]),
         },
+        _traces(news),
     )
     answers: list[Accepted | NoNumber] = []
     for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):

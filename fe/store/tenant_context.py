@@ -34,10 +34,11 @@ _TENANT = """
     SELECT t.issuer, u.issuer_override, u.user_id IS NOT NULL AS found,
            ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
                    FROM users AS o
-                  WHERE o.tenant_id = %(tenant)s AND o.issuer_override ? 'RNCEmisor') AS rncs_of_users
+                  WHERE o.tenant_id = %(tenant)s AND o.removed_at IS NULL
+                    AND o.issuer_override ? 'RNCEmisor') AS rncs_of_users
       FROM tenants AS t
       LEFT JOIN users AS u
-        ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s
+        ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s AND u.removed_at IS NULL
        AND CASE WHEN %(user)s::uuid IS NOT NULL THEN u.user_id = %(user)s::uuid
                 ELSE lower(u.email) = lower(%(email)s::text) END
      WHERE t.tenant_id = %(tenant)s

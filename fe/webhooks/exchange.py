@@ -31,6 +31,8 @@ class WebhookCall:
     body: bytes
     headers: Sequence[tuple[str, str]]
     secrets: Sequence[str]
+    #: What says which trace it is a part of (W3C), if it is; a tenant's own headers of these names are sent instead.
+    trace: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,11 @@ async def try_once(egress: Egress, call: WebhookCall, clock: Clock, *, seconds: 
         timestamp=int(begun.timestamp()),
         body=call.body,
     )
+    theirs = {name.lower() for name, _ in call.headers}
+    trace = [] if theirs & {"traceparent", "tracestate"} else call.trace
+    request = Request("POST", call.url, [*headers, *trace, *call.headers], call.body)
     try:
-        reply = await egress.exchange(Request("POST", call.url, [*headers, *call.headers], call.body), seconds=seconds)
+        reply = await egress.exchange(request, seconds=seconds)
     except EgressError as error:
         return Tried(begun, _since(started), None, error.kind, error.reason, None, None)
     return _what_came_of_it(reply, begun, _since(started), clock())

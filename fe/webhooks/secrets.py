@@ -10,10 +10,7 @@ from uuid import UUID
 
 from fe.config import Settings
 from fe.identifiers import TenantId
-from fe.vault import Belongs, Vault
-
-_SECRET = "webhook-secret"  # noqa: S105  (what it is for)
-_HEADERS = "webhook-headers"
+from fe.vault import WEBHOOK_HEADERS_PURPOSE, WEBHOOK_SECRET_PURPOSE, Belongs, Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +21,25 @@ class WebhookVault:
 
     def seal_secret(self, tenant_id: TenantId, secret_id: UUID, secret: str) -> bytes:
         """Encrypt a secret."""
-        return self.vault.encrypt(secret.encode(), Belongs(tenant_id, str(secret_id), _SECRET))
+        return self.vault.encrypt(secret.encode(), Belongs(tenant_id, str(secret_id), WEBHOOK_SECRET_PURPOSE))
 
     def open_secret(self, tenant_id: TenantId, secret_id: UUID, sealed: bytes) -> str:
         """Decrypt a secret."""
-        return self.vault.decrypt(sealed, Belongs(tenant_id, str(secret_id), _SECRET)).decode()
+        return self.vault.decrypt(sealed, Belongs(tenant_id, str(secret_id), WEBHOOK_SECRET_PURPOSE)).decode()
 
     def seal_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Sequence[tuple[str, str]]) -> bytes | None:
         """Encrypt headers; None where there are none."""
         if not headers:
             return None
-        return self.vault.encrypt(json.dumps(headers).encode(), Belongs(tenant_id, str(endpoint_id), _HEADERS))
+        return self.vault.encrypt(
+            json.dumps(headers).encode(), Belongs(tenant_id, str(endpoint_id), WEBHOOK_HEADERS_PURPOSE)
+        )
 
     def open_headers(self, tenant_id: TenantId, endpoint_id: UUID, sealed: bytes | None) -> list[tuple[str, str]]:
         """Decrypt headers."""
         if sealed is None:
             return []
-        pairs = json.loads(self.vault.decrypt(sealed, Belongs(tenant_id, str(endpoint_id), _HEADERS)))
+        pairs = json.loads(self.vault.decrypt(sealed, Belongs(tenant_id, str(endpoint_id), WEBHOOK_HEADERS_PURPOSE)))
         return [(name, value) for name, value in pairs]
 
 

@@ -50,11 +50,15 @@ PROCESSES = Dashboard(
                 {"{{actor}}": f"sum by (actor) (increase(fe_actor_restarts_total{{{INSTANCE}}}[$__rate_interval]))"},
             ),
             Panel(
+                "Spans",
+                "Of traces, where they are recorded. Fewer sent than ended: look at the collector.",
+                {"{{what}}": f"sum by (what) (rate(fe_trace_spans_total{{{INSTANCE}}}[$__rate_interval]))"},
+            ),
+            Panel(
                 "What runs where",
                 "Version of the service and of Python.",
                 {"": f"sum by (instance, version, python) (fe_build_info{{{INSTANCE}}})"},
                 shape="table",
-                width=16,
             ),
         ),
         "Database": (

@@ -36,14 +36,20 @@ WEBHOOKS = Dashboard(
                 "`failed_try`: it is tried again for three days; `gave_up`: `fe counterparty list` and `replay`.",
                 {"{{outcome}}": rate("fe_counterparty_deliveries_total", INSTANCE, 'kind="receipt"', by="outcome")},
                 unit="ops",
-                width=12,
+                width=8,
             ),
             Panel(
                 "Approvals sent to the issuers, by what came of it",
                 "As for receipts. Whether the authority took them is among the verdicts.",
                 {"{{outcome}}": rate("fe_counterparty_deliveries_total", INSTANCE, 'kind="approval"', by="outcome")},
                 unit="ops",
-                width=12,
+                width=8,
+            ),
+            Panel(
+                "Gave up in the last week",
+                "And not set going again since: ops/runbooks/counterparty-gave-up.md.",
+                {"{{kind}}": largest("fe_counterparty_given_up", by="kind")},
+                width=8,
             ),
         ),
         "What waits": (

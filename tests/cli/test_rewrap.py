@@ -5,13 +5,17 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault
+from fe.webhooks.secrets import WebhookVault
+from tests.cli.in_process import FeHere
 from tests.cli.running import Fe, environment
 from tests.waiting import PATIENCE
 
@@ -66,8 +70,9 @@ def under(dsn: str) -> dict[str, int]:
     return {name: values.count(name) for name in set(values)}
 
 
-def counts(told: dict[str, object]) -> Sequence[object]:
-    return [told[name] for name in ("certificates", "underFirstKey", "underOlderKeys", "rewrapped", "keyMissing")]
+def counts(told: list[dict[str, object]]) -> Sequence[object]:
+    """What is told of certificates."""
+    return [told[0][name] for name in ("found", "underFirstKey", "underOlderKeys", "rewrapped", "keyMissing")]
 
 
 def test_everything_is_moved_to_the_first_key_and_opens_as_before(fe: Fe, tenant: str) -> None:
@@ -82,7 +87,7 @@ def test_everything_is_moved_to_the_first_key_and_opens_as_before(fe: Fe, tenant
 
     done = fe("vault", "rewrap", "--batch", "2", "--json", kek=keks).json
     assert counts(done) == [6, 1, 5, 5, 0]
-    assert done["firstKey"] == "2026"
+    assert done[0]["firstKey"] == "2026"
     assert under(fe.dsn) == {"2026": 10}
     assert opened(fe.dsn, NEW) == 6
 
@@ -96,7 +101,7 @@ def test_a_second_run_changes_nothing(fe: Fe, tenant: str) -> None:
     again = fe("vault", "rewrap", kek=f"{NEW},{OLD}")
 
     assert again.code == 0
-    assert "rewrapped       0\n" in again.out
+    assert again.out.splitlines()[1].split() == ["certificates", "2026", "3", "3", "0", "0", "0", "0"]
     with psycopg.connect(fe.dsn) as conn:
         assert conn.execute("SELECT p12, passphrase FROM certificates").fetchall() == before
 
@@ -166,7 +171,7 @@ def test_two_at_once_do_each_certificate_once(fe: Fe, tenant: str) -> None:
     told_by_each = [one.communicate(timeout=120)[0] for one in both]
 
     assert [one.returncode for one in both] == [0, 0]
-    assert sum(int(told.split("rewrapped")[1].split()[0]) for told in told_by_each) == 8
+    assert sum(int(told.splitlines()[1].split()[5]) for told in told_by_each) == 8
     assert opened(fe.dsn, NEW) == 8
 
 
@@ -192,13 +197,140 @@ def test_the_login_of_the_actors_needs_a_right_for_the_occasion_and_nobody_is_to
         with psycopg.connect(fe.dsn, autocommit=True) as conn:
             conn.execute(f"REVOKE ALL ON certificates FROM {name}".encode())
             conn.execute(f"GRANT fe_worker TO {name}".encode())
-        assert as_login("vault", "rewrap", "--dry-run", "--json", kek=keks).json["underOlderKeys"] == 2
+        assert as_login("vault", "rewrap", "--dry-run", "--json", kek=keks).json[0]["underOlderKeys"] == 2
         assert "may not replace" in as_login.refused("vault", "rewrap", kek=keks)
         with psycopg.connect(fe.dsn, autocommit=True) as conn:
             conn.execute("GRANT UPDATE (p12, passphrase) ON certificates TO fe_worker")
-        assert as_login("vault", "rewrap", "--json", kek=keks).json["rewrapped"] == 2
+        assert as_login("vault", "rewrap", "--json", kek=keks).json[0]["rewrapped"] == 2
     finally:
         with psycopg.connect(fe.dsn, autocommit=True) as conn:
             conn.execute(f"DROP OWNED BY {name}".encode())
             conn.execute(f"DROP ROLE {name}".encode())
     assert opened(fe.dsn, NEW) == 2
+
+
+# --- webhooks ---------------------------------------------------------------------------------------------------------
+
+
+#: By the same ids: they are apart from those of certificates.
+OLD_OURS, NEW_OURS = f"2025:1b{'52' * 31}", f"2026:1b{'62' * 31}"
+
+
+@pytest.fixture
+def here(tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> FeHere:
+    fe = FeHere(tmp_path, dsn, monkeypatch, capsys)
+    made = fe("tenant", "create", "Ozama", "--rnc", "131880738", "--legal-name", "Cafe", "--address", "Here")
+    assert made.code == 0, made
+    return fe
+
+
+def set_webhook(fe: FeHere, environment_name: str, keys: str) -> str:
+    """Set a webhook with a header; its secret."""
+    (fe.folder / "headers.json").write_text('{"Authorization": "Bearer of the tenant"}')
+    told = fe.json(
+        *("webhook", "set", "--tenant", "Ozama", "--environment", environment_name, "--url", "https://erp.example/"),
+        *("--headers", "headers.json"),
+        webhook_keys=keys,
+    )
+    secret: str = told["secret"]
+    return secret
+
+
+def opened_webhooks(dsn: str, *keys: str) -> set[str]:
+    """Open all secrets and headers of webhooks; what the secrets are."""
+    webhooks = WebhookVault(vault(*keys))
+    with psycopg.connect(dsn) as conn:
+        secrets = conn.execute("SELECT tenant_id, secret_id, secret FROM webhook_secrets").fetchall()
+        headers = conn.execute(
+            "SELECT tenant_id, endpoint_id, headers FROM webhook_endpoints WHERE headers IS NOT NULL"
+        ).fetchall()
+    for tenant_id, endpoint_id, sealed in headers:
+        assert webhooks.open_headers(tenant_id, endpoint_id, sealed) == [("Authorization", "Bearer of the tenant")]
+    return {webhooks.open_secret(tenant_id, secret_id, sealed) for tenant_id, secret_id, sealed in secrets}
+
+
+def test_secrets_and_headers_of_webhooks_move_under_the_first_of_their_own_keys(here: FeHere) -> None:
+    first = set_webhook(here, "ecf", OLD_OURS)
+    second = set_webhook(here, "testecf", f"{NEW_OURS},{OLD_OURS}")  # a front that has the new one in front already
+    overlap = f"{OLD_OURS},{NEW_OURS}"
+    told_of = here.json("webhook", "rotate", "--tenant", "Ozama", "--environment", "ecf", webhook_keys=overlap)
+    rotated = told_of["secret"]
+    store(here.dsn, OLD, 1)
+    keys = {"kek": f"{NEW},{OLD}", "webhook_keys": f"{NEW_OURS},{OLD_OURS}"}
+
+    looked = here.json("vault", "rewrap", "--dry-run", **keys)
+    done = here.json("vault", "rewrap", "--batch", "1", **keys)
+    again = here.json("vault", "rewrap", **keys)
+
+    def told(all_of_it: list[dict[str, object]]) -> list[tuple[object, ...]]:
+        names = ("what", "found", "underFirstKey", "underOlderKeys", "rewrapped")
+        return [tuple(one[name] for name in names) for one in all_of_it]
+
+    assert told(looked) == [
+        ("certificates", 1, 0, 1, 0),
+        ("webhook secrets", 3, 1, 2, 0),
+        ("webhook headers", 2, 1, 1, 0),
+    ]
+    assert told(done) == [
+        ("certificates", 1, 0, 1, 1),
+        ("webhook secrets", 3, 1, 2, 2),
+        ("webhook headers", 2, 1, 1, 1),
+    ]
+    assert [each[3] for each in told(again)] == [0, 0, 0]
+    assert opened_webhooks(here.dsn, NEW_OURS) == {first, second, rotated}
+
+
+def test_without_their_keys_webhooks_are_left_alone_and_that_is_said(here: FeHere) -> None:
+    set_webhook(here, "ecf", OLD_OURS)
+    store(here.dsn, OLD, 1)
+
+    ended = here("vault", "rewrap", "--json", kek=f"{NEW},{OLD}")
+
+    assert ended.code == 0
+    assert "FE_WEBHOOK_KEYS is not set: webhooks are not looked at" in ended.err
+    assert counts(ended.json) == [1, 0, 1, 1, 0]
+    assert len(opened_webhooks(here.dsn, OLD_OURS)) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "says"),
+    [
+        (NEW_OURS, 3, "needed by so many webhook secrets: '2025' (1); add to FE_WEBHOOK_KEYS"),
+        (f"{NEW_OURS},2025:0a{'99' * 31}", 1, "1 webhook secrets do not open with their key"),
+    ],
+)
+def test_a_webhook_key_that_is_missing_or_another_is_told_and_nothing_is_lost(
+    here: FeHere, keys: str, code: int, says: str
+) -> None:
+    set_webhook(here, "ecf", OLD_OURS)
+
+    ended = here("vault", "rewrap", kek=NEW, webhook_keys=keys)
+
+    assert ended.code == code, ended
+    assert says in ended.err
+    assert len(opened_webhooks(here.dsn, OLD_OURS)) == 1
+    with pytest.raises((UnknownKek, Tampered)):
+        opened_webhooks(here.dsn, *keys.split(","))
+
+
+def test_the_right_to_replace_what_webhooks_have_is_looked_at_before_anything_is_done(here: FeHere) -> None:
+    store(here.dsn, OLD, 1)
+    set_webhook(here, "ecf", OLD_OURS)
+    keys: dict[str, Any] = {"kek": f"{NEW},{OLD}", "webhook_keys": f"{NEW_OURS},{OLD_OURS}"}
+    name = f"login_{uuid4().hex}"
+    with psycopg.connect(here.dsn, autocommit=True) as conn:
+        conn.execute(f"CREATE ROLE {name} LOGIN".encode())
+        conn.execute(f"GRANT fe_worker TO {name}".encode())
+        conn.execute("GRANT UPDATE (p12, passphrase) ON certificates TO fe_worker")
+        as_login = FeHere(here.folder, make_conninfo(here.dsn, user=name), here.monkeypatch, here.capsys)
+        try:
+            refused = as_login.refused("vault", "rewrap", **keys)
+            assert "may not replace what is encrypted (webhook secrets)" in refused
+            assert under(here.dsn) == {"2025": 2}
+            conn.execute("GRANT UPDATE (secret) ON webhook_secrets TO fe_worker")
+            assert "(webhook headers)" in as_login.refused("vault", "rewrap", **keys)
+            conn.execute("GRANT UPDATE (headers) ON webhook_endpoints TO fe_worker")
+            assert [one["rewrapped"] for one in as_login.json("vault", "rewrap", **keys)] == [1, 1, 1]
+        finally:
+            conn.execute(f"DROP OWNED BY {name}".encode())
+            conn.execute(f"DROP ROLE {name}".encode())

@@ -35,9 +35,20 @@ async def failure(conn: Conn, work: Work, *, at: datetime, response: dict[str, A
 
 
 async def received(
-    conn: Conn, work: Work, *, at: datetime, track_id: TrackId, after: timedelta, reply: dict[str, Any]
-) -> None:
-    _ours(work, await outbox.received(conn, [work], at=at, track_ids=[track_id], afters=[after], replies=[reply]))
+    conn: Conn,
+    work: Work,
+    *,
+    at: datetime,
+    track_id: TrackId,
+    after: timedelta,
+    reply: dict[str, Any],
+    lease: timedelta | None = None,
+) -> str:
+    (answer,) = await outbox.received(
+        conn, [work], at=at, track_ids=[track_id], afters=[after], replies=[reply], leases=[lease]
+    )
+    _ours(work, [answer != "lost"])
+    return answer
 
 
 async def doubt(conn: Conn, work: Work, *, at: datetime, after: timedelta, error: str) -> None:

@@ -157,9 +157,9 @@ def never_looks_after_the_dead() -> None:
         return await _claim(*args, **{**options, "lease": timedelta(hours=1)})
 
     async def together(
-        conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+        conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms, *, traced: bool = False
     ) -> Sequence[LaneClaim[Work]]:
-        return await claim_together(conn, stage, lanes, replace(terms, lease=timedelta(hours=1)))
+        return await claim_together(conn, stage, lanes, replace(terms, lease=timedelta(hours=1)), traced=traced)
 
     workers.rescue = rescue
     outbox.claim = claim

@@ -2,8 +2,10 @@
 
 import json
 import select
+import socket
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
@@ -11,19 +13,21 @@ import h11
 import pytest
 import trio
 import trio.lowlevel
+import trio.testing
 from structlog.testing import capture_logs
 
 from fe.apart import Apart
 from fe.config import load_settings
 from fe.ecf.problems import Problem
-from fe.http import app, invoices, large_invoices, login
+from fe.http import app, document_slots, invoices, large_invoices, login
 from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
 from fe.http.docs import Docs
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
+from fe.http.rate_limit import Buckets
 from fe.http.request_bodies import read_body
-from fe.http.server import listener, strangers
+from fe.http.server import come_again, doorway, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
@@ -31,6 +35,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from tests.apart_work import die
 from tests.http.front import Key, Running, Streams, body_of, make_key, make_tenant, start_front, structured
+from tests.http.test_fast_path import requests_through_quart
 from tests.waiting import PATIENCE, until
 
 #: Of a front that waits for slow clients for as long as a test takes on a slow machine.
@@ -94,7 +99,9 @@ async def test_throttled_logins_are_told_of_once_in_a_while(front: Running) -> N
 
     (told,) = [line for line in logs if line["event"] == "logins were throttled"]
     assert (told["logins"], told["last_address"]) == (1, "127.0.0.1")
-    assert front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"}) == 10
+    throttled = front.metrics.registry.get_sample_value("fe_login_total", {"outcome": "throttled"})
+    assert throttled
+    assert throttled + (refusals(front, "too_soon") or 0) == 10  # who comes at once is not looked at again
 
 
 async def test_of_an_address_that_is_locked_out_nothing_is_read(
@@ -401,6 +408,92 @@ async def front_answer(front: Running, source: str) -> bytes:
         return await first_line(stream)
 
 
+async def test_once_half_of_all_connections_are_taken_an_address_has_a_tenth_of_its_share(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    settings = load_settings(address_connections=20, max_connections=24, grace_seconds=2)
+    front = await start_front(nursery, front_db, settings, **PATIENT)
+    await streams.opened(front.port, *[b""] * 12, source="127.0.0.66")
+
+    for source in ("127.0.0.67", "127.0.0.68"):
+        await streams.opened(front.port, b"", b"", source=source)
+        (third,) = await streams.opened(front.port, b"", source=source)
+        assert await first_line(third) == b"HTTP/1.1 429 Too Many Requests"
+    assert b" 200 " in await front_answer(front, "127.0.0.69")
+
+
+async def test_who_was_told_to_come_again_is_told_so_again_and_nothing_is_looked_at(
+    front_db: Database, nursery: trio.Nursery, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    monkeypatch.setattr(document_slots, "BYTES_OF_A_TENANT", 500_000)
+    front = await start_front(nursery, front_db, **PATIENT)
+    token = await front.token(key)
+    held = post("/invoices/validate", b"x" * 600_000, f"Authorization: Bearer {token}")[:-1]
+    seen = requests_through_quart(front)
+
+    for _ in range(5):
+        got = await front.raw(held)  # not one of the bodies ever comes to its end
+        assert got.startswith(b"HTTP/1.1 429 "), got
+        assert b"retry-after: 1\r\n" in got.lower()
+        assert body_of(got) == {"message": "Too Many Requests", "statusCode": 429}
+    assert len(seen) == 1
+    assert refusals(front, "too_soon") == 4
+    async with front.client(token) as client:  # it was about that route alone
+        assert (await client.get("/ncf")).status_code == 200
+
+
+async def test_a_lockout_of_an_address_is_told_again_to_it_alone(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    for _ in range(31):
+        await front.raw(post("/login", TOO_MUCH, "Connection: close"))
+    seen = requests_through_quart(front)
+
+    got = await front.raw(post("/login", TOO_MUCH))
+    assert got.startswith(b"HTTP/1.1 429 ")
+    assert seen == []
+    body = json.dumps(key.credentials).encode()
+    async with await trio.open_tcp_stream("127.0.0.1", front.port, local_address="127.0.0.66") as stream:
+        await stream.send_all(post("/login", body))
+        assert await first_line(stream) == b"HTTP/1.1 200 "
+
+
+@pytest.mark.parametrize("path", ["/invoices", "/invoices/validate"])
+async def test_a_body_in_crumbs_is_refused_before_it_is_whole(front: Running, key: Key, path: str) -> None:
+    authorized = f"Authorization: Bearer {await front.token(key)}"
+    head = post(path, b"", authorized, chunked=True).removesuffix(b"0\r\n\r\n0\r\n\r\n")
+
+    got = await front.raw(head + b"1\r\n \r\n" * 6000)
+
+    assert got.startswith(b"HTTP/1.1 400 "), got
+    assert body_of(got)["message"] == "the body came in too many small pieces"
+    pieces = b"%x\r\n%b\r\n" % (100, b" " * 100) * 6000  # of a size that says something
+    got = await front.raw(head + pieces + b"0\r\n\r\n")
+    assert got.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 ")), got
+    assert b"pieces" not in got
+
+
+async def test_polls_that_find_no_slot_are_answered_so_often_a_second(
+    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invoices, "WAIT_MAX", 600)
+    front = await start_front(nursery, front_db, tenant_requests=2, max_waiting=8)
+    waiting = front.app.extensions["fe"].waiting
+    token = await front.token(key)
+    async with front.client(token) as client:
+        tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
+        for held in (1, 2):
+            await streams.opened(front.port, get(f"/invoices/{tax_log_id}?wait=600", token))
+            await until(lambda: waiting.slots.all_held == held)  # noqa: B023  (awaited here)
+        waiting.answers = Buckets(1e-6)
+
+        answers = [await client.get(f"/invoices/{tax_log_id}?wait=600") for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 429]
+        assert (await client.get(f"/invoices/{tax_log_id}")).status_code == 200  # who does not wait needs no slot
+
+
 async def test_a_trusted_proxy_has_all_the_connections_it_wants(
     front_db: Database, nursery: trio.Nursery, streams: Streams
 ) -> None:
@@ -411,16 +504,41 @@ async def test_a_trusted_proxy_has_all_the_connections_it_wants(
     assert await front_answer(front, "127.0.0.66") == b"HTTP/1.1 200 "
 
 
-async def test_after_those_who_are_told_why_the_rest_is_closed(
+async def test_all_are_told_why_they_are_turned_away(
     front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, streams: Streams
 ) -> None:
-    monkeypatch.setattr(listener, "_TURNING_AWAY", 3)
-    monkeypatch.setattr(listener, "_TURNED_AWAY_SECONDS", 60)
+    monkeypatch.setattr(doorway, "KEPT", 3)
     front = await start_front(nursery, front_db, load_settings(address_connections=1, grace_seconds=2), **PATIENT)
     await streams.opened(front.port, b"", source="127.0.0.66")
 
     turned_away = await streams.opened(front.port, *[b""] * 5, source="127.0.0.66")
-    assert [await first_line(stream) for stream in turned_away] == [b"HTTP/1.1 429 Too Many Requests"] * 3 + [b""] * 2
+    assert {await first_line(stream) for stream in turned_away} == {b"HTTP/1.1 429 Too Many Requests"}
+
+
+async def test_of_those_turned_away_the_last_are_kept_until_it_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorway, "KEPT", 3)
+    monkeypatch.setattr(doorway, "KEPT_SECONDS", 3 * PATIENCE)
+    told = doorway.TurnedAway()
+    with ExitStack() as held:
+        pairs = [[held.enter_context(end) for end in socket.socketpair()] for _ in range(5)]
+
+        def closed() -> list[bool]:
+            return [theirs.fileno() < 0 for _, theirs in pairs]
+
+        async with trio.open_nursery() as keeping:
+            keeping.start_soon(told.run)
+            for ours, theirs in pairs:
+                ours.sendall(b"GET / HTTP/1.1")
+                told.tell(theirs, 503)
+            assert closed() == [True] * 2 + [False] * 3
+            await trio.testing.wait_all_tasks_blocked()
+            keeping.cancel_scope.cancel()
+        assert closed() == [True] * 5
+        for ours, _ in pairs:
+            got = ours.recv(65536)
+            assert got.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            assert body_of(got) == {"message": "Service Unavailable", "statusCode": 503}
+            assert ours.recv(1) == b""
 
 
 async def test_long_polls_of_one_tenant_leave_places_to_others(
@@ -436,6 +554,7 @@ async def test_long_polls_of_one_tenant_leave_places_to_others(
         asked.append(get(f"/invoices/{tax_log_id}?wait=30", token))
     greedy, good = asked
 
+    front.app.extensions["fe"].waiting.answers = Buckets(0)  # another limit
     places = front.app.extensions["fe"].waiting.slots
     polls: list[trio.SocketStream] = []
     for asked_so_far in range(1, 26):  # one by one: of more than five that are in work at once some would be refused
@@ -558,3 +677,39 @@ async def test_quotas_count_what_is_handed_in_and_what_is_validated(
 
 async def test_a_thread_that_judges_lets_the_loop_have_the_interpreter_soon(front: Running) -> None:
     assert sys.getswitchinterval() < 0.001  # Python's own is 5 ms, for each of a dozen waits of one request
+
+
+async def test_a_tenant_may_have_its_webhook_called_so_often_and_its_neighbour_too(
+    front_db: Database, nursery: trio.Nursery, db: Database, key: Key
+) -> None:
+    front = await start_front(nursery, front_db, webhook_quota=Quota(documents_a_minute=4))
+    other = await make_key(db, await make_tenant(db, "Otra Empresa SRL"))
+    second = await make_key(db, key.tenant_id)
+    async with (
+        front.client(await front.token(key)) as api,
+        front.client(await front.token(second)) as with_another_key,
+        front.client(await front.token(other)) as neighbour,
+    ):
+        for one in (api, neighbour):
+            assert (await one.put("/webhooks", json={"url": "https://erp.example/"})).status_code == 200
+        sent = await api.post("/webhooks/test")
+        retry = f"/webhooks/deliveries/{sent.json()['id']}/retry"
+        spent = [
+            await with_another_key.post(retry),
+            await api.post("/webhooks/deliveries/none/retry"),
+            await api.post("/webhooks/recover", json={"since": "2026-01-01"}),
+        ]
+        assert [sent.status_code, *(one.status_code for one in spent)] == [202, 202, 404, 202]
+
+        for call in (api.post("/webhooks/test"), with_another_key.post(retry), api.post("/webhooks/recover", json={})):
+            refused = await call
+            assert (refused.status_code, refused.json()["message"]) == (429, "Too Many Requests")
+            assert 1 <= int(refused.headers["Retry-After"]) <= 60
+        assert (await api.get("/webhooks/deliveries")).json()["total"] == 1, "what is refused is not made"
+        assert (await neighbour.post("/webhooks/test")).status_code == 202
+    assert refusals(front, "tenant_webhooks") == 3
+    assert refusals(front, "tenant_quota") == 0
+
+
+def test_calls_of_webhooks_have_a_quota_unless_that_is_switched_off() -> None:
+    assert load_settings().tenant_webhook_calls_a_minute == 30

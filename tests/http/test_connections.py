@@ -210,7 +210,7 @@ async def test_a_chunked_body_is_read(front: Running, key: Key) -> None:
 async def test_five_hundred_idle_sockets_keep_nobody_from_an_answer(
     front_db: Database, nursery: trio.Nursery, streams: Streams
 ) -> None:
-    settings = load_settings(address_connections=1000, grace_seconds=2)
+    settings = load_settings(address_connections=1000, max_connections=2000, grace_seconds=2)
     front = await start_front(nursery, front_db, settings, patience=PeerPatience(request=3 * PATIENCE))
 
     await streams.opened(front.port, *[b""] * 500)

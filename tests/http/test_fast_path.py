@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 import trio
 
+from fe.http import invoices
 from fe.http.app import PREFIX
 from fe.http.server.requests import make_call
 from fe.store.postgres.db import Database
-from tests.http.front import Key, Running, body_of, start_front, structured
+from tests.http.front import Key, Running, Streams, body_of, start_front, structured
+from tests.waiting import until
 
 BOTH = pytest.mark.parametrize("fast_path", [True, False], ids=["fast path", "Quart"])
 
@@ -50,6 +52,37 @@ async def test_whole_requests_of_the_busiest_routes_skip_the_framework_unless_to
     assert [answer.status_code for answer in (accepted, shown, listed)] == [202, 200, 200]
     expected = [f"{PREFIX}/invoices"] if fast_path else [f"{PREFIX}/invoices", f"{PREFIX}{one}", f"{PREFIX}/invoices"]
     assert seen == expected
+
+
+@BOTH
+async def test_a_client_that_leaves_ends_its_wait(
+    front_db: Database,
+    nursery: trio.Nursery,
+    key: Key,
+    streams: Streams,
+    monkeypatch: pytest.MonkeyPatch,
+    fast_path: bool,
+) -> None:
+    monkeypatch.setattr(invoices, "WAIT_MAX", 600)
+    front = await start_front(nursery, front_db, fast_path=fast_path, max_in_flight=3)
+    token = await front.token(key)
+    async with front.client(token) as api:
+        one = (await api.post("/invoices", json=structured())).json()["taxLogId"]
+        description = await api.get("/openapi.json")
+    seen = requests_through_quart(front)
+    slots = front.app.extensions["fe"].waiting.slots
+    poll = f"GET {PREFIX}/invoices/{one}?wait=600 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+    for ending in ("\r\n", "Connection: close\r\n\r\n"):  # read at a glance, and by h11
+        waiting = []
+        for number in range(1, 6):  # one by one: more than three are never in work, and who waits is not
+            waiting += await streams.opened(front.port, (poll + ending).encode())
+            await until(lambda: slots.all_held == number)  # noqa: B023  (awaited here)
+        await streams.close(waiting)
+        await until(lambda: slots.all_held == 0)
+
+    assert bool(seen) is not fast_path
+    assert description.status_code == 200
+    assert front.metrics.registry.get_sample_value("fe_http_in_flight") == 0
 
 
 @BOTH

@@ -11,11 +11,12 @@ import jsonschema_rs
 import pytest
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Problem, Repair
 from fe.http import approval_models, response_models
+from fe.http.languages import serialize_problems
 from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
 from fe.http.response_types import ResponseModel
-from fe.http.serializers import serialize_problems, serialize_record
+from fe.http.serializers import serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store.counterparty import HandingState, OtherSide
@@ -53,7 +54,10 @@ ENDED = replace(
     ncf_expiration=date(2028, 12, 31),
     signed_at=AT,
     number_fate=NumberFate.USED,
-    response={"trackStatus": {"codigo": 2, "monto": 1.5, "mensajes": [None, True, "ñ"]}},
+    response={
+        "trackStatus": {"codigo": 2, "monto": 1.5, "mensajes": [None, True, "ñ"]},
+        "mensajes": [{"codigo": "3205", "valor": "MontoTotal"}],
+    },
     client_request_id=ClientRequestId("order-1"),
     warnings=serialize_problems([Problem("rate-assumed", "a.b", "words", "palabras", found="2")]),  # type: ignore[arg-type]  # as they are stored
 )
@@ -99,7 +103,9 @@ def test_what_another_release_stored_is_shown_as_far_as_it_is_described() -> Non
 
 
 def test_every_field_of_a_problem_is_described() -> None:
-    full = Problem("c", "p", "m", "m", 1, "f", "e", "x", "x", column=2)
+    full = Problem(
+        "c", "p", "m", "m", 1, "f", "e", "x", "x", column=2, allowed=("1",), repair=Repair("rename", "p", to="q")
+    )
 
     written = json.loads(VALIDATION.write({"valid": False, "problems": serialize_problems([full])}))
 

@@ -249,7 +249,7 @@ async def _judge(db: Database, work: Work, move: Move) -> None:
     await db.run(bookings.verdict, work, at=AT, status=move.status, track_id=TrackId("t"), response={}, fate=move.fate)
 
 
-def _booking(write: Callable[..., Awaitable[None]], **values: Any) -> Drive:
+def _booking(write: Callable[..., Awaitable[Any]], **values: Any) -> Drive:
     async def drive(db: Database, work: Work, _: Move) -> None:
         await db.run(write, work, at=AT, **values)
 

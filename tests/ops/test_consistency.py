@@ -51,7 +51,7 @@ VALUES: dict[str, set[str]] = {
 OUTCOMES_OF = {"fe_authority_requests_total": set(OUTCOMES), "fe_login_total": {"granted", "refused", "throttled"}}
 
 #: Runbooks that no alert leads to.
-PROCEDURES = {"poison-document.md", "rotate-secrets.md", "restore-backup.md"}
+PROCEDURES = {"poison-document.md", "rotate-secrets.md", "restore-backup.md", "tenant-leaves.md"}
 
 SEVERITIES = {"page", "ticket", "heartbeat", "none"}
 

@@ -205,6 +205,11 @@ FAULTS = (
         | gauge(f"fe_webhook_oldest_late_seconds{{{A}}}", 0, 700),
         frozenset({"FeWebhooksFail", "FeWebhooksLate"}),
     ),
+    Fault(
+        "a receiver stays away for three days",
+        gauge(f'fe_counterparty_given_up{{{A}, kind="receipt"}}', 0, 1),
+        frozenset({"FeCounterpartyGaveUp"}),
+    ),
 )
 
 #: Driven elsewhere: credential stuffing is told from a week (credentials_week.yml), billing in billing.yml.

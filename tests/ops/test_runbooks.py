@@ -15,16 +15,17 @@ import psycopg
 import pytest
 import trio
 
+from fe.accounts.provision import create_user
 from fe.clock import system_clock
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
 from fe.egress.target import Policy
-from fe.identifiers import ActionId, TenantId
+from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.metering.billing import close_month
-from fe.store import billing
+from fe.store import billing, certificates
 from fe.store.postgres.db import Database
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
@@ -92,10 +93,34 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
         now = datetime.now(UTC)
         act = OperatorAction(ActionId(new_id(now)), now, "somebody", "forgotten since")
         assert await db.transact(pauses.pause, act, owner.tenant_id, Environment.ECF)
-    told = {"TENANT": owner.name, "KEY": key.record.api_key_id, "ID": str(subject)}
+    told = told_of(owner.name, key.record.api_key_id, subject)
+    if name == "tenant-leaves":
+        await rows(db, "DELETE FROM outbox")  # nothing of it is on its way any more
+        (certificate,) = await db.run(certificates.in_use, owner.tenant_id)
+        user = await db.transact(create_user, owner, "ana@ozama.example", None, now=datetime.now(UTC))
+        return told_of(owner.name, key.record.api_key_id, subject) | {
+            "CERTIFICATE": str(certificate.certificate_id),
+            "EMAIL": user.email,
+        }
+    if name == "counterparty-gave-up":
+        await give_up_handing_on(db, owner.tenant_id, subject)
     if name == "webhooks-failing":
         return told | {"ENVIRONMENT": "ecf", "DELIVERY": await fail_to_deliver(db, owner.tenant_id)}
     return told
+
+
+def told_of(tenant: str, key: str, subject: SubmissionId) -> dict[str, str]:
+    return {"TENANT": tenant, "KEY": key, "ID": str(subject)}
+
+
+async def give_up_handing_on(db: Database, tenant: TenantId, subject: SubmissionId) -> None:
+    """What was accepted of this one found nobody for three days."""
+    await rows(
+        db,
+        "INSERT INTO counterparty_deliveries (tenant_id, submission_id, kind, environment, counterparty_rnc, state,"
+        f" reason, url, since, changed_at) VALUES ({tenant}, '{subject}', 'receipt', 'ecf', '101000001', 'gave_up',"
+        " 'connect', 'https://receiver.example/fe', now() - interval '3 days', now())",
+    )
 
 
 async def fail_to_deliver(db: Database, tenant: TenantId) -> str:

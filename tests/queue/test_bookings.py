@@ -241,6 +241,167 @@ async def test_a_number_that_was_taken_meanwhile_ends_it_and_gives_the_slot_back
     )
 
 
+# --- Straight on to the verdict, in a while ----------------------------------------------------------------------
+
+
+def received_straight(work: Work, after: timedelta = timedelta(milliseconds=200)) -> Received:
+    then = replace(work, stage=Stage.TRACK, attempt=1, epoch=work.epoch + 1)
+    return Received(track_id=TrackId("t"), reply={"trackId": "t"}, then=then, lease=LEASE, after=after)
+
+
+class Asking(Two):
+    """A stage that sends, and one that asks for verdicts, which may hold so many for later."""
+
+    def __init__(self, db: Database, held: int = 8, after: timedelta = timedelta(seconds=0.2), **more: Any) -> None:
+        async def send(work: Work) -> Outcome:
+            return received_straight(work, after)
+
+        super().__init__(db, send, **more)
+        self.asked: list[Work] = []
+        self.stages[0] = make_stage(self._ask, Stage.TRACK, kind=self.bookings.kind, held=held)
+
+    async def _ask(self, work: Work) -> Outcome:
+        self.asked.append(work)
+        return VERDICT
+
+
+def nothing_left(db: Database) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return not await rows(db, "SELECT 1 FROM outbox")
+
+    return look
+
+
+async def test_what_was_received_is_asked_about_by_the_same_worker_after_a_while(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    two = Asking(db)
+    before: list[dict[str, Any]] = []
+
+    async def look() -> bool:
+        before.extend(await rows(db, "SELECT stage, attempt, epoch, holder FROM outbox WHERE stage = 'track'"))
+        return await nothing_left(db)()
+
+    await two.run(look)
+
+    (asked,) = two.asked
+    assert (asked.epoch, asked.attempt) == (two.sent[0].epoch + 1, 1)
+    # Until then its row says who has it, as a claim would have.
+    assert before
+    assert all(b == {"stage": "track", "attempt": 1, "epoch": asked.epoch, "holder": "this worker"} for b in before)
+    assert await story(db, subject) == ["accepted", "signed", "received", "verdict"]
+
+
+def holders(db: Database, *held_by: str | None) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        found = await rows(db, "SELECT holder FROM outbox WHERE stage = 'track'")
+        return sorted(str(each["holder"]) for each in found) == sorted(map(str, held_by))
+
+    return look
+
+
+async def test_what_there_is_no_room_for_waits_in_the_queue(db: Database) -> None:
+    tenant = await make_tenant(db)
+    for _ in range(5):
+        await make_submission(db, tenant, stage=Stage.SEND)
+    two = Asking(db, held=2, after=timedelta(hours=1))
+
+    await two.run(holders(db, "this worker", "this worker", None, None, None))
+
+    assert two.asked == []
+
+
+async def test_what_is_held_is_given_back_at_once_when_its_worker_is_stopped(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    two = Asking(db, after=timedelta(hours=1))
+
+    await two.run(holders(db, "this worker"))
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"], left["holder"]) == ("track", 0, None)
+    assert left["due_in"] <= 0
+
+
+async def test_what_is_held_for_a_lane_whose_circuit_has_opened_goes_back_to_the_queue(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    is_open = False
+    two = Asking(db, gate=lambda lane, slots: 0 if is_open else slots)
+
+    async def send(work: Work) -> Outcome:
+        nonlocal is_open
+        is_open = True
+        return received_straight(work)
+
+    two.stages[1] = replace(two.stages[1], handle=send)
+    await two.run(all_in(db, "track", 1))
+
+    assert two.asked == []
+    assert (await waiting(db, subject))["attempt"] == 0
+
+
+@pytest.mark.parametrize("committed", [True, False])
+async def test_it_is_asked_about_when_nobody_knows_whether_that_was_written(db: Database, committed: bool) -> None:
+    """Its row may be leased to us for a minute. If it is not, what the asking came to is refused."""
+    await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    two = Asking(db)
+    write = two.bookings.kind.writers[Received]
+
+    async def breaks(conn: Any, items: Any, at: Any) -> Any:
+        if committed:
+            await write(conn, items, at)
+        raise psycopg.OperationalError("the link broke")
+
+    writers = {**two.bookings.kind.writers, Received: breaks}
+    two.bookings = Bookings(replace(two.bookings.kind, writers=writers), db, system_clock)
+
+    async def is_over() -> bool:
+        found = await rows(db, "SELECT stage FROM outbox")
+        booked = two.tools.metrics.registry.get_sample_value(
+            "fe_steps_total", {"stage": "track", "outcome": "lease lost"}
+        )
+        return not found if committed else bool(booked)
+
+    await two.run(is_over)
+
+    assert len(two.asked) == 1
+    left = await rows(db, "SELECT stage FROM outbox")
+    assert left == ([] if committed else [{"stage": "send"}])
+
+
+async def test_who_is_killed_while_it_holds_a_row_loses_no_verdict(db: Database) -> None:
+    subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
+    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+    work = await take(db, subject)
+    async with bookings.running():
+        written = await bookings.put(work, received_straight(work))
+    assert isinstance(written, Received)
+    assert written.then is not None
+
+    # Its process is gone. Whoever claims it next asks; the one who is gone books nothing any more.
+    again = await take(db, subject)
+    async with bookings.running():
+        with pytest.raises(LeaseLost):
+            await bookings.put(written.then, VERDICT)
+        await bookings.put(again, VERDICT)
+    assert (again.stage, again.epoch) == (Stage.TRACK, written.then.epoch + 1)
+    assert (await story(db, subject))[-2:] == ["received", "verdict"]
+
+
+async def test_what_was_paused_meanwhile_is_not_asked_about(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await make_submission(db, tenant, stage=Stage.SEND)
+    two = Asking(db)
+    act = OperatorAction(ActionId(UUID(int=1)), AT, "eva", "a wrong certificate")
+
+    async def pause_and_send(work: Work) -> Outcome:
+        await db.transact(pauses.pause, act, tenant, Environment.ECF)
+        return received_straight(work)
+
+    two.stages[1] = replace(two.stages[1], handle=pause_and_send)
+    await two.run(all_in(db, "track", 1))
+
+    assert two.asked == []
+
+
 # --- Batches -----------------------------------------------------------------------------------------------------
 
 

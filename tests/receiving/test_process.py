@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.config import named_keys
 from fe.ecf.selfmade import to_p12
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from fe.vault import Vault
 from tests.cli.running import SECRETS, Fe, environment
@@ -50,7 +51,7 @@ async def fe(tmp_path: Path, dsn: str, db: Database) -> Fe:
         "--address",
         "CALLE 1",
     ]
-    tenant = (await trio.to_thread.run_sync(lambda: fe(*command, "--json"))).json["tenantId"]
+    tenant = TenantId(int((await trio.to_thread.run_sync(lambda: fe(*command, "--json"))).json["tenantId"]))
     credential = credential_of_today()
     await make_certificate(
         db,

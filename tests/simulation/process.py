@@ -312,7 +312,9 @@ class Process:
         stages = [
             StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET),
             StageConfig(Stage.SEND, kind, sender.send, _SLOTS, both, _BUDGET, doubts_go_to=Stage.RECONCILE),
-            StageConfig(Stage.TRACK, kind, tracker.track, _SLOTS, lanes(Host.ECF), _BUDGET, poll_gap, None, FOLLOW_FOR),
+            StageConfig(
+                Stage.TRACK, kind, tracker.track, _SLOTS, lanes(Host.ECF), _BUDGET, poll_gap, None, FOLLOW_FOR, held=3
+            ),
             StageConfig(Stage.RECONCILE, kind, reconciler.reconcile, _SLOTS, both, _BUDGET, poll_gap, None, DOUBT_FOR),
         ]
         return tools, stages, bookings

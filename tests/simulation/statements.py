@@ -30,6 +30,7 @@ _SINGULAR = {
     "tenants": "tenant",
     "subjects": "subject",
     "epochs": "epoch",
+    "environments": "environment",
     "afters": "after",
     "errors": "error",
     "reasons": "reason",

@@ -199,16 +199,21 @@ class Steps:
             self.record(key, values["at"], "sending", detail)
         return "go"
 
-    def book_received(self, values: Values) -> bool:
-        key = _key(values)
-        if not self.step_on(values, "track", None, values["after"]):
-            return False
+    def book_received(self, values: Values) -> str:
+        key, row, lease = _key(values), self.ours(values), values["lease"]
+        if row is None:
+            return "lost"
+        held_by = row.holder
+        self.step_on(values, "track", None, values["after"])
         self.close_sends(key, values["at"], "received", values["track_id"])
         submission = self.tables.submissions[key]
         submission.track_id, submission.updated_at = values["track_id"], values["at"]
         submission.first_answer_at = submission.first_answer_at or values["at"]
         self.record(key, values["at"], "received", {"trackId": values["track_id"], "reply": values["reply"]})
-        return True
+        if lease is None or self._is_paused(key, values["environment"]):
+            return "received"
+        row.attempt, row.epoch, row.holder, row.run_at = 1, row.epoch + 1, held_by, row.run_at + lease
+        return "going on"
 
     def book_doubt(self, values: Values) -> bool:
         key, row = _key(values), self.ours(values)

@@ -408,13 +408,21 @@ class Conformance(RuleBasedStateMachine):
         self.both.run(bookings.processing, self.work(which, Stage.TRACK), at=self.at(), after=after, response=response)
 
     @precondition(lambda self: self.works)
-    @rule(which=small, after=gaps)
-    def received(self, which: int, after: timedelta) -> None:
+    @rule(which=small, after=gaps, goes_on=st.booleans())
+    def received(self, which: int, after: timedelta, goes_on: bool) -> None:
         work = self.work(which, Stage.SEND, Stage.RECONCILE)
         reply: dict[str, Any] = {"trackId": f"t-{work.epoch}", "error": None} if which % 2 else {"adopted": True}
-        self.both.run(
-            bookings.received, work, at=self.at(), track_id=TrackId(f"t-{work.epoch}"), after=after, reply=reply
+        said = self.both.run(
+            bookings.received,
+            work,
+            at=self.at(),
+            track_id=TrackId(f"t-{work.epoch}"),
+            after=after,
+            reply=reply,
+            lease=LEASE if goes_on else None,
         )
+        if said == "going on":
+            self.works.append(replace(work, stage=Stage.TRACK, attempt=1, epoch=work.epoch + 1))
 
     @precondition(lambda self: self.works)
     @rule(which=small, after=gaps)
@@ -473,7 +481,9 @@ class Conformance(RuleBasedStateMachine):
                 self.both.run(outbox.dead_letter, works, at=at, errors=["used up"] * n)
             case "received":
                 ids, replies = [TrackId(f"t-{work.epoch}") for work in works], [{"adopted": True}] * n
-                self.both.run(outbox.received, works, at=at, track_ids=ids, afters=[timedelta(0)] * n, replies=replies)
+                leases = [LEASE if work.subject.int % 2 else None for work in works]
+                gaps = [timedelta(0)] * n
+                self.both.run(outbox.received, works, at=at, track_ids=ids, afters=gaps, replies=replies, leases=leases)
             case "intend":
                 digests = [hashlib.sha256(b"<signed/>").digest()] * n
                 self.both.run(steps.intend_to_send, works, at=at, leases=[LEASE] * n, digests=digests)

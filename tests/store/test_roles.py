@@ -58,6 +58,7 @@ MATRIX = """
 | `counterparty_outbox` | | SIUD | SI | S | |
 | `counterparty_sends` | | SIU | S | S | |
 | `dead_letters` | | SI | SD | S | |
+| `disabled_tenants` | S | S | SID | S | |
 | `duties` | | SIU | S | S | |
 | `excise_rates` | S | S | SIUD | S | |
 | `held_numbers` | S | SIU | S | S | |
@@ -86,7 +87,7 @@ MATRIX = """
 | `usage_ends` | S | SIUD | SIUD | S | |
 | `usage_latency` | | SIUD | SIUD | S | |
 | `usage_marks` | S | SIUD | SIUD | S | |
-| `users` | S | S | SI | S | |
+| `users` | S | S | SIu | S | |
 | `webhook_attempts` | S | SID | S | S | |
 | `webhook_deliveries` | SIu | SIUD | SIu | S | I |
 | `webhook_endpoints` | SIU | Su | SIU | s | s |
@@ -117,8 +118,9 @@ SOME_COLUMNS = {
         "status",
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
-    ("certificates", OPERATOR, "UPDATE"): {"retired_at"},
-    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers"},
+    ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
+    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary"},
+    ("users", OPERATOR, "UPDATE"): {"removed_at"},
     ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
     ("webhook_endpoints", RECEPTION, "SELECT"): {
         "tenant_id",
@@ -153,12 +155,16 @@ CALLERS = {
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
+    **dict.fromkeys(("refuse_disabled", "hold_calls_of_disabled", "destroy_key"), ()),
+    **dict.fromkeys(("change_tenant", "remove_user", "unsigned_work"), (OPERATOR,)),
+    **dict.fromkeys(("retire_certificate", "destroy_certificate"), (OPERATOR,)),
     "is_rnc_of_another": (FRONT,),
     "flush_requests": (FRONT,),
     "take_duty": (WORKER,),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     "set_billing_terms": (OPERATOR,),
+    "span_of": (WORKER, OPERATOR),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),
@@ -172,6 +178,8 @@ CALLERS = {
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
     "decide_received": (FRONT,),
     "begin_deliveries": (WORKER,),
+    "trace_of": (WORKER,),
+    **dict.fromkeys(("leave_trace", "take_trace", "take_trace_of_event"), ()),
 }
 
 _RIGHTS = """
@@ -302,6 +310,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
     gates = [policy for policy in policies if policy[3] != own]
     assert sorted(gates) == [
         ("api_keys", "SELECT", [FRONT], "true", None),
+        ("disabled_tenants", "SELECT", [FRONT], "true", None),
         ("outbox", "SELECT", [FRONT], "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}

@@ -122,7 +122,8 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         assert "It is yours until Ctrl-C" in printed, printed
         folder = _folder(printed)
         running = processes_of(folder)
-        curl = printed.strip().splitlines()[-1].strip()
+        curl = "\n".join(line.strip() for line in printed.strip().splitlines()[-2:])
+        assert curl.startswith("TOKEN=")
         listed = subprocess.run(["sh", "-c", curl], capture_output=True, text=True, timeout=300)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],

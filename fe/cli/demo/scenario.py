@@ -119,11 +119,10 @@ class Scenario:
     def _hand_over(self, stack: Stack, tenant: DemoTenant) -> None:
         key, secret = tenant.key.record.api_key_id, tenant.key.secret
         login = f'{{"apiKeyId":"{key}","apiSecret":"{secret}"}}'
-        token = (
-            f"""$(curl -s {stack.base_url}/login -d '{login}' -H 'Content-Type: application/json' | cut -d'"' -f4)"""
-        )
+        token = f"""curl -s '{stack.base_url}/login' -d '{login}' -H 'Content-Type: application/json' | cut -d'"' -f4"""
         self.show.heading("It is yours until Ctrl-C")
         self.show.line(f"  base URL    {stack.base_url}")
+        self.show.line(f"  reference   {stack.base_url}/docs")
         self.show.line(f"  API key     {key}  (environment {ENVIRONMENT.value})")
         self.show.line(f"  secret      {secret}")
         self.show.line(f"  authority   {stack.authority['management']}  (what it has seen, and faults to order)")
@@ -131,7 +130,9 @@ class Scenario:
             f"  fe          . {stack.environment_file}  (then `fe key list --tenant ...`, in another terminal)"
         )
         self.show.line("")
-        self.show.line(f'  curl -s {stack.base_url}/invoices?limit=3 -H "Authorization: Bearer {token}"')
+        # The address in quotes, for zsh; the token apart, because a login at each call ends in a lockout.
+        self.show.line(f"  TOKEN=$({token})")
+        self.show.line(f"""  curl -s '{stack.base_url}/invoices?limit=3' -H "Authorization: Bearer $TOKEN\"""")
 
 
 @dataclass(slots=True)

@@ -7,16 +7,8 @@ import click
 
 from fe.accounts import provision
 from fe.cli.failures import Failure
-from fe.cli.session import (
-    environment_option,
-    json_option,
-    moment,
-    settings_with_database,
-    show,
-    show_all,
-    tenant_option,
-    with_database,
-)
+from fe.cli.printing import json_option, moment, show, show_all
+from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks import deliveries

@@ -10,17 +10,8 @@ import click
 
 from fe.accounts import provision
 from fe.cli.failures import USAGE, Failure
-from fe.cli.session import (
-    environment_option,
-    json_option,
-    moment,
-    read_object,
-    settings_with_database,
-    show,
-    show_all,
-    tenant_option,
-    with_database,
-)
+from fe.cli.printing import json_option, moment, show, show_all
+from fe.cli.session import environment_option, read_object, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.config import ConfigError
 from fe.ecf.catalogue import Environment

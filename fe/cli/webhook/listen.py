@@ -8,7 +8,7 @@ import click
 import trio
 
 from fe.cli.failures import FAILED, OK
-from fe.cli.session import json_option
+from fe.cli.printing import json_option, tell
 from fe.cli.webhook.listener import ReceivedCall, listen
 from fe.cli.webhook.secret import read_secret, secret_option
 from fe.cli.webhook.show import lines, record
@@ -82,7 +82,7 @@ class Ears:
         if is_valid and delivery:
             self._known.add(delivery)
         if self.as_json:
-            click.echo(write_json(told).decode())
+            click.echo(write_json(told).decode())  # not in our forms: the body is as the service wrote it
         else:
             click.echo("\n".join([*lines(told), ""]))
         self.heard += 1
@@ -95,10 +95,7 @@ class Ears:
             self.enough.set()
 
     def _announce(self, url: str) -> None:
-        if self.as_json:
-            click.echo(write_json({"listening": url}).decode())
-            return
-        click.echo(f"Listening for webhooks at {url} until Ctrl-C.")
+        words = [f"Listening for webhooks at {url} until Ctrl-C."]
         if self.secret is None:
-            click.echo("No secret was given, so signatures are not checked (--secret-file, FE_WEBHOOK_SECRET).")
-        click.echo("")
+            words.append("No secret was given, so signatures are not checked (--secret-file, FE_WEBHOOK_SECRET).")
+        tell([*words, ""], {"listening": url}, as_json=self.as_json)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from fe.cli.session import moment
+from fe.cli.printing import moment
 from fe.cli.webhook.listener import MAX_BODY, ReceivedCall
 from fe.cli.webhook.verify import Checked
 from fe.ecf.json_text import write_json

@@ -8,7 +8,7 @@ import click
 import trio
 
 from fe.cli.failures import FAILED, OK, USAGE, Failure
-from fe.cli.session import json_option, show
+from fe.cli.printing import json_option, show
 from fe.cli.webhook.endpoint import of_tenant
 from fe.cli.webhook.secret import VARIABLE, read_secret, secret_option
 from fe.clock import system_clock

@@ -26,6 +26,7 @@ from fe.http.reception.limits import AddressLimits
 from fe.http.route_types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
@@ -68,6 +69,7 @@ class ReceptionApi:
     def __init__(self, deps: ReceptionDeps) -> None:
         self.metrics = deps.metrics
         self.admission = Admission(deps.in_flight, deps.metrics, of_one=deps.in_flight, shown=False)
+        self.come_again = ComeAgain(deps.metrics)
         self._db = deps.db
         self._limits = AddressLimits(deps.calls_per_second, deps.in_flight)
         self._trusted = deps.trusted_proxies
@@ -93,7 +95,7 @@ class ReceptionApi:
                 return await self._suppliers.answer(method, path, call)
         except Exception as error:  # the one place where errors become answers
             problem = describe(error)
-            return ApiReply(problem.status, problem.body, problem.headers)
+            return ApiReply(problem.status, problem.body(), problem.headers)
 
     async def _alive(self, call: Call) -> ApiReply:
         return ApiReply(200, write_json({"status": "ok"}))

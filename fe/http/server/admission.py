@@ -44,6 +44,12 @@ class Admission:
             with self._of_one.held(authorization), self.admitted():
                 yield
 
+    def require_room(self, authorization: bytes | None) -> None:
+        """See that a request of this authorization would be admitted now. Raises ApiError (429, 503)."""
+        if authorization is not None:
+            self._of_one.require_capacity(authorization)
+        self._require_room()
+
     @contextmanager
     def waiting(self, authorization: bytes) -> Iterator[None]:
         """Take a request that waits for a verdict out of both counts. Raises as `resting` does."""
@@ -62,13 +68,18 @@ class Admission:
         self._enter(after_rest=True)
 
     def _enter(self, *, after_rest: bool = False) -> None:
-        full = self._in_work >= self._max
-        if full:
-            self._metrics.http_shed.inc()
+        try:
+            self._require_room()
+        except ApiError:
             if after_rest:
                 self._in_work += 1  # likewise
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+            raise
         self._in_work += 1
+
+    def _require_room(self) -> None:
+        if self._in_work >= self._max:
+            self._metrics.http_shed.inc()
+            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
 
     def _leave(self) -> None:
         self._in_work -= 1

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
+from socket import MSG_PEEK, MSG_TRUNC
 from typing import Any
 
 import structlog
@@ -40,6 +41,9 @@ MAX_RECV = 2**16
 #: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
+#: What comes meanwhile is taken off the kernel's hands so often, into nowhere: of TCP it need not even be copied.
+DISCARD_SECONDS = 0.02
+_NOWHERE = bytearray(256 * 1024)
 
 _log = structlog.get_logger(__name__)
 
@@ -141,6 +145,7 @@ class HardenedConnection(TCPServer):
             self._task_group = apps
             self.protocol = Http11(  # type: ignore[assignment]  # Hypercorn wraps it to switch to HTTP/2
                 self._guard,
+                self._left,
                 self.config,
                 self.context,
                 apps,
@@ -184,6 +189,14 @@ class HardenedConnection(TCPServer):
             self._reading.cancel()
             return False
 
+    async def _left(self) -> None:
+        """Return when the peer has closed its side. Bytes that it sends meanwhile hide that from us."""
+        socket = self.stream.socket
+        with suppress(OSError):
+            await trio.lowlevel.wait_readable(socket)
+            if await socket.recv(1, MSG_PEEK):
+                await trio.sleep_forever()
+
     async def _read_data(self) -> None:
         with self._reading:
             while True:
@@ -192,10 +205,9 @@ class HardenedConnection(TCPServer):
                 except (trio.ClosedResourceError, trio.BrokenResourceError):
                     break
                 if self._over:
-                    self._to_discard -= len(data)
-                    if not data or self._to_discard < 0:
-                        break
-                    continue
+                    if data:
+                        await self._discard()
+                    break
                 # Bytes that arrive as the time is up begin nothing: a request would be worked on and never answered.
                 if self._reading.cancel_called:
                     break
@@ -204,6 +216,18 @@ class HardenedConnection(TCPServer):
                     break
         await self.protocol.handle(Closed())
         await self._close()
+
+    async def _discard(self) -> None:
+        """Take what still comes, unread: now and then, so that much of it goes at once."""
+        socket = self.stream.socket
+        with suppress(OSError):
+            while self._to_discard > 0:
+                await trio.lowlevel.wait_readable(socket)
+                discarded = await socket.recv_into(_NOWHERE, 0, MSG_TRUNC)
+                if not discarded:
+                    break
+                self._to_discard -= discarded
+                await trio.sleep(DISCARD_SECONDS)
 
     async def _close(self) -> None:
         """Say that nothing more is coming, and give the peer a moment to hear it."""

@@ -7,14 +7,17 @@ that is unusual, goes through Quart and is answered the same.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 
 from hypercorn.typing import HTTPScope
 
 from fe.http.calls import ApiReply, Call
 from fe.http.route_types import Route
-from fe.http.server.requests import make_call
+from fe.http.server.requests import make_call, note_trace
+
+#: The one query there is here: a long poll.
+_WAIT = re.compile(rb"wait=[0-9]{1,3}")
 
 Answer = Callable[[Route, Call], Awaitable[ApiReply]]
 
@@ -27,18 +30,27 @@ class FastRoute(NamedTuple):
 
 
 class FastPath:
-    """Answers whole requests of two routes: submitting a document, and asking for its status."""
+    """Answers whole requests of few routes: submitting a document, asking for its status, the description."""
 
     def __init__(
-        self, answer: Answer, max_body_bytes: int, create: Route, show: Route, *, enabled: bool = True
+        self,
+        answer: Answer,
+        max_body_bytes: int,
+        create: Route,
+        show: Route,
+        fixed: Iterable[Route] = (),
+        *,
+        enabled: bool = True,
     ) -> None:
-        """Take how a route is answered, the largest body, and the two routes; unless `enabled`, it matches nothing."""
+        """Take how a route is answered, the largest body, the two routes, and those without parameters that are asked
+        with GET and wait for nothing; unless `enabled`, it matches nothing."""
         self._answer = answer
         self._enabled = enabled
         #: A larger body goes through Quart, which refuses it.
         self.max_body_bytes = max_body_bytes
         self._create = FastRoute(create, {})
         self._show = show
+        self._fixed = {route.path: FastRoute(route, {}) for route in fixed}
         self._one = re.compile(re.escape(create.path) + r"/([0-9A-Za-z-]{1,64})")
 
     def match(self, scope: HTTPScope) -> FastRoute | None:
@@ -48,10 +60,12 @@ class FastPath:
         method, path = scope["method"], scope["path"]
         if method == "POST":
             return self._create if path == self._create.route.path else None
-        # A long poll goes through Quart: there, a client that leaves ends the wait.
-        if method == "GET" and not scope["query_string"] and (found := self._one.fullmatch(path)):
+        if method != "GET":
+            return None
+        query = scope["query_string"]
+        if (not query or _WAIT.fullmatch(query)) and (found := self._one.fullmatch(path)):
             return FastRoute(self._show, {"track_or_id": found[1]})
-        return None
+        return None if query else self._fixed.get(path)
 
     async def serve(self, matched: FastRoute, scope: HTTPScope, body: bytes) -> ApiReply:
         """Answer one request; the body of the reply is bytes."""
@@ -59,4 +73,7 @@ class FastPath:
         async def read_body() -> bytes:
             return body
 
-        return await self._answer(matched.route, make_call(scope, matched.params, read_body))
+        call = make_call(scope, matched.params, read_body)
+        reply = await self._answer(matched.route, call)
+        note_trace(scope, call)
+        return reply

@@ -16,8 +16,11 @@ import trio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, HTTPScope
 from prometheus_client import Counter, Histogram
 
+from fe.http.calls import ApiReply
 from fe.http.errors import ApiError
+from fe.http.languages import HEADERS, choose, say
 from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.plain_errors import RawHeaders, new_request_id, plain_error
 from fe.http.server.requests import refuse_repeated
@@ -54,15 +57,39 @@ class Guard:
         admission: Admission,
         metrics: Metrics,
         strangers: Strangers,
+        come_again: ComeAgain,
     ) -> None:
         self._app = app
         self._strangers = strangers
+        self._come_again = come_again
         self._fast_path = fast_path
         self._admission = admission
         self._metrics = metrics
         self._series: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.match = fast_path.match
         self.max_body_bytes = fast_path.max_body_bytes
+
+    def refuse(self, scope: HTTPScope) -> Whole | None:
+        """Refuse a request that would get no further than the guard, before anything is made for it: no task, no
+        stream, no request of the framework. None: it may come in."""
+        began = time.perf_counter()
+        request_id = self._begin(scope)
+        try:
+            refuse_hostile(scope)
+            if scope["path"] in _ALWAYS:
+                return None
+            authorization = _authorization(scope)
+            self._require_patience(scope, authorization)
+            self._admission.require_room(authorization)
+        except ApiError as error:
+            whole = _refusal(error, request_id, scope)
+            self._observe(scope, whole.status, time.perf_counter() - began)
+            return whole
+        return None
+
+    def _require_patience(self, scope: HTTPScope, authorization: bytes | None) -> None:
+        who = self._strangers.holder(scope) if authorization is None else authorization
+        self._come_again.require_patience((who, f"{scope['method']} {scope['path']}"))
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer one request through Quart, whatever happens."""
@@ -75,14 +102,15 @@ class Guard:
             if scope["path"] in _ALWAYS:
                 await self._app(scope, receive, answer.send)
             else:
-                authorization = next((value for name, value in scope["headers"] if name == b"authorization"), None)
+                authorization = _authorization(scope)
                 async with AsyncExitStack() as held:
                     if authorization is None:
                         await held.enter_async_context(self._strangers.turn(scope))
+                        self._require_patience(scope, None)
                     held.enter_context(self._admission.admitted_as(authorization))
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
-            await answer.give(_refusal(error, request_id))
+            await answer.give(_refusal(error, request_id, scope))
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
@@ -93,23 +121,29 @@ class Guard:
         scope["state"]["route"] = matched.route.name
         try:
             refuse_hostile(scope)
-            with self._admission.admitted():
-                reply = await self._fast_path.serve(matched, scope, body)
-            whole = Whole(
-                reply.status,
-                [
-                    (b"content-type", b"application/json"),
-                    (b"content-length", str(len(reply.body)).encode()),
-                    *((name.lower().encode(), value.encode()) for name, value in reply.headers),
-                    *_ALWAYS_SENT,
-                    (b"x-request-id", request_id.encode()),
-                ],
-                reply.body,
-            )
+            authorization = _authorization(scope)
+            if authorization is None:
+                async with self._strangers.turn(scope):
+                    reply = await self._serve(matched, scope, body, None)
+            else:
+                reply = await self._serve(matched, scope, body, authorization)
+            headers = [(name.lower().encode(), value.encode()) for name, value in reply.headers]
+            if all(name != b"content-type" for name, _ in headers):
+                headers.append((b"content-type", b"application/json"))
+            length = (b"content-length", str(len(reply.body)).encode())
+            ours = (length, *_ALWAYS_SENT, (b"x-request-id", request_id.encode()))
+            whole = Whole(reply.status, [*headers, *ours], reply.body)
         except Exception as error:  # likewise
-            whole = _refusal(error, request_id)
+            whole = _refusal(error, request_id, scope)
+        except trio.Cancelled:  # the client left
+            self._observe(scope, 0, time.perf_counter() - began)
+            raise
         self._observe(scope, whole.status, time.perf_counter() - began)
         return whole
+
+    async def _serve(self, matched: FastRoute, scope: HTTPScope, body: bytes, authorization: bytes | None) -> ApiReply:
+        with self._admission.admitted_as(authorization):
+            return await self._fast_path.serve(matched, scope, body)
 
     def _begin(self, scope: HTTPScope) -> str:
         request_id = _request_id(scope["headers"])
@@ -126,7 +160,10 @@ class Guard:
             requests = self._metrics.http_requests.labels(route, method, str(status))
             seen = self._series[route, method, status] = (requests, self._metrics.http_seconds.labels(route))
         seen[0].inc()
-        seen[1].observe(seconds, {"request_id": scope["state"]["request_id"]})
+        example = {"request_id": scope["state"]["request_id"]}
+        if trace_id := scope["state"].get("trace_id"):
+            example["trace_id"] = trace_id
+        seen[1].observe(seconds, example)
 
 
 class _Answer:
@@ -157,14 +194,17 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": whole.body, "more_body": False})
 
 
-def _refusal(error: Exception, request_id: str) -> Whole:
+def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> Whole:
     """The answer to a request that got no further than the guard; the connection ends with it."""
     if isinstance(error, ApiError):
         status, message, more = error.status, error.message, error.headers
     else:
         _log.error("the application failed to answer", error=error, exc_info=error)
         status, message, more = 500, "Internal Server Error", ()
-    headers, body = plain_error(status, message, request_id)
+    wanted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"")
+    language = choose(wanted.decode("latin-1"))
+    headers, body = plain_error(status, say(message, language), request_id)
+    more = (*more, *HEADERS[language])
     headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
     return Whole(status, headers, body)
 
@@ -196,6 +236,10 @@ def keep_escaped_slashes(scope: HTTPScope) -> None:
     raw = scope["raw_path"]
     if b"%2f" in raw.lower():
         scope["path"] = unquote(re.sub(rb"%(2[fF])", rb"%25\1", raw).decode("ascii"))
+
+
+def _authorization(scope: HTTPScope) -> bytes | None:
+    return next((value for name, value in scope["headers"] if name == b"authorization"), None)
 
 
 def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -3,6 +3,7 @@
 Hypercorn's protocol is kept where it is sound; why it is replaced where it is not, connection.py says.
 """
 
+from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, cast
 from urllib.parse import unquote
@@ -16,7 +17,8 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.typing import AppWrapper
 
-from fe.http.server.guard import Guard
+from fe.http.server.fast_path import FastRoute
+from fe.http.server.guard import Guard, Whole
 from fe.http.server.plain_errors import RawHeaders, plain_error
 from fe.http.server.private_names import require_private_names
 from fe.http.server.whole_requests import WholeRequest, read_whole
@@ -26,6 +28,11 @@ COLLECT_BYTES = 64 * 1024
 
 #: After so many parts of a request that arrived together somebody else gets a turn.
 _EVENTS_AT_ONCE = 16
+
+#: A body may come in so many pieces, and in one more for so many bytes. Each costs more than a hundred bytes do: those
+#: of one byte, a megabyte of them, seconds.
+_PIECES = 4096
+_BYTES_OF_A_PIECE = 64
 
 #: What h11 says of its buffer when no byte of a request has come before.
 _NOTHING_BEFORE = (b"", False)
@@ -44,9 +51,14 @@ require_private_names(
 class Http11(H11Protocol):
     """HTTP/1.1 and nothing else."""
 
-    def __init__(self, guard: Guard, *args: Any) -> None:
+    def __init__(self, guard: Guard, left: Callable[[], Awaitable[None]], *args: Any) -> None:
+        """Take what waits until the peer has left, and what Hypercorn's protocol takes."""
         super().__init__(cast(AppWrapper, guard), *args)  # called with http scopes only
         self._guard = guard
+        self._left = left
+        self._ended = False
+        #: Of the body that is being read, and their bytes.
+        self._pieces = self._piece_bytes = 0
         self._collected = bytearray()
 
     async def handle(self, event: Event) -> None:
@@ -59,6 +71,8 @@ class Http11(H11Protocol):
             and await self._answer_plain(whole)
         ):
             return
+        if isinstance(event, Closed):
+            self._ended = True
         await super().handle(event)
 
     async def _answer_plain(self, request: WholeRequest) -> bool:
@@ -68,7 +82,10 @@ class Http11(H11Protocol):
         if matched is None or len(request.body) > self._guard.max_body_bytes:
             return False
         await self.send(Updated(idle=False))
-        whole = await self._guard.answer_whole(matched, scope, request.body)
+        whole = await self._answer(matched, scope, request.body)
+        if whole is None:
+            await self.send(Closed())
+            return True
         lines = [
             b"HTTP/1.1 %d \r\n" % whole.status,
             *(b"%b: %b\r\n" % header for header in (*whole.headers, *self.config.response_headers("h11"))),
@@ -86,6 +103,25 @@ class Http11(H11Protocol):
         else:
             await self.send(Updated(idle=True))
         return True
+
+    async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> Whole | None:
+        """Answer on the fast path; None when it was a wait, and the client left before it was over.
+
+        This is the task that reads, so nobody else would notice.
+        """
+        if not scope["query_string"]:  # the one parameter there is on the fast path is `wait`
+            return await self._guard.answer_whole(matched, scope, body)
+        whole: Whole | None = None
+        async with trio.open_nursery() as nursery:
+
+            async def end_when_left() -> None:
+                await self._left()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(end_when_left)
+            whole = await self._guard.answer_whole(matched, scope, body)
+            nursery.cancel_scope.cancel()
+        return whole
 
     def _scope(self, method: bytes, target: bytes, version: bytes, headers: RawHeaders) -> Any:
         """What the guard is given of a request."""
@@ -105,6 +141,8 @@ class Http11(H11Protocol):
     async def _handle_events(self) -> None:
         """Go on as far as the bytes that have arrived allow."""
         for taken in count(1):
+            if self._ended:  # nobody hears the answers to what else has arrived
+                break
             if taken % _EVENTS_AT_ONCE == 0:
                 await trio.lowlevel.checkpoint()  # a body in chunks of one byte has tens of thousands of them
             if self.connection.they_are_waiting_for_100_continue:
@@ -125,14 +163,25 @@ class Http11(H11Protocol):
                 await self.stream.handle(EndBody(stream_id=STREAM_ID))
 
     async def _next_event(self) -> Any:
-        """The next event; NEED_DATA when what was sent is not HTTP, and then the connection ends."""
+        """The next event; NEED_DATA when what was sent is not HTTP, or a body in crumbs, and the connection ends."""
         try:
-            return self.connection.next_event()
+            event = self.connection.next_event()
         except h11.RemoteProtocolError as error:
-            if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-                await self._send_error_response(error.error_status_hint)
-            await self.send(Closed())
-            return h11.NEED_DATA
+            return await self._break_off(error.error_status_hint)
+        if isinstance(event, h11.Request):
+            self._pieces = self._piece_bytes = 0
+        elif isinstance(event, h11.Data):
+            self._pieces += 1
+            self._piece_bytes += len(event.data)
+            if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
+                return await self._break_off(400, "the body came in too many small pieces")
+        return event
+
+    async def _break_off(self, status: int, message: str | None = None) -> Any:
+        if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            await self._send_whole(Whole(status, *plain_error(status, message)))
+        await self.send(Closed())
+        return h11.NEED_DATA
 
     async def _try_fast_path(self, request: h11.Request) -> bool:
         """Answer a request that is known, and here already to its end. False: it has not been touched.
@@ -153,23 +202,35 @@ class Http11(H11Protocol):
             if size > self._guard.max_body_bytes:
                 break
         if not isinstance(event, h11.EndOfMessage):
-            if self.connection.their_state is not h11.ERROR:
+            if self.connection.their_state is not h11.ERROR and not self._ended:
                 await self._create_stream(request)
                 for part in parts:
                     if self.stream is None:  # answered without the body, a refusal: nobody wants the rest of it
                         break
                     await self.stream.handle(Body(stream_id=STREAM_ID, data=part))
             return True
-        whole = await self._guard.answer_whole(matched, scope, b"".join(parts))
-        headers = [*whole.headers, *self.config.response_headers("h11")]
-        await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
-        await self._send_h11_event(h11.Data(data=whole.body))
-        await self._send_h11_event(h11.EndOfMessage())
+        whole = await self._answer(matched, scope, b"".join(parts))
+        if whole is None:
+            await self.send(Closed())
+            return True
+        await self._send_whole(whole)
         self.keep_alive_requests += 1
         await self._maybe_recycle()
         return True
 
+    async def _send_whole(self, whole: Whole) -> None:
+        headers = [*whole.headers, *self.config.response_headers("h11")]
+        await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
+        await self._send_h11_event(h11.Data(data=whole.body))
+        await self._send_h11_event(h11.EndOfMessage())
+
     async def _create_stream(self, request: h11.Request) -> None:
+        """Hand a request to the framework, unless it is refused before."""
+        scope = self._scope(request.method, request.target, request.http_version, list(request.headers))
+        if (refused := self._guard.refuse(scope)) is not None:
+            await self._send_whole(refused)
+            await self.send(Closed())
+            return
         self.stream = HTTPStream(
             self.app,
             self.config,
@@ -194,12 +255,7 @@ class Http11(H11Protocol):
         self.keep_alive_requests += 1
 
     async def _send_error_response(self, status_code: int) -> None:
-        headers, body = plain_error(status_code)
-        await self._send_h11_event(
-            h11.Response(status_code=status_code, headers=[*headers, *self.config.response_headers("h11")])
-        )
-        await self._send_h11_event(h11.Data(data=body))
-        await self._send_h11_event(h11.EndOfMessage())
+        await self._send_whole(Whole(status_code, *plain_error(status_code)))
 
     async def _send_h11_event(self, event: Any) -> None:
         try:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from email.utils import formatdate
 from functools import partial
-from http import HTTPStatus
 
 import structlog
 import trio
@@ -17,22 +16,22 @@ from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
+from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
-from fe.http.server.plain_errors import plain_error
 from fe.http.server.strangers import Strangers
-from fe.http.shares import RETRY_WHEN_FULL, Shares
+from fe.http.shares import Shares
+from fe.memory import give_back, keep_little
 from fe.monitoring.metrics import Metrics
 
 BACKLOG = 1024
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
-_TURNED_AWAY_SECONDS = 1.0
-#: So many at once are told why they are turned away; the others find the connection closed.
-_TURNING_AWAY = 64
 #: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
 _PARTS_READ_AHEAD = 2
 _LAST_PORT = 65535
+#: Once half of all connections are taken, an address may have one in so many of its share.
+_CROWDED = 10
 
 _log = structlog.get_logger(__name__)
 
@@ -79,11 +78,13 @@ async def serve_http(
     sockets = open_sockets(bind) if isinstance(bind, str) else list(bind)
     api = app.extensions["fe"]
     share_interpreter()
+    keep_little()
     async with trio.open_nursery() as beside:
+        beside.start_soon(give_back)
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         proxies = read_networks(settings.trusted_proxies)
-        guard = Guard(app, api.fast_path, api.admission, api.metrics, Strangers(proxies))
+        guard = Guard(app, api.fast_path, api.admission, api.metrics, Strangers(proxies), api.come_again)
         server = HttpServer(
             guard,
             maximum=settings.max_connections,
@@ -127,8 +128,9 @@ class HttpServer:
         self._guard = guard
         self._max = maximum
         self._by_address: Shares[Hashable] = Shares("address_connections", metrics, each=of_address)
+        self._of_crowded = max(of_address // _CROWDED, 1)
         self._proxies = proxies
-        self._turning_away = 0
+        self._turned_away = TurnedAway()
         metrics.http_connections.set_function(lambda: len(self._open))
         self._on_fault = on_fault
         self._open: set[HardenedConnection] = set()
@@ -144,31 +146,34 @@ class HttpServer:
         task_status: trio.TaskStatus[list[socket.socket]],
     ) -> None:
         """Serve until `shutdown`, then close idle connections at once and the others when they have answered."""
-        listeners = [trio.SocketListener(_listening(sock)) for sock in sockets]
+        for sock in sockets:
+            sock.setblocking(False)
         async with trio.open_nursery() as connections:
             async with trio.open_nursery() as accepting:
-                await accepting.start(
-                    partial(trio.serve_listeners, self._handle, listeners, handler_nursery=connections)
-                )
+                accepting.start_soon(self._turned_away.run)
+                for sock in sockets:
+                    accepting.start_soon(accept_connections, sock, partial(self._take, connections))
                 task_status.started(list(sockets))
                 await shutdown.wait()
                 accepting.cancel_scope.cancel()
-            for listener in listeners:
-                await listener.aclose()
             await self._context.terminated.set()
             for connection in self._open:
                 connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
 
-    async def _handle(self, stream: trio.SocketStream) -> None:
-        holder = self._holder(stream)
-        status = 0
-        if holder is not None and not self._by_address.has_capacity(holder):
-            status = 429
-        elif len(self._open) >= self._max:
-            status = 503
-        if status:
-            await self._turn_away(stream, status)
+    def _take(self, connections: trio.Nursery, sock: socket.socket, peer: Peer) -> None:
+        """Serve a connection in a task of its own, or turn it away here."""
+        holder = self._holder(peer)
+        if holder is not None and not (self._by_address.has_capacity(holder) and self._is_modest(holder)):
+            self._turned_away.tell(sock, 429)
+            return
+        if len(self._open) >= self._max:
+            self._turned_away.tell(sock, 503)
+            return
+        try:
+            stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        except OSError:  # the peer is gone already
+            sock.close()
             return
         if holder is not None:
             self._by_address.acquire(holder)
@@ -176,32 +181,25 @@ class HttpServer:
             self._guard, self._config, self._context, stream, self._on_fault, self._patience
         )
         self._open.add(connection)
+        _prepare(stream)
+        connections.start_soon(self._serve, connection, holder)
+
+    def _is_modest(self, holder: Hashable) -> bool:
+        """Tell whether one more of an address leaves room for others: it need not, while half of all room is free."""
+        return len(self._open) < self._max // 2 or self._by_address.of(holder) < self._of_crowded
+
+    async def _serve(self, connection: HardenedConnection, holder: Hashable | None) -> None:
         try:
-            _prepare(stream)
             await connection.run()
         finally:
             self._open.discard(connection)
             if holder is not None:
                 self._by_address.release(holder)
 
-    def _holder(self, stream: trio.SocketStream) -> Hashable | None:
-        """Whose connection it is; None for those of a trusted proxy, of a local socket, or of somebody who left."""
-        try:
-            peer = stream.socket.getpeername()
-        except OSError:
-            return None
+    def _holder(self, peer: Peer) -> Hashable | None:
+        """Whose connection it is; None for those of a trusted proxy, or of a local socket."""
         address = client_address(peer[0], None, ()) if isinstance(peer, tuple) else None
         return None if address is None or is_trusted(address, self._proxies) else holder_of(address)
-
-    async def _turn_away(self, stream: trio.SocketStream, status: int) -> None:
-        if self._turning_away >= _TURNING_AWAY:
-            await trio.aclose_forcefully(stream)
-            return
-        self._turning_away += 1
-        try:
-            await _turn_away(stream, status)
-        finally:
-            self._turning_away -= 1
 
 
 class _Config(Config):
@@ -227,30 +225,8 @@ def _configure(patience: PeerPatience) -> Config:
     return config
 
 
-def _listening(sock: socket.socket) -> trio.socket.SocketType:
-    sock.setblocking(False)
-    return trio.socket.from_stdlib_socket(sock)
-
-
 def _prepare(stream: trio.SocketStream) -> None:
     try:
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _TCP_USER_TIMEOUT_MS)
     except OSError as error:  # the peer may be gone already: the first read will tell
         _log.debug("a connection took no TCP_USER_TIMEOUT", error=error)
-
-
-async def _turn_away(stream: trio.SocketStream, status: int) -> None:
-    """Say 503 to a connection too many, or 429 to one too many of its address, without reading what it wants."""
-    headers, body = plain_error(status)
-    headers.append((b"retry-after", str(RETRY_WHEN_FULL).encode()))
-    head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
-    line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
-    with trio.move_on_after(_TURNED_AWAY_SECONDS):
-        async with stream:
-            try:
-                await stream.send_all(line + head + b"\r\n" + body)
-                await stream.send_eof()
-                while await stream.receive_some(65536):
-                    pass
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                pass

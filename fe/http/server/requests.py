@@ -36,6 +36,12 @@ def make_call(scope: HTTPScope, params: Mapping[str, str], read_body: Callable[[
     )
 
 
+def note_trace(scope: HTTPScope, call: Call) -> None:
+    """Leave the trace of a call, if it has one, to whoever measures the request."""
+    if call.span.context is not None:
+        scope["state"]["trace_id"] = call.span.trace_id
+
+
 def _join(headers: Iterable[RawHeader]) -> dict[str, str]:
     """Headers by name; one that is repeated is a list, in its order (RFC 9110, section 5.3)."""
     joined: dict[str, str] = {}

@@ -26,21 +26,23 @@ class Strangers:
         self._trusted = trusted
         self._turns: Turns[Hashable] = Turns(_PLACES, of_one=OF_ONE_ADDRESS)
 
+    def holder(self, scope: HTTPScope) -> Hashable:
+        """Whose address a request comes from."""
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        client = scope["client"]
+        return holder_of(client_address(client[0] if client else "", ", ".join(forwarded), self._trusted))
+
     @asynccontextmanager
     async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
         """Wait for the turn of a request without a token, and have it for the block. Raises ApiError (429).
 
         One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs.
         """
-        names = {bytes(name): value for name, value in scope["headers"]}
-        if any(name in names for name in _HAS_A_BODY):
+        if any(name in _HAS_A_BODY for name, _ in scope["headers"]):
             yield
             return
-        forwarded = names.get(b"x-forwarded-for", b"").decode("latin-1")
-        client = scope["client"]
-        who = holder_of(client_address(client[0] if client else "", forwarded, self._trusted))
         try:
-            async with self._turns.of(who, within=PATIENCE):
+            async with self._turns.of(self.holder(scope), within=PATIENCE):
                 yield
         except NoTurn:
             raise too_many_requests(RETRY_WHEN_FULL) from None

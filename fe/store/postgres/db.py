@@ -17,7 +17,7 @@ from psycopg import sql
 
 from fe.identifiers import TenantId
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, words
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, TenantDisabled, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -41,6 +41,7 @@ _TRANSIENT_STATES = ("25006", "25P03", "25P04")
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
+_DISABLED = "FE004"
 
 
 class Driver(Protocol):
@@ -63,8 +64,8 @@ class Database:
     async def run(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on a connection in autocommit: right for work that is one statement (one round trip).
 
-        Raises DatabaseUnavailable when the server cannot be asked, NoNumber when a draw is refused. If the caller's
-        scope is cancelled the running statement is cancelled too; whether it took effect is then unknown.
+        Raises DatabaseUnavailable when the server cannot be asked, NoNumber when a draw is refused, TenantDisabled. If
+        the caller's scope is cancelled the running statement is cancelled too; whether it took effect is then unknown.
         """
 
         async def borrowed(conn: Conn) -> T:
@@ -144,6 +145,8 @@ def _translate(error: psycopg.Error) -> Exception:
     if state in _NO_NUMBER:
         prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
         return NoNumber(prefix, _NO_NUMBER[state])
+    if state == _DISABLED:
+        return TenantDisabled("the tenant is disabled")
     if state in _CONTENDED:
         return _CONTENDED[state](f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:

@@ -41,6 +41,10 @@ class NoNumber(StoreError):
         self.reason = reason
 
 
+class TenantDisabled(StoreError):
+    """Something new was to be taken in of a tenant that is disabled. Nothing was written."""
+
+
 def words(error: Exception) -> str:
     """Put on one line what a failing link says: addresses, logins and reasons, never a password or a row."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -14,7 +14,8 @@ import psycopg
 from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
 
 #: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
-#: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning.
+#: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning, nor for
+#: the compiling of a plan that is guessed to be dear because it might read every month.
 SERVER_SETTINGS = {
     "statement_timeout": "8s",
     "lock_timeout": "5s",
@@ -22,6 +23,7 @@ SERVER_SETTINGS = {
     "client_connection_check_interval": "5s",
     "timezone": "UTC",
     "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
 }
 
 #: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString
+from uuid import UUID
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.identifiers import TenantId
@@ -27,6 +28,9 @@ _TO_SIGN = """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, seq
 _TO_SEND = ", root, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content"
 _TO_TRACK = ", track_id, e_ncf, certificate_id, maybe_adopted"
 
+#: What a claim asks for beside it where traces are recorded: one look at the row more.
+_TRACE = ", trace_of(tenant_id, subject)"
+
 _FROM = """
       FROM claim_with_input(
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
@@ -34,26 +38,32 @@ _FROM = """
         %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
 
-#: By the stage: after the eleven columns of any claim those of its step's input.
-_CLAIM: Mapping[Stage, LiteralString] = {
-    Stage.SIGN: f"{_ROWS}{_TO_SIGN}{_FROM}",
-    Stage.SEND: f"{_ROWS}{_TO_SEND}{_FROM}",
-    Stage.TRACK: f"{_ROWS}{_TO_TRACK}{_FROM}",
-    Stage.RECONCILE: f"{_ROWS}{_FROM}",
+#: By the stage, and whether traces are recorded: after the eleven columns of any claim those of its step's input, and
+#: then the trace.
+_CLAIM: Mapping[tuple[Stage, bool], LiteralString] = {
+    (Stage.SIGN, False): f"{_ROWS}{_TO_SIGN}{_FROM}",
+    (Stage.SEND, False): f"{_ROWS}{_TO_SEND}{_FROM}",
+    (Stage.TRACK, False): f"{_ROWS}{_TO_TRACK}{_FROM}",
+    (Stage.RECONCILE, False): f"{_ROWS}{_FROM}",
+    (Stage.SIGN, True): f"{_ROWS}{_TO_SIGN}{_TRACE}{_FROM}",
+    (Stage.SEND, True): f"{_ROWS}{_TO_SEND}{_TRACE}{_FROM}",
+    (Stage.TRACK, True): f"{_ROWS}{_TO_TRACK}{_TRACE}{_FROM}",
+    (Stage.RECONCILE, True): f"{_ROWS}{_TRACE}{_FROM}",
 }
 
 
 async def claim_together(
-    conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+    conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms, *, traced: bool = False
 ) -> Sequence[LaneClaim[Work]]:
     """Lease due rows of all lanes, in their order, the tenants of each in turn by their weights; nothing where none is.
 
-    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py).
+    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py). Where it is
+    `traced` each row brings the context of its trace.
     """
     of = Stage(stage)
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
     cursor = await conn.execute(
-        _CLAIM[of],
+        _CLAIM[of, traced],
         {
             "stage": of.value,
             "environments": _array(each.lane.environment.value for each in lanes),
@@ -73,7 +83,11 @@ async def claim_together(
         },
         binary=True,
     )
-    return _read(of, lanes, await cursor.fetchall())
+    rows = await cursor.fetchall()
+    if not traced:
+        return _read(of, lanes, rows, {})
+    traces = {row[5]: row[-1] for row in rows if row[-1] is not None}
+    return _read(of, lanes, [row[:-1] for row in rows], traces)
 
 
 def _array(values: Iterable[str | int | datetime]) -> str:
@@ -82,7 +96,9 @@ def _array(values: Iterable[str | int | datetime]) -> str:
     return "{" + ",".join(written) + "}"
 
 
-def _read(stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any, ...]]) -> Sequence[LaneClaim[Work]]:
+def _read(
+    stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any, ...]], traces: Mapping[UUID, str]
+) -> Sequence[LaneClaim[Work]]:
     said: dict[int, tuple[int, dict[TenantId, int], list[Work]]] = {}
     signatories: dict[TenantId, Signatory] = {}
     claimed: list[tuple[Any, ...]] = []
@@ -102,7 +118,17 @@ def _read(stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any,
             given = None  # a code that nobody knows: its handler reads the same, and fails alone
         said[lane][2].append(
             Work(
-                stage, lanes[lane - 1].lane, tenant_id, subject, attempt, epoch, crash_count, waited, last_error, given
+                stage,
+                lanes[lane - 1].lane,
+                tenant_id,
+                subject,
+                attempt,
+                epoch,
+                crash_count,
+                waited,
+                last_error,
+                given,
+                traces.get(subject),
             )
         )
     return [LaneClaim(lanes[lane - 1].lane, *said[lane]) for lane in sorted(said)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 
 from psycopg.rows import scalar_row
 
@@ -50,6 +50,8 @@ class Work:
     last_error: str | None
     #: What its step needs; None where the claim did not bring it: then it is asked for.
     input: StepInput | None = None
+    #: The context of its trace, where it is traced and the claim asked for it.
+    trace: str | None = None
 
     @property
     def environment(self) -> Environment:
@@ -91,6 +93,13 @@ def claims_of(works: Sequence[Work]) -> dict[str, Array]:
 # Each of these writes what came of some claims in one statement, all or nothing, and tells of each claim whether it was
 # still ours: for one that was not, nothing was written. The values come in the order of the claims, which are sorted by
 # tenant and subject.
+
+
+_RECEIVED = """
+    SELECT book_received_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                               %(environments)s::text[], %(track_ids)s::text[], %(afters)s::interval[],
+                               %(replies)s::jsonb[], %(leases)s::interval[])
+"""
 
 
 async def retry(
@@ -150,6 +159,10 @@ async def failure(
     )
 
 
+#: What became of a received document: its claim was no longer ours; it waits to be asked about; or we are to ask.
+ReceivedAnswer = Literal["lost", "received", "going on"]
+
+
 async def received(
     conn: Conn,
     works: Sequence[Work],
@@ -158,18 +171,26 @@ async def received(
     track_ids: Sequence[TrackId],
     afters: Sequence[timedelta],
     replies: Sequence[dict[str, Any]],
-) -> list[bool]:
-    """The authority has it under its trackId; ask for its verdict after a while."""
-    return await _book(
-        conn,
-        """SELECT book_received_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
-                                      %(track_ids)s::text[], %(afters)s::interval[], %(replies)s::jsonb[])""",
-        works,
-        at=at,
-        track_ids=texts(track_ids),
-        afters=intervals(afters),
-        replies=jsonbs(replies),
-    )
+    leases: Sequence[timedelta | None],
+) -> list[ReceivedAnswer]:
+    """The authority has it under its trackId; its verdict is asked for after a while.
+
+    One with a lease goes on, unless it is paused: it is leased to its holder for so long from then on, as the claim of
+    the next epoch. Else it is due then for whoever claims it.
+    """
+    cursor = conn.cursor(row_factory=scalar_row)
+    values = {
+        **claims_of(works),
+        "at": at,
+        "environments": texts([work.environment for work in works]),
+        "track_ids": texts(track_ids),
+        "afters": intervals(afters),
+        "replies": jsonbs(replies),
+        "leases": intervals(leases),
+    }
+    await cursor.execute(_RECEIVED, values, binary=True)
+    (answers,) = await cursor.fetchall()
+    return list(answers)
 
 
 async def doubt(

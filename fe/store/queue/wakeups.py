@@ -22,7 +22,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 
 CHANNEL = "fe_due"
-THROTTLE = 0.02
+THROTTLE = 0.01
 HELP_THROTTLE = 0.2
 
 #: Notifications for later are kept for moments this far apart, not one for each document that waits.

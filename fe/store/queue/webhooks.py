@@ -69,12 +69,16 @@ class DeliveryInput:
     headers: bytes | None
     secret_ids: Sequence[UUID]
     secrets: Sequence[bytes]
+    #: The context of the trace it belongs to, if that is traced.
+    trace: str | None = None
 
 
-# A test is made for an endpoint that is off, too: before it is switched on.
+# A test is made for an endpoint that is off, too: before it is switched on. But nothing for a tenant that is disabled.
 _INPUT = """
     SELECT v.kind, v.body, e.endpoint_id, e.url,
-           e.removed_at IS NULL AND (v.kind = 'test' OR (e.enabled AND e.disabled_at IS NULL)) AS is_called, e.headers,
+           e.removed_at IS NULL AND e.disabled_reason IS DISTINCT FROM 'tenant'
+           AND (v.kind = 'test' OR (e.enabled AND e.disabled_at IS NULL)) AS is_called, e.headers,
+           d.trace,
            ARRAY(SELECT s.secret_id
                    FROM webhook_secrets AS s
                   WHERE s.tenant_id = %(tenant)s AND s.endpoint_id = d.endpoint_id

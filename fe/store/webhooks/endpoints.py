@@ -34,7 +34,8 @@ class Endpoint:
     updated_at: datetime
     #: Since when every try has failed.
     failing_since: datetime | None
-    #: Since when it is not called, by our decision ('gone': it answered 410; 'failing': for five days nothing worked).
+    #: Since when it is not called, by our decision ('gone': it answered 410; 'failing': for five days nothing worked;
+    #: 'tenant': its tenant is disabled).
     disabled_at: datetime | None
     disabled_reason: str | None
 

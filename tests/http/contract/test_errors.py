@@ -19,7 +19,7 @@ from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.migrate import migrations
 from fe.store.postgres.roles import FRONT
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, Start, invoice_payload, structured
+from tests.http.front import Key, Running, Start, body_of, invoice_payload, structured
 from tests.waiting import PATIENCE
 
 CANARY = "canary7f3a9b"
@@ -368,3 +368,64 @@ def test_every_answer_of_the_router_is_ours() -> None:
     assert {path for path, _ in rules} == {route.path for route in app.extensions["fe"].routes}
     assert not [rule for rule in rules if rule[1] == "OPTIONS"]
     assert all(path.startswith(PREFIX) or path in ("/healthz", "/readyz") for path, _ in rules)
+
+
+# --- in Spanish -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "message"),
+    [
+        ("GET", "/invoices?limit=0", None, 400, "limit debe ser un número entero de 1 a 200"),
+        ("GET", "/invoices?limite=1", None, 400, "no hay un parámetro limite; existen limit, "),
+        ("POST", "/invoices", {"format": "json"}, 400, "format debe ser uno de: xml, structured"),
+        ("POST", "/invoices", {"format": "xml", "xml": "<ECF>"}, 400, "xml: "),
+        ("POST", "/invoices", {"format": "structured", "payload": {"x": 1}}, 400, "x no es la raíz de un documento"),
+        (
+            "POST",
+            "/invoices",
+            {"format": "structured", "payload": {"Encabezado": {}}},
+            400,
+            "Encabezado.IdDoc.TipoeCF: ",
+        ),
+        ("DELETE", "/ncf/E99", None, 400, "tipo de e-CF no válido"),
+        ("DELETE", "/ncf/E31", None, 404, "no existe una secuencia de NCF para el prefijo E31"),
+        ("GET", "/nowhere", None, 404, "No encontrado"),
+        ("PUT", "/invoices", None, 405, "Método no permitido"),
+        ("POST", "/invoices", structured(), 202, "Aceptado para su proceso. Consulte GET /invoices/{taxLogId}"),
+    ],
+)
+async def test_messages_are_in_spanish_for_who_asks_for_it(
+    api: httpx.AsyncClient, method: str, path: str, body: Any, status: int, message: str
+) -> None:
+    spanish = await api.request(method, path, json=body, headers={"Accept-Language": "es-DO, en;q=0.5"})
+    english = await api.request(method, path, json=body)
+
+    assert (spanish.status_code, spanish.headers["Content-Language"]) == (status, "es"), spanish.text
+    assert spanish.json()["message"].startswith(message)
+    assert english.headers["Content-Language"] == "en"
+    assert english.json()["message"] != spanish.json()["message"]
+    assert spanish.headers["Vary"] == english.headers["Vary"] == "Accept-Language"
+
+
+async def test_problems_are_in_spanish_for_who_asks_for_it(api: httpx.AsyncClient) -> None:
+    payload = {"Encabezado": {"IdDoc": {"TipoeCF": "31", "Color": "rojo"}}}
+    headers = {"Accept-Language": "es"}
+
+    refused = await api.post("/invoices", json=structured(payload), headers=headers)
+    validated = await api.post("/invoices/validate", json=structured(payload), headers=headers)
+
+    (problem,) = refused.json()["problems"]
+    assert refused.json()["message"] == "Encabezado.IdDoc.Color: Color no es un elemento del formato"
+    assert problem["message"] == problem["messageEs"]
+    assert problem["fix"] == problem["fixEs"] == "elimine Color"
+    assert validated.json()["problems"] == [problem]
+
+
+async def test_what_the_guard_refuses_is_in_spanish_too(front: Running) -> None:
+    head = f"GET {PREFIX}/invoices HTTP/1.1\r\nHost: x\r\nAccept-Language: es\r\nUpgrade: x\r\n\r\n"
+
+    answer = await front.raw(head.encode())
+
+    assert b"content-language: es" in answer.lower()
+    assert body_of(answer)["message"] == "aquí no se habla otro protocolo: omita Upgrade"

@@ -33,6 +33,7 @@ CALLS = {
     ("GET", "/billing/current-period"): "billing:read",
 }
 ADDED = {
+    ("POST", "/invoices/batch"): "invoices:write",
     ("POST", "/invoices/validate"): "invoices:write",
     ("GET", f"/invoices/{_ANY}/timeline"): "invoices:read",
     ("GET", "/webhooks"): "webhooks:read",

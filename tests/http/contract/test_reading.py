@@ -461,6 +461,25 @@ async def test_an_unknown_parameter_is_refused_beside_known_ones_and_all_known_o
         assert f" {known}" in answer.json()["message"]
 
 
+async def test_a_refusal_is_explained_in_the_language_that_is_asked_for(api: httpx.AsyncClient, db: Database) -> None:
+    tax_log_id = await submit(api)
+    before = (await api.get(f"/invoices/{tax_log_id}")).json()
+    await worker.sign(db, tax_log_id)
+    await worker.receive(db, tax_log_id, TRACK_ID)
+    await worker.give_verdict(db, tax_log_id, Status.REJECTED, ("1209", "El eNCF ya fue utilizado."))
+
+    english = (await api.get(f"/invoices/{tax_log_id}")).json()
+    spanish = (await api.get(f"/invoices/{tax_log_id}", headers={"Accept-Language": "es"})).json()
+
+    assert "explained" not in before
+    assert english["response"] == spanish["response"]
+    assert [(one["codigo"], one["meaning"]) for one in english["explained"]] == [
+        ("1209", "This number was used before, or was voided.")
+    ]
+    assert spanish["explained"][0]["meaning"] == "Este número ya fue utilizado, o fue anulado."
+    assert "GET /invoices?encf=" in spanish["explained"][0]["action"]
+
+
 # --- the timeline, and waiting --------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,96 @@
+"""How commands print what they found: for people as text, with `--json` for programs, both from the same record.
+
+The forms of JSON are promised (docs/cli.md): ids, money and numbers of receipts are strings, moments are RFC 3339 in
+UTC, days are YYYY-MM-DD. Whatever a record holds takes these forms here, so that no command can print another.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+import click
+
+Record = Mapping[str, Any]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+
+
+def moment(value: datetime | None) -> str | None:
+    """Show a moment the way the HTTP interface does."""
+    if value is None:
+        return None
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def form(value: Any, name: str = "") -> Any:
+    """Give what is printed for a value, which stands under `name`: see above. Raises TypeError for what has no form."""
+    match value:
+        case Enum():
+            return value.value
+        case bool() | None | str() | float():
+            return value
+        case int():
+            return str(value) if name == "id" or name.endswith("Id") else value
+        case Decimal() | UUID():
+            return str(value)
+        case datetime():
+            return moment(value)
+        case date():
+            return value.isoformat()
+        case Mapping():
+            return {str(key): form(below, str(key)) for key, below in value.items()}
+        case list() | tuple():
+            return [form(each, name) for each in value]
+    raise TypeError(f"{name}: no form for {type(value).__name__}")
+
+
+def show(record: Record, *, as_json: bool) -> None:
+    """Print one record."""
+    found = form(record)
+    if as_json:
+        print_json(found)
+        return
+    width = max(len(name) for name in found)
+    for name, value in found.items():
+        click.echo(f"{name:<{width}}  {_text(value)}")
+
+
+def show_all(records: Sequence[Record], *, as_json: bool, none: str) -> None:
+    """Print records as a table, or as a JSON array; `none` is said when there are none."""
+    found = form(list(records))
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        click.echo(none, err=True)
+        return
+    rows = [list(found[0])] + [[_text(value) for value in record.values()] for record in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def tell(words: str | Sequence[str], record: Record, *, as_json: bool) -> None:
+    """Print what was done, or is the answer: in words, a line each, or as a record."""
+    if as_json:
+        print_json(form(record))
+        return
+    for line in [words] if isinstance(words, str) else words:
+        click.echo(line)
+
+
+def print_json(found: Any) -> None:
+    """Print JSON as it is, on one line: for what has a form of its own."""
+    click.echo(json.dumps(found, ensure_ascii=False))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return " ".join(str(item) for item in value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | bool) else str(value)

@@ -1,0 +1,187 @@
+"""What the codes in the authority's verdicts mean and what to do about them, in our own words (authority.md#messages).
+
+There is no published list: this one holds the interface's table and what has been seen live. `codigo` is compared as it
+came first (`004` is not `4`), then as a number.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One code: what it means, and what to do, in both languages."""
+
+    code: str
+    meaning: str
+    meaning_es: str
+    action: str
+    action_es: str
+
+
+EXPLANATIONS = (
+    Explanation(
+        "1",
+        "The XML does not follow the authority's format.",
+        "El XML no cumple el formato de la DGII.",
+        "Send the same payload to POST /invoices/validate, mend what it names, and issue it again.",
+        "Envíe el mismo contenido a POST /invoices/validate, corrija lo que indique y emítalo de nuevo.",
+    ),
+    Explanation(
+        "2",
+        "The tax id of the issuer or the buyer does not exist, is not active, or may not issue electronically.",
+        "El RNC del emisor o del comprador no existe, no está activo o no puede emitir electrónicamente.",
+        "Check both tax ids in the authority's register; the issuer's is in your fiscal data.",
+        "Verifique ambos RNC en el registro de la DGII; el del emisor está en sus datos fiscales.",
+    ),
+    Explanation(
+        "3",
+        "This number was used before.",
+        "Este número ya fue utilizado.",
+        "Look for the receipt that has the number (GET /invoices?encf=); a new receipt needs a new number.",
+        "Busque el comprobante que tiene el número (GET /invoices?encf=); uno nuevo necesita otro número.",
+    ),
+    Explanation(
+        "004",
+        "The authority could not validate the receipt just then; it says to try again.",
+        "La DGII no pudo validar el comprobante en ese momento; pide intentar de nuevo.",
+        "Issue it again; the number is free.",
+        "Emítalo de nuevo; el número queda libre.",
+    ),
+    Explanation(
+        "4",
+        "The number is not in a sequence that was authorised, or the sequence is exhausted.",
+        "El número no está en una secuencia autorizada, o la secuencia está agotada.",
+        "Compare your ranges (GET /ncf) with those the authority granted, ask it for more, and issue again.",
+        "Compare sus rangos (GET /ncf) con los autorizados por la DGII, solicite más y emita de nuevo.",
+    ),
+    Explanation(
+        "7",
+        "The sequence has expired, or its expiry differs from the authorised one.",
+        "La secuencia venció, o su vencimiento es distinto del autorizado.",
+        "Correct expireAt of the sequence (PATCH /ncf/:prefix), or use a number of one that is in force.",
+        "Corrija expireAt de la secuencia (PATCH /ncf/:prefix), o use un número de una vigente.",
+    ),
+    Explanation(
+        "8",
+        "The signature or its certificate is not valid, or its holder is not delegated for the issuer.",
+        "La firma o su certificado no es válido, o su titular no está delegado por el emisor.",
+        "Check the certificate's expiry and the delegation at the authority's virtual office, then issue again.",
+        "Verifique el vencimiento del certificado y la delegación en la Oficina Virtual, y emita de nuevo.",
+    ),
+    Explanation(
+        "13",
+        "A total does not add up.",
+        "Un total no cuadra.",
+        "Leave Totales out and it is computed; or send it to POST /invoices/validate, which names each sum.",
+        "Omita Totales y se calcula; o envíelo a POST /invoices/validate, que indica cada suma.",
+    ),
+    Explanation(
+        "75",
+        "The number of the sequence is not authorised.",
+        "El número de secuencia no está autorizado.",
+        "Compare your ranges (GET /ncf) with those the authority granted.",
+        "Compare sus rangos (GET /ncf) con los autorizados por la DGII.",
+    ),
+    Explanation(
+        "614",
+        "The receipt named in NCFModificado was not issued, or is not valid for a note.",
+        "El comprobante de NCFModificado no ha sido emitido, o no es válido para una nota.",
+        "Wait until the receipt it modifies is accepted, check its number, and issue the note again.",
+        "Espere a que el comprobante que modifica sea aceptado, verifique su número y emita la nota de nuevo.",
+    ),
+    Explanation(
+        "1209",
+        "This number was used before, or was voided.",
+        "Este número ya fue utilizado, o fue anulado.",
+        "Look for the receipt that has the number (GET /invoices?encf=); a new receipt needs a new number.",
+        "Busque el comprobante que tiene el número (GET /invoices?encf=); uno nuevo necesita otro número.",
+    ),
+    Explanation(
+        "2020",
+        "The discounts of a line (TablaSubDescuento) do not add up to its DescuentoMonto.",
+        "Los descuentos de una línea (TablaSubDescuento) no suman su DescuentoMonto.",
+        "Make the entries add up, or leave DescuentoMonto out and it is computed.",
+        "Haga que las entradas sumen, u omita DescuentoMonto y se calcula.",
+    ),
+    Explanation(
+        "2030",
+        "The surcharges of a line (TablaSubRecargo) do not add up to its RecargoMonto.",
+        "Los recargos de una línea (TablaSubRecargo) no suman su RecargoMonto.",
+        "Make the entries add up, or leave RecargoMonto out and it is computed.",
+        "Haga que las entradas sumen, u omita RecargoMonto y se calcula.",
+    ),
+    Explanation(
+        "2150",
+        "TablaSubcantidad of a line is not valid.",
+        "TablaSubcantidad de una línea no es válida.",
+        "Check the quantities and units of the goods that are taxed by content.",
+        "Verifique las cantidades y unidades de los bienes gravados por contenido.",
+    ),
+    Explanation(
+        "3205",
+        "MontoTotal is not what the lines and taxes add up to.",
+        "MontoTotal no es lo que suman las líneas y los impuestos.",
+        "Leave Totales out of the next ones and it is computed; where the receipt was accepted, nothing is to be done.",
+        "Omita Totales en los siguientes y se calcula; si el comprobante fue aceptado, no hay que hacer nada.",
+    ),
+    Explanation(
+        "3243",
+        "The file name that the document was sent under has a wrong length.",
+        "El nombre del archivo con que se envió el documento tiene una longitud incorrecta.",
+        "Check the issuer's tax id and the number: the service makes the name of these two.",
+        "Verifique el RNC del emisor y el número: el servicio forma el nombre con ambos.",
+    ),
+)
+#: A refusal or remark under any other code, or under 0 with a text.
+OTHER = Explanation(
+    "",
+    "The authority gives its reason as a text: see valor.",
+    "La DGII da su motivo como texto: vea valor.",
+    "Mend what the text names; POST /invoices/validate often says it more exactly.",
+    "Corrija lo que indica el texto; POST /invoices/validate suele decirlo con más exactitud.",
+)
+_BY_CODE = {each.code: each for each in EXPLANATIONS}
+
+
+def explain(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Explanation]]:
+    """Explain the messages of a verdict: each code as it came, once. An empty text under 0 says nothing."""
+    seen = set()
+    for message in messages:
+        code, text = str(message.get("codigo", "")), str(message.get("valor", "")).strip()
+        bare = code.lstrip("0")
+        if code in seen or (not bare and text in ("", "Aceptado")):
+            continue
+        seen.add(code)
+        yield code, _BY_CODE.get(code) or _BY_CODE.get(bare) or OTHER
+
+
+_PAGES = {
+    "en": ("What the authority's codes mean", "Code", "Meaning", "What to do", "others, and 0 with a text"),
+    "es": ("Qué significan los códigos de la DGII", "Código", "Significado", "Qué hacer", "otros, y 0 con texto"),
+}
+_WORDS = {
+    "en": "Made from `fe/ecf/verdicts.py`. The status answer of a submission has the same in `explained`, beside the "
+    "authority's own `response.mensajes`. The authority publishes no list: these were seen, or the interface has them.",
+    "es": "Hecho a partir de `fe/ecf/verdicts.py`. La consulta de estado de un envío trae lo mismo en `explained`, "
+    "junto a `response.mensajes` de la DGII. La DGII no publica una lista: estos se han visto, o los trae la interfaz.",
+}
+
+
+def page(language: Literal["en", "es"]) -> str:
+    """Write the page of documentation in a language."""
+    title, code, meaning, action, others = _PAGES[language]
+    rows = [
+        (each.code or others, each.meaning, each.action)
+        if language == "en"
+        else (each.code or others, each.meaning_es, each.action_es)
+        for each in (*EXPLANATIONS, OTHER)
+    ]
+    lines = [f"| {code} | {meaning} | {action} |", "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in rows)]
+    return f"# {title}\n\n{_WORDS[language]}\n\n" + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page("es" if sys.argv[1:] == ["es"] else "en"))

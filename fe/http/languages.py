@@ -1,0 +1,88 @@
+"""Which language an answer is in, and what its messages are in it: the one place that chooses."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal, cast
+
+from fe.ecf.problems import Problem, serialize_problem
+from fe.http.messages import SPANISH
+from fe.http.response_models import DocumentProblem
+
+Language = Literal["en", "es"]
+
+#: A longer header is not read: nobody speaks so many languages.
+_LONGEST = 200
+_RANGE = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*)?")
+
+#: What says so in every answer that has messages.
+HEADERS: dict[Language, tuple[tuple[str, str], ...]] = {
+    language: (("Content-Language", language), ("Vary", "Accept-Language")) for language in ("en", "es")
+}
+
+
+@lru_cache(maxsize=256)
+def choose(accepted: str | None) -> Language:
+    """Choose by `Accept-Language`: Spanish where it is wanted more than English, whatever the region; else English."""
+    if not accepted or len(accepted) > _LONGEST:
+        return "en"
+    wanted: dict[str, float] = {}
+    for place, text in enumerate(accepted.split(",")):
+        found = _RANGE.fullmatch(text)
+        if found is not None:
+            # Of what is wanted alike, the first.
+            wanted.setdefault(found[1].lower(), float(found[2] or 1) - place / 1e6 if found[2] != "0" else 0.0)
+    spanish = wanted.get("es", 0.0)
+    english = wanted.get("en", wanted.get("*", 0.0) if "es" in wanted else 1.0)
+    return "es" if spanish > max(english, 0.0) else "en"
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"(\{~?\})", template)
+    return re.compile("".join("(.*)" if part in ("{}", "{~}") else re.escape(part) for part in parts), re.DOTALL)
+
+
+#: Those with gaps, the longest first: the more a template says, the surer it is the one.
+_WITH_GAPS = [
+    (_pattern(english), re.findall(r"\{~?\}", english), spanish)
+    for english, spanish in sorted(SPANISH.items(), key=lambda row: len(row[0]), reverse=True)
+    if "{" in english
+]
+
+
+def say(message: str, language: Language) -> str:
+    """Give a message of the table in the language; what is not in it stays as it is."""
+    if language == "en":
+        return message
+    exact = SPANISH.get(message)
+    if exact is not None:
+        return exact
+    for pattern, gaps, spanish in _WITH_GAPS:
+        found = pattern.fullmatch(message)
+        if found is not None:
+            values = (
+                say(value, language) if gap == "{~}" else value for gap, value in zip(gaps, found.groups(), strict=True)
+            )
+            return spanish.replace("{~}", "{}").format(*values)
+    return message
+
+
+def say_problems(problems: Iterable[DocumentProblem], language: Language) -> list[DocumentProblem]:
+    """Give problems with `message` and `fix` in the language; both languages stay beside them."""
+    if language == "en":
+        return list(problems)
+    said = []
+    for problem in problems:
+        # Of what another release stored, something may be missing.
+        there = problem.copy()
+        if "messageEs" in there:
+            there["message"] = there["messageEs"]
+        if "fixEs" in there:
+            there["fix"] = there["fixEs"]
+        said.append(there)
+    return said
+
+
+def serialize_problems(problems: Iterable[Problem], language: Language = "en") -> list[DocumentProblem]:
+    """Show problems of a document in the language; in English they are also kept with a submission."""
+    return say_problems((cast(DocumentProblem, serialize_problem(problem)) for problem in problems), language)

@@ -1,0 +1,47 @@
+"""Who was told a moment ago to come again later, and of what: it is told so again before anything is made of it.
+
+Many do not wait for as long as they are told. To find out anew, for each of their requests, that their share is used up
+takes the framework and often the database; here it takes a look.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+
+import trio
+
+from fe.http.shares import too_many_requests
+from fe.monitoring.metrics import Metrics
+
+#: What was told is believed so long, in seconds, however long it was told for: somebody may have left meanwhile, and an
+#: operator may have lifted a lockout.
+BELIEVED = 1.0
+_MOST = 10_000
+
+#: An authorization, unread, or an address; and the route, as its name.
+Whose = tuple[Hashable, str]
+
+
+class ComeAgain:
+    """Remembers refusals. One per process."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._told: OrderedDict[Whose, tuple[float, int]] = OrderedDict()
+
+    def note(self, whose: Whose, seconds: int) -> None:
+        """Note that somebody was refused something for so many seconds."""
+        self._told.pop(whose, None)
+        self._told[whose] = (trio.current_time() + min(seconds, BELIEVED), seconds)
+        if len(self._told) > _MOST:
+            self._told.popitem(last=False)
+
+    def require_patience(self, whose: Whose) -> None:
+        """Raise ApiError (429) for somebody who comes again too soon."""
+        told = self._told.get(whose)
+        if told is None:
+            return
+        if told[0] <= trio.current_time():
+            del self._told[whose]
+            return
+        self._metrics.share_refused.labels("too_soon").inc()
+        raise too_many_requests(told[1])

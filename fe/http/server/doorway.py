@@ -1,0 +1,111 @@
+"""Accepting connections, a few at a time, and turning those away that are too many.
+
+Whoever is turned away costs an accept and one write: it gets no task and no parser, and nothing of it is read before it
+is closed. A thousand that come in one moment are let in, or turned away, between the turns of those who are served.
+"""
+
+import errno
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+import trio
+
+from fe.http.server.plain_errors import new_request_id, plain_error
+from fe.http.shares import RETRY_WHEN_FULL
+
+#: So many connections are accepted before everybody else has a turn.
+ACCEPTED_AT_ONCE = 8
+#: So many of those that were turned away are kept open until they have had time to read why; of more, the first goes.
+KEPT = 64
+KEPT_SECONDS = 1.0
+#: What is not read of a connection makes the kernel reset it; this much is read, once, as it is closed.
+_READ_AT_THE_END = 65536
+
+#: No more files or memory: somebody has to leave first.
+_NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+_NO_LISTENER = frozenset({errno.EBADF, errno.EINVAL, errno.ENOTSOCK})
+_NO_ROOM_SECONDS = 0.1
+
+#: Whose socket it is: as `socket.accept` gives it.
+Peer = Any
+
+_log = structlog.get_logger(__name__)
+
+
+async def accept_connections(listener: socket.socket, took: Callable[[socket.socket, Peer], None]) -> None:
+    """Give each connection to `took`, which must not wait, until cancelled; then the listener is closed.
+
+    Raises OSError when it is gone before.
+    """
+    with listener:
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            try:
+                for _ in range(ACCEPTED_AT_ONCE):
+                    took(*listener.accept())
+            except BlockingIOError:
+                continue  # that were all, or another process was quicker
+            except OSError as error:
+                if error.errno in _NO_LISTENER:
+                    raise
+                if error.errno in _NO_ROOM:
+                    _log.error("no connection can be accepted", error=error)
+                    await trio.sleep(_NO_ROOM_SECONDS)
+                # Any other is an error of the connection, which was gone before we had it.
+
+
+class TurnedAway:
+    """Connections that were told to come again later, for the moment they may need to read it."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[float, socket.socket]] = deque()
+        self._somebody = trio.Event()
+
+    def tell(self, sock: socket.socket, status: int) -> None:
+        """Say 503 to a connection too many, or 429 to one too many of its address, and close it in a moment."""
+        try:
+            # New, so there is room for it; and were there none, its peer does not read.
+            sock.send(_answer(status) % new_request_id().encode(), socket.MSG_DONTWAIT)
+            sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            sock.close()
+            return
+        while len(self._kept) >= KEPT:
+            _close(self._kept.popleft()[1])
+        self._kept.append((trio.current_time() + KEPT_SECONDS, sock))
+        self._somebody.set()
+
+    async def run(self) -> None:
+        """Close them as their time is up, until cancelled; then all."""
+        try:
+            while True:
+                await self._somebody.wait()
+                while self._kept:
+                    await trio.sleep_until(self._kept[0][0])
+                    while self._kept and self._kept[0][0] <= trio.current_time():
+                        _close(self._kept.popleft()[1])
+                self._somebody = trio.Event()
+        finally:
+            while self._kept:
+                _close(self._kept.popleft()[1])
+
+
+@cache
+def _answer(status: int) -> bytes:
+    """The whole answer, with a place for the request's id."""
+    headers, body = plain_error(status, request_id="%b")
+    headers.append((b"retry-after", str(RETRY_WHEN_FULL).encode()))
+    head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+    return b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode()) + head + b"\r\n" + body
+
+
+def _close(sock: socket.socket) -> None:
+    with suppress(OSError):  # nothing has come, or the peer is gone
+        sock.recv(_READ_AT_THE_END, socket.MSG_DONTWAIT)
+    sock.close()

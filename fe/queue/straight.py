@@ -1,0 +1,105 @@
+"""What comes to a stage straight from the stage before: its claim was committed with what that one came to.
+
+The same rules hold as for a claim: a slot of its lane and of its tenant, or room to be held for later; and nobody
+pushes in before those who wait.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from fe.queue.claims import InFlight
+from fe.queue.later import Later
+from fe.queue.outcome import AT_ONCE
+from fe.queue.stage import StageConfig, Tools
+from fe.queue.trouble import Trouble
+
+
+class Straight:
+    """Takes rows over for one stage; a `Taker` (bookings.py).
+
+    `takes_any` says whether the stage takes any at all now, and `has_ended` whether nothing is begun with any more.
+    `begin` tries a row, for which a slot has been taken, or gives it up where everything is over; `give_up` gives back
+    one that was held, and `slot_is_free` hears of a slot that nobody came for.
+    """
+
+    def __init__(
+        self,
+        stage: StageConfig[Any],
+        tools: Tools,
+        in_flight: InFlight,
+        trouble: Trouble,
+        *,
+        takes_any: Callable[[], bool],
+        has_ended: Callable[[], bool],
+        begin: Callable[[Any], None],
+        give_up: Callable[[Any], None],
+        slot_is_free: Callable[[], None],
+    ) -> None:
+        self._stage = stage
+        self._tools = tools
+        self._in_flight = in_flight
+        self._trouble = trouble
+        self._takes_any = takes_any
+        self._has_ended = has_ended
+        self._begin = begin
+        self._give_up = give_up
+        self._slot_is_free = slot_is_free
+        self._later = Later[Any](stage.held, fits=self._fits, begin=self._begin_held, give_back=give_up)
+        #: Looks at what is held when a slot becomes free, and carries it until cancelled.
+        self.look_again, self.run = self._later.slot_is_free, self._later.run
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its tries have no effect elsewhere."""
+        return self._stage.doubts_go_to is None
+
+    def may_take(self, work: Any, after: timedelta) -> bool:
+        """Whether there is a slot for it now, or room to hold it until `after` has passed."""
+        if not self._takes_any():
+            return False
+        return self._fits(work) if after <= AT_ONCE else self._later.has_room()
+
+    def reserve(self, work: Any, after: timedelta) -> None:
+        """Keep that, until it is clear whether it comes."""
+        if after <= AT_ONCE:
+            self._in_flight.begin(work)
+        else:
+            self._later.reserve()
+
+    def release(self, work: Any, after: timedelta) -> None:
+        """It does not come."""
+        if after <= AT_ONCE:
+            self._in_flight.tried(work)
+            self._in_flight.end(work)
+            self._slot_is_free()
+        else:
+            self._later.release()
+
+    def go_on(self, work: Any, after: timedelta) -> None:
+        """It is claimed: try it, after a while."""
+        if after <= AT_ONCE:
+            self._begin(work)
+        elif self._has_ended():
+            self._later.release()
+            self._give_up(work)
+        else:
+            self._later.put(work, after)
+
+    def take_all(self) -> Iterator[Any]:
+        """Take out what is held."""
+        return self._later.take_all()
+
+    def _fits(self, work: Any) -> bool:
+        stage, in_flight, lane = self._stage, self._in_flight, work.lane
+        free = in_flight.free - (0 if lane.takes_all else stage.reserve())
+        return (
+            free > 0
+            and not self._trouble.has_begun
+            and in_flight.of_lane[lane] < self._tools.gate(lane, stage.slots)
+            and in_flight.of_tenant[work.tenant_id, lane.group] < stage.slots_of_a_tenant()
+        )
+
+    def _begin_held(self, work: Any) -> None:
+        self._in_flight.begin(work)
+        self._begin(work)

@@ -1,0 +1,163 @@
+"""Batches of receipts, and Idempotency-Key."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from fe.http.quotas import Quota
+from fe.store.postgres.db import Database
+from tests.factories.tenants import rows
+from tests.http.front import Key, Running, Start, invoice_payload, structured
+
+
+def numbered(number: int, **more: Any) -> dict[str, Any]:
+    return structured(invoice_payload(f"E31{number:010}"), clientRequestId=f"order-{number}", **more)
+
+
+async def test_each_receipt_of_a_batch_is_taken_or_refused_by_itself(api: httpx.AsyncClient) -> None:
+    misspelt = numbered(3)
+    misspelt["payload"]["Encabezado"]["iddoc"] = misspelt["payload"]["Encabezado"].pop("IdDoc")
+    items = [
+        numbered(1),
+        "no receipt",
+        misspelt,
+        {"format": "xml", "xml": "<ECF>"},
+        numbered(1),
+        numbered(2, strict=True),
+        structured(invoice_payload(None, TipoeCF="31")),
+        {"format": "xml", "xml": "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc></Encabezado></ECF>"},
+    ]
+
+    answer = await api.post("/invoices/batch", json={"items": items})
+
+    assert answer.status_code == 200, answer.text
+    told = answer.json()["items"]
+    assert [one["statusCode"] for one in told] == [202, 400, 400, 400, 200, 400, 400, 202]
+    assert told[0]["status"] == "queued"
+    assert (told[4]["taxLogId"], told[4]["deduped"], told[4]["bodyMatched"]) == (told[0]["taxLogId"], True, True)
+    assert told[1]["message"] == "the body must be a JSON object"
+    assert told[2]["problems"][0]["repair"]["to"] == "Encabezado.IdDoc"
+    assert told[3]["message"].startswith("xml: ")
+    assert told[6]["message"].startswith("no active NCF sequence for E31")
+    listed = (await api.get("/invoices")).json()["items"]
+    assert {one["taxLogId"] for one in listed} == {told[0]["taxLogId"], told[7]["taxLogId"]}
+
+
+async def test_a_batch_of_five_hundred_that_is_repeated_issues_nothing_twice(
+    api: httpx.AsyncClient, db: Database
+) -> None:
+    body = {"items": [numbered(number) for number in range(1, 501)]}
+
+    first = (await api.post("/invoices/batch", json=body)).json()["items"]
+    again = (await api.post("/invoices/batch", json=body)).json()["items"]
+
+    assert [one["statusCode"] for one in first] == [202] * 500
+    assert [one["eNCF"] for one in first] == [f"E31{number:010}" for number in range(1, 501)]
+    assert [one["statusCode"] for one in again] == [200] * 500
+    assert [one["taxLogId"] for one in again] == [one["taxLogId"] for one in first]
+    ((kept, works),) = [
+        (one["kept"], one["works"])
+        for one in await rows(
+            db, "SELECT (SELECT count(*) FROM submissions) AS kept, (SELECT count(*) FROM outbox) AS works"
+        )
+    ]
+    assert (kept, works) == (500, 500)
+
+
+async def test_numbers_are_drawn_in_the_order_of_the_batch(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "maxSequence": 3})
+    item = structured(invoice_payload(None, TipoeCF="31"))
+
+    told = (await api.post("/invoices/batch", json={"items": [item] * 4})).json()["items"]
+
+    assert [one.get("eNCF") for one in told] == ["E310000000001", "E310000000002", "E310000000003", None]
+    assert told[3]["message"] == "the NCF sequence for E31 is exhausted"
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"items": []}, {"items": [{}] * 501}, {"items": {}}, {"items": None}, {"format": "xml"}]
+)
+async def test_what_is_no_batch_is_refused_as_a_whole(api: httpx.AsyncClient, body: Any) -> None:
+    answer = await api.post("/invoices/batch", json=body)
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "items must be an array of 1 to 500 receipts"
+
+
+async def test_a_batch_costs_what_its_documents_cost(
+    db: Database, front_db: Database, nursery: Any, key: Key, start: Start
+) -> None:
+    front = await start(
+        nursery, front_db, quota=Quota(documents_a_minute=3, bytes_a_minute=0, documents_a_day=0, bytes_a_day=0)
+    )
+    async with front.client(await front.token(key)) as api:
+        first = await api.post("/invoices/batch", json={"items": [numbered(1), numbered(2), numbered(3)]})
+        second = await api.post("/invoices/batch", json={"items": [numbered(4)]})
+
+    assert first.status_code == 200
+    assert (second.status_code, int(second.headers["Retry-After"]) > 0) == (429, True)
+
+
+async def test_a_key_of_the_header_is_a_client_request_id(api: httpx.AsyncClient) -> None:
+    plain = structured()
+    first = await api.post("/invoices", json=plain, headers={"Idempotency-Key": "order-7"})
+    quoted = await api.post("/invoices", json=plain, headers={"Idempotency-Key": '"order-7"'})
+    named = await api.post("/invoices", json=structured(clientRequestId="order-7"))
+    both = await api.post(
+        "/invoices", json=structured(clientRequestId="order-7"), headers={"Idempotency-Key": "order-7"}
+    )
+
+    assert [one.status_code for one in (first, quoted, named, both)] == [202, 200, 200, 200]
+    assert {one.json()["taxLogId"] for one in (first, quoted, named, both)} == {first.json()["taxLogId"]}
+    assert all(one.json()["bodyMatched"] for one in (quoted, named, both))
+
+
+async def test_a_key_of_a_large_document_counts_too(api: httpx.AsyncClient) -> None:
+    payload = invoice_payload()
+    payload["DetallesItems"]["Item"] = [
+        {**payload["DetallesItems"]["Item"][0], "NumeroLinea": line} for line in range(1, 601)
+    ]
+    answers = [
+        await api.post("/invoices", json=structured(payload), headers={"Idempotency-Key": "large"}) for _ in range(2)
+    ]
+
+    assert [one.status_code for one in answers] == [202, 200]
+
+
+@pytest.mark.parametrize("given", ["", '""', "a" * 121, "a\tb"])
+async def test_a_key_that_cannot_be_one_is_refused(api: httpx.AsyncClient, given: str) -> None:
+    answer = await api.post("/invoices", json=structured(), headers={"Idempotency-Key": given})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "Idempotency-Key must be 1 to 120 printable characters of ASCII"
+    assert (await api.get("/invoices")).json()["total"] == 0
+
+
+async def test_a_key_and_another_id_are_refused_and_so_is_one_for_a_batch(api: httpx.AsyncClient) -> None:
+    headers = {"Idempotency-Key": "a"}
+    differs = await api.post("/invoices", json=structured(clientRequestId="b"), headers=headers)
+    batch = await api.post("/invoices/batch", json={"items": [structured()]}, headers=headers)
+
+    assert (differs.status_code, batch.status_code) == (400, 400)
+    assert differs.json()["message"] == "Idempotency-Key and clientRequestId differ: send one of them"
+    assert (await api.get("/invoices")).json()["total"] == 0
+
+
+async def test_five_hundred_of_the_worst_documents_do_not_hold_the_others_up(
+    front: Running, api: httpx.AsyncClient, db: Database
+) -> None:
+    """They are read apart: while they are, the process answers others. What is measured is the order, not a time."""
+    deep: Any = "x"
+    for _ in range(30):
+        deep = {"a": deep}
+    worst = {"format": "structured", "payload": {"Encabezado": {f"IdDo{n}": deep for n in range(2)}}}
+    body = json.dumps({"items": [worst] * 500}).encode()
+
+    answer = await api.post("/invoices/batch", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code in (200, 400)
+    if answer.status_code == 200:
+        assert {one["statusCode"] for one in answer.json()["items"]} == {400}
+    assert (await api.get("/invoices")).json()["total"] == 0

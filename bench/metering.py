@@ -8,7 +8,7 @@ counts little. Then it is served by two processes with metering, and without, in
 
 Then a tenant gets so many submissions in the 31 days that end yesterday, by SQL: rows of `submissions` with all their
 indexes, without documents and events, which usage does not read. They are folded and closed as whoever leads does it,
-or with --at-once summed by one statement: a minute for ten millions, and not an hour. The month is read from the
+or with --at-once summed by one statement: some minutes for ten millions. The month is read from the
 sums and off the submissions, and by GET /usage over real sockets.
 """
 

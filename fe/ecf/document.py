@@ -178,7 +178,11 @@ def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
     if not isinstance(given, (str, int, Decimal)) or given == "" or _E_NCF_FORM.fullmatch(str(given)):
         return None
     number = number_meant(str(given))
-    repair = None if number is None else Repair("set", _E_NCF[root], value=number)
+    repair = None
+    if number is not None:
+        # Zeros that were left out are a guess, and a number that was not meant is a tax matter.
+        as_written = re.sub("[^0-9]", "", str(given)) == number[1:]
+        repair = Repair("set", _E_NCF[root], value=number, certain=as_written)
     return problem(
         "e-ncf-malformed", _E_NCF[root], found=given, expected=_E_NCF_EXPECTED, instead=number, repair=repair
     )

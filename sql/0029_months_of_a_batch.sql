@@ -1,6 +1,6 @@
 -- A statement that finds rows by a list of ids starts a plan for every month there is, because which months the ids lie in
 -- is known only row by row. Told the least and the greatest of them beside, it begins with those months alone: what a call
--- costs before its first row does not grow with the years. Nothing else of these functions changes.
+-- costs before its first row does not grow with the years. Nothing else of these functions changes, but for one.
 
 -- The least and the greatest of some ids, without the NULLs among them; NULL and NULL of none.
 CREATE FUNCTION span_of(p_ids uuid[], OUT first uuid, OUT last uuid)
@@ -97,7 +97,17 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION book_received_batch(
+-- A document that was just received over there stays with whoever sent it: leased on for its first look at the verdict,
+-- with no claim in between. What comes of it is the same as before, and so is every crash: a claim is lost with its worker.
+
+DROP FUNCTION book_received_batch(bigint[], uuid[], bigint[], timestamptz, text[], interval[], jsonb[]);
+
+-- The authority has them under these trackIds; their verdicts are still to come. Of each:
+--   'lost'      the claim is no longer ours
+--   'received'  it waits to be asked about, after p_afters
+--   'going on'  the same holder asks after p_afters: the row is leased to it as a claim of the stage `track` would have
+--               leased it then (attempt 1, the next epoch). Only where p_leases says for how long, and nobody has paused it.
+CREATE FUNCTION book_received_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_environments text[],
     p_track_ids text[], p_afters interval[], p_replies jsonb[], p_leases interval[]
 ) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -474,3 +484,5 @@ END
 $$;
 
 GRANT EXECUTE ON FUNCTION span_of TO fe_worker, fe_operator;
+
+GRANT EXECUTE ON FUNCTION book_received_batch TO fe_worker;

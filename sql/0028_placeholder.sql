@@ -1,3 +1,0 @@
--- Kept free for changes that come at the same time.
-
-SELECT 1;

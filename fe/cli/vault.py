@@ -45,13 +45,13 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
     verify(settings.database_url)
     tasks: list[_Task] = [(kind, open_vault(settings), "FE_KEK") for kind in OF_CERTIFICATES]
     webhooks = webhook_vault(settings)
-    if webhooks is None:
-        click.echo("fe: FE_WEBHOOK_KEYS is not set: webhooks are not looked at", err=True)
-    else:
+    if webhooks is not None:
         tasks += [(kind, webhooks.vault, "FE_WEBHOOK_KEYS") for kind in OF_WEBHOOKS]
     done = trio.run(partial(_rewrap, settings.database_url, tasks, batch, dry_run))
     records = [_record(one, keks) for one, (_, keks, _) in zip(done, tasks, strict=True)]
     show_all(records, as_json=as_json, none="")
+    if webhooks is None:
+        click.echo("fe: FE_WEBHOOK_KEYS is not set: webhooks are not looked at", err=True)
     for one, (_, _, setting) in zip(done, tasks, strict=True):
         if one.lacking:
             missing = ", ".join(f"{kek_id!r} ({count})" for kek_id, count in sorted(one.lacking.items()))

@@ -21,8 +21,13 @@ STARTERS = {
 COMPILERS = {
     "fe/authority/simulator/multipart.py": "the boundary of a form, escaped",
     "fe/ecf/finished.py": "names of the format's own lists, letters only",
+    "fe/http/languages.py": "templates of our own table of messages, escaped",
     "fe/http/server/fast_path.py": "the path of a route of ours, escaped",
     "fe/http/server/limited_requests.py": "the paths of our routes",
+}
+#: Who fills in formats that are no constants.
+FORMATTERS = {
+    "fe/http/languages.py": "translations of our own table of messages",
 }
 #: Who loads modules by name.
 LOADERS = {
@@ -162,7 +167,7 @@ RULES: dict[str, tuple[Rule, dict[str, str]]] = {
     "no request starts a process": (starts_a_process, STARTERS),
     "nothing that came in is evaluated": (evaluates, LOADERS),
     "no regular expression is made of input": (compiles_what_is_no_constant, COMPILERS),
-    "no format string is input": (formats_what_is_no_constant, {}),
+    "no format string is input": (formats_what_is_no_constant, FORMATTERS),
     "one cipher in one mode": (encrypts_otherwise, {}),
     "what is drawn cannot be foretold": (draws_from_a_guessable_source, SPREADERS),
 }

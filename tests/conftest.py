@@ -33,8 +33,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 LONG = (
     "tests/system",
     "tests/receiving/test_stranger.py",
+    "tests/ops/test_live_drill.py",
     "tests/ops/test_panels.py",
     "tests/ops/test_series.py",
+    "tests/ops/test_one_p95.py",
     "tests/faults/test_run.py",
     "tests/http/test_schemathesis.py",
     "tests/http/test_hostile.py",
@@ -48,6 +50,8 @@ LONG = (
     "tests/ops/test_runbooks.py",
     "tests/receiving/test_process.py",
     "tests/simulation",
+    "tests/tracing",
+    "tests/test_apart.py",
     "tests/test_processes.py",
     "tests/cli",
 )

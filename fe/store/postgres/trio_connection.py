@@ -18,6 +18,7 @@ import trio
 from psycopg import errors
 from psycopg.abc import PQGen, PQGenConn
 from psycopg.conninfo import conninfo_attempts, conninfo_to_dict, make_conninfo
+from psycopg.generators import send
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Ready, Wait
 
@@ -83,7 +84,9 @@ class _Pipeline(psycopg.AsyncPipeline):
             self._enqueue_sync()
             yield from self._communicate_gen()
         finally:
-            yield from self._fetch_gen(flush=False)
+            if self.result_queue:
+                yield from send(self.pgconn)  # what has not gone out yet: with much data, the Sync
+                yield from self._fetch_gen(flush=False)
 
 
 class TrioConnection(psycopg.AsyncConnection[Any]):

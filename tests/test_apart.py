@@ -40,9 +40,12 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(pid: int) -> bool:
+    """Whether any thread of it is left: until the last one has gone its files are open, and nobody hears of its end."""
+    process = Path(f"/proc/{pid}")
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+        first = (process / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+        return first != "Z" or len(list((process / "task").iterdir())) > 1
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -1,6 +1,7 @@
 """Run commands within the process of the tests: what takes a process of its own half a second is a few milliseconds."""
 
 import json
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +33,15 @@ class FeHere:
                     patched.setenv(name, value)
             patched.chdir(self.folder)
             self.capsys.readouterr()
+            root = logging.getLogger()
+            handlers, level = root.handlers[:], root.level
             try:
                 code = guarded(cli, list(args))
             except SystemExit as ended:
                 code = int(ended.code or 0)
+            finally:  # a command sets up the log of its process, and this is not its
+                root.handlers[:] = handlers
+                root.setLevel(level)
             said = self.capsys.readouterr()
         return Ended(code, said.out, said.err)
 

@@ -182,22 +182,32 @@ class Steps:
         row = self.tables.outbox[key]
         row.attempt, row.epoch, row.holder = 1, row.epoch + 1, held_by
         content = values["signed"] if values["sent"] is None else values["sent"]
-        self.intend_to_send({**values, "epoch": row.epoch, "digest": sha256(content).digest()})
+        self._renew(row, lease)
+        # Nothing of what is signed only now was sent before: nobody looks for a send in doubt.
+        self._announce({**values, "epoch": row.epoch, "digest": sha256(content).digest()})
         return "going on"
 
     def intend_to_send(self, values: Values) -> str:
         key, row = _key(values), self.ours(values)
         if row is None or row.stage != "send":
             return "lost"
-        row.run_at = self.now() + values["lease"] if row.run_at < self.now() + values["lease"] * 0.95 else row.run_at
+        self._renew(row, values["lease"])
         if any(send.epoch != values["epoch"] and send.outcome in OPEN for send in self.sends_of(key)):
             return "in doubt"
+        self._announce(values)
+        return "go"
+
+    def _renew(self, row: Due, lease: timedelta) -> None:
+        if row.run_at < self.now() + lease * 0.95:
+            row.run_at = self.now() + lease
+
+    def _announce(self, values: Values) -> None:
+        key = _key(values)
         if (*key, values["epoch"]) not in self.tables.sends:
             send = Send(*key, values["epoch"], values["digest"], values["at"])
             self.tables.sends[(*key, values["epoch"])] = send
             detail = {"epoch": values["epoch"], "sha256": values["digest"].hex()}
             self.record(key, values["at"], "sending", detail)
-        return "go"
 
     def book_received(self, values: Values) -> str:
         key, row, lease = _key(values), self.ours(values), values["lease"]

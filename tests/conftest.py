@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: a real Postgres, migrated once, and a fresh copy of it for each test."""
 
 import atexit
+import logging
 import os
 import secrets
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -102,6 +104,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return first, -in_file[item.path], file
 
     items.sort(key=place)
+
+
+@pytest.fixture(autouse=True)
+def _log_is_left_as_found() -> Iterator[None]:
+    """Whoever sets up logging puts it back (tests/logs.py): else it is the next test that hears nothing, or all."""
+    processors, level = structlog.get_config()["processors"], logging.getLogger().level
+    yield
+    assert structlog.get_config()["processors"] is processors
+    assert logging.getLogger().level == level
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Run commands within the process of the tests: what takes a process of its own half a second is a few milliseconds."""
 
 import json
-import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from fe.cli import cli
 from fe.cli.failures import guarded
 from tests.cli.running import Ended, environment
+from tests.logs import log_as_found
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,11 @@ class FeHere:
                     patched.setenv(name, value)
             patched.chdir(self.folder)
             self.capsys.readouterr()
-            root = logging.getLogger()
-            handlers, level = root.handlers[:], root.level
-            try:
-                code = guarded(cli, list(args))
-            except SystemExit as ended:
-                code = int(ended.code or 0)
-            finally:  # a command sets up the log of its process, and this is not its
-                root.handlers[:] = handlers
-                root.setLevel(level)
+            with log_as_found():  # a command sets up the log of its process, and this is not its
+                try:
+                    code = guarded(cli, list(args))
+                except SystemExit as ended:
+                    code = int(ended.code or 0)
             said = self.capsys.readouterr()
         return Ended(code, said.out, said.err)
 

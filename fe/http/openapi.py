@@ -11,7 +11,9 @@ from pydantic.json_schema import JsonSchemaMode
 from fe import __version__
 from fe.accounts.keys import SCOPES
 from fe.http.event_models import EVENT_MODELS
+from fe.http.payload_schemas import payload_schemas
 from fe.http.request_bodies import RequestModel
+from fe.http.request_models import NewInvoice
 from fe.http.response_models import ERROR
 from fe.http.response_types import ResponseModel
 from fe.http.route_types import About, Route
@@ -21,6 +23,9 @@ Model = type[RequestModel] | ResponseModel[Any]
 Refs = Mapping[Model, dict[str, Any]]
 
 _REFERENCE = "#/components/schemas/{model}"
+
+#: The forms of a document, what carries each, and the component that a body in that form has.
+_FORMS = {"structured": ("payload", "NewStructuredInvoice"), "xml": ("xml", "NewXmlInvoice")}
 
 #: Errors that a route has because it reads a body, or because it asks for a token.
 _OF_BODIES = (400, 408, 413, 415)
@@ -109,15 +114,57 @@ def _schemas(abouts: Iterable[About], sent: Iterable[ResponseModel[Any]]) -> tup
     definitions: dict[str, dict[str, Any]] = top["$defs"]
     for definition in definitions.values():
         definition.pop("title", None)
+        # A release may add fields to answers, and a client made from this description must not fail on them. That ours
+        # have no others today, the tests see to.
+        definition.pop("additionalProperties", None)
         for field in definition.get("properties", {}).values():
             field.pop("title", None)
             field.pop("default", None)  # the models' defaults stand for "absent"; in an answer it is just absent
+    if NewInvoice in request_models:
+        definitions |= _forms_of_an_invoice(definitions[NewInvoice.__name__])
     return {model: schema for (model, _), schema in schemas.items()}, dict(sorted(definitions.items()))
+
+
+def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
+    """The body of a submission as one object for each form, which `format` tells apart, and the payloads' schemas.
+
+    Generators make a class of each, and a union of the two; of one object whose fields depend on each other they make
+    something that cannot be used (docs/decisions/described-payloads.md).
+    """
+    payloads, components = payload_schemas()
+    documents = {"payload": {"anyOf": payloads}, "xml": {"type": "string", "minLength": 1}}
+    others = {name: field for name, field in model["properties"].items() if name not in {"format", *documents}}
+    for form, (carrier, name) in _FORMS.items():
+        carried = model["properties"][carrier]["description"].partition(";")[0]
+        components[name] = {
+            "type": "object",
+            "description": f"{model['description']} In the form `{form}`.",
+            "properties": {
+                "format": {
+                    "const": form,
+                    "type": "string",
+                    "description": model["properties"]["format"]["description"],
+                },
+                carrier: {**documents[carrier], "description": carried},
+                **others,
+            },
+            "required": ["format", carrier],
+        }
+    components[NewInvoice.__name__] = {
+        "description": model["description"],
+        "oneOf": [{"$ref": _REFERENCE.format(model=name)} for _, name in _FORMS.values()],
+        "discriminator": {
+            "propertyName": "format",
+            "mapping": {form: _REFERENCE.format(model=name) for form, (_, name) in _FORMS.items()},
+        },
+        "examples": model["examples"],
+    }
+    return components
 
 
 def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": _operation_id(route),
+        "operationId": about.operation,
         "summary": about.summary,
         "tags": [about.group],
     }
@@ -177,13 +224,8 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _operation_id(route: Route) -> str:
-    words = re.findall(r"[a-z]+", route.path.partition("/v1/fe")[2] or route.path)
-    return route.method.lower() + "".join(word.title() for word in words)
-
-
 def _answer(status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
-    schema = refs[models[0]] if len(models) == 1 else {"oneOf": [refs[model] for model in models]}
+    schema = refs[models[0]] if len(models) == 1 else {"anyOf": [refs[model] for model in models]}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
 
 

@@ -88,21 +88,8 @@ class ByUser(RequestModel):
 class NewInvoice(ByUser):
     """A receipt to submit."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [_EXAMPLE],
-            "oneOf": [
-                {
-                    "properties": {"format": {"const": "xml"}, "xml": {"type": "string", "minLength": 1}},
-                    "required": ["xml"],
-                },
-                {
-                    "properties": {"format": {"const": "structured"}, "payload": {"type": "object"}},
-                    "required": ["payload"],
-                },
-            ],
-        }
-    )
+    # The description shows it as two objects, one for each `format` (openapi.py).
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     format: Annotated[Literal["xml", "structured"], Field(description="form of the document")]
     xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None

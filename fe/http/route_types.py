@@ -32,6 +32,8 @@ class RouteLink:
 class About:
     """What the description says of a route. `answers`: response models by status; errors are added by themselves."""
 
+    #: Its name: generators make a method of it.
+    operation: str
     summary: str
     group: str
     answers: dict[int, tuple[ResponseModel[Any], ...]]

@@ -66,7 +66,7 @@ _RECEIVED_LIST = (
 _TO_ONE = tuple(
     RouteLink(status, "taxLogId", operation, "trackOrId")
     for status in (200, 202)
-    for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
+    for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
 )
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
@@ -94,6 +94,7 @@ def every_route(
             None,
             login.login,
             About(
+                "login",
                 "Exchange an API key for a token",
                 "Login",
                 {200: (response_models.TOKEN,)},
@@ -108,6 +109,7 @@ def every_route(
             "invoices:write",
             invoices.create,
             About(
+                "submitInvoice",
                 "Submit a receipt",
                 _SUBMISSIONS,
                 {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
@@ -122,6 +124,7 @@ def every_route(
             "invoices:write",
             invoices.create_many,
             About(
+                "submitInvoiceBatch",
                 "Submit up to 500 receipts",
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
@@ -134,6 +137,7 @@ def every_route(
             "invoices:write",
             invoices.validate,
             About(
+                "validateInvoice",
                 "Validate a receipt without submitting it",
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
@@ -146,6 +150,7 @@ def every_route(
             "invoices:read",
             invoices.history,
             About(
+                "listInvoices",
                 "List submissions",
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
@@ -158,6 +163,7 @@ def every_route(
             "invoices:read",
             invoices.show,
             About(
+                "getInvoice",
                 "Ask for the status of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
@@ -170,7 +176,11 @@ def every_route(
             "invoices:read",
             invoices.xml,
             About(
-                "Fetch its XML", _SUBMISSIONS, {200: (response_models.XML, *found_or_not)}, parameters=(_TRACK_OR_ID,)
+                "getInvoiceXml",
+                "Fetch its XML",
+                _SUBMISSIONS,
+                {200: (response_models.XML, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
             ),
         ),
         Route(
@@ -179,6 +189,7 @@ def every_route(
             "invoices:read",
             invoices.timeline,
             About(
+                "getInvoiceTimeline",
                 "Read its events",
                 _SUBMISSIONS,
                 {200: (response_models.TIMELINE, *found_or_not)},
@@ -191,6 +202,7 @@ def every_route(
             "invoices:read",
             received.listed,
             About(
+                "listReceived",
                 "List what suppliers sent",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
@@ -203,6 +215,7 @@ def every_route(
             "invoices:read",
             received.show,
             About(
+                "getReceived",
                 "Show one of them",
                 _RECEIVED,
                 {200: (response_models.RECEIVED, *found_or_not)},
@@ -215,6 +228,7 @@ def every_route(
             "invoices:read",
             received.xml,
             About(
+                "getReceivedXml",
                 "Fetch its XML and the acknowledgement",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_XML, *found_or_not)},
@@ -228,6 +242,7 @@ def every_route(
             "invoices:write",
             approvals.approve,
             About(
+                "approveReceived",
                 "Approve one of them",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
@@ -244,6 +259,7 @@ def every_route(
             "invoices:write",
             approvals.reject,
             About(
+                "rejectReceived",
                 "Reject one of them, for a reason",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
@@ -258,7 +274,7 @@ def every_route(
             f"{prefix}/ncf",
             "ncf:read",
             ncf.listed,
-            About("List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
+            About("listSequences", "List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
         ),
         Route(
             "POST",
@@ -266,13 +282,14 @@ def every_route(
             "ncf:write",
             ncf.put,
             About(
+                "putSequence",
                 "Create or change a sequence",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 NewSequence,
                 links=(
-                    RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
-                    RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "changeSequence", "prefix"),
+                    RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
             ),
             SMALL_BODY,
@@ -283,6 +300,7 @@ def every_route(
             "ncf:write",
             ncf.change,
             About(
+                "changeSequence",
                 "Change of a sequence only what is named",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
@@ -298,6 +316,7 @@ def every_route(
             "ncf:write",
             ncf.delete,
             About(
+                "deleteSequence",
                 "Delete a sequence",
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
@@ -310,14 +329,16 @@ def every_route(
             f"{prefix}/usage",
             "usage:read",
             usage.days,
-            About("Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)),
+            About(
+                "getUsage", "Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)
+            ),
         ),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
             "billing:read",
             billing.current_period,
-            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
+            About("getCurrentBill", "Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),

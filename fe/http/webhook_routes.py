@@ -37,14 +37,14 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             base,
             "webhooks:read",
             webhooks.listed,
-            About("Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
+            About("listWebhooks", "Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
         ),
         Route(
             "PUT",
             base,
             "webhooks:write",
             webhooks.put,
-            About("Set where you are called", _GROUP, {200: (models.WEBHOOK,)}, models.NewWebhook),
+            About("putWebhook", "Set where you are called", _GROUP, {200: (models.WEBHOOK,)}, models.NewWebhook),
             _BODY,
         ),
         Route(
@@ -52,7 +52,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/rotate",
             "webhooks:write",
             webhooks.rotate,
-            About("Make a new secret", _GROUP, {200: (models.WEBHOOK,)}, errors=(404,)),
+            About("rotateWebhookSecret", "Make a new secret", _GROUP, {200: (models.WEBHOOK,)}, errors=(404,)),
         ),
         Route(
             "POST",
@@ -60,12 +60,13 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.test,
             About(
+                "testWebhook",
                 "Send a test event",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
                 errors=(404, 409),
                 note=_COUNTED,
-                links=(RouteLink(202, "id", "getWebhooksDeliveriesDeliveryId", "deliveryId"),),
+                links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
             ),
         ),
         Route(
@@ -73,7 +74,13 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/deliveries",
             "webhooks:read",
             webhooks.deliveries,
-            About("List deliveries", _GROUP, {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)}, parameters=_LIST),
+            About(
+                "listDeliveries",
+                "List deliveries",
+                _GROUP,
+                {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
+                parameters=_LIST,
+            ),
         ),
         Route(
             "GET",
@@ -81,7 +88,11 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:read",
             webhooks.delivery,
             About(
-                "Show a delivery and its tries", _GROUP, {200: (models.DELIVERY_DETAIL, NOT_FOUND)}, parameters=(_ID,)
+                "getDelivery",
+                "Show a delivery and its tries",
+                _GROUP,
+                {200: (models.DELIVERY_DETAIL, NOT_FOUND)},
+                parameters=(_ID,),
             ),
         ),
         Route(
@@ -90,6 +101,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.retry,
             About(
+                "retryDelivery",
                 "Make a delivery again",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
@@ -104,6 +116,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.recover,
             About(
+                "recoverDeliveries",
                 "Make again what did not arrive since a moment",
                 _GROUP,
                 {202: (models.RECOVERY,)},
@@ -118,6 +131,6 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/recoveries",
             "webhooks:read",
             webhooks.recoveries,
-            About("See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
+            About("listRecoveries", "See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
         ),
     )

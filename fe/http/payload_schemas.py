@@ -20,6 +20,7 @@ from fe.ecf.describe import Described, described
 from fe.ecf.schema.codes import ECF_TYPES
 from fe.ecf.schema.model import Base, Code, Simple, ValueForm
 from fe.ecf.schema.simple import E_NCF, ECF_TYPE, MANY_CODES
+from fe.ecf.words import words_of
 
 Schema = dict[str, Any]
 
@@ -114,7 +115,7 @@ class _Parts:
             value = {"type": "array", "items": value, "maxItems": of.many}
             if of.required:
                 value["minItems"] = 1
-        said = " ".join(filter(None, (value.get("description"), _said(of))))
+        said = " ".join(filter(None, (value.get("description"), _said(one.root, of))))
         return {**value, "description": said} if said else value
 
     def _value(self, one: _Kind, of: Described) -> Schema:
@@ -140,7 +141,8 @@ class _Parts:
             return _text(simple)
         if simple.name not in self._values:
             component = _component(simple)
-            alike = (name for name, other in self._values.values() if other == component)
+            # Units are spelled strictly in some types, which makes no difference to how they are described.
+            alike = (name for name, other in self._values.values() if other == component and simple.codes)
             self._values[simple.name] = (next(alike, f"Ecf{_camel(simple.name)}"), component)
         name, component = self._values[simple.name]
         self.components.setdefault(name, component)
@@ -151,7 +153,7 @@ class _Parts:
 
         def told(child: Described) -> Any:
             inside = self._leaf(one, child.simple) if child.simple is not None else list(map(told, child.children))
-            return [child.name, child.many, child.required, _said(child), inside]
+            return [child.name, child.many, child.required, _said(one.root, child), inside]
 
         return json.dumps(list(map(told, of.children)))
 
@@ -173,13 +175,16 @@ def _ambiguous(groups: list[tuple[_Kind, Described, str]]) -> set[tuple[str, str
     return {name for name, those in owners.items() if len(those) > 1}
 
 
-def _said(of: Described) -> str:
+def _said(root: Root, of: Described) -> str:
     """What the description says of an element beside its schema, in both languages."""
-    if of.filled is None:
-        return ""
-    if of.filled.always:
-        return f"Always ours: {of.filled.words}. Siempre nuestro: {of.filled.words_es}."
-    return f"Filled in where left out: {of.filled.words}. Si falta, se completa: {of.filled.words_es}."
+    said, said_es = words_of(root, of.path)
+    if of.filled is not None:
+        when, when_es = "Always ours", "Siempre nuestro"
+        if not of.filled.always:
+            when, when_es = "Filled in where left out", "Si falta, se completa"
+        said += f" {when}: {of.filled.words}."
+        said_es += f" {when_es}: {of.filled.words_es}."
+    return f"{said} · {said_es}"
 
 
 # --- values ---------------------------------------------------------------------------------------------------------

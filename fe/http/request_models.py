@@ -134,6 +134,8 @@ MOST_ITEMS = 500
 class NewBatch(RequestModel):
     """Receipts to submit together; each is taken or refused by itself."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})
+
     items: Annotated[
         list[Any],
         Field(
@@ -153,9 +155,13 @@ class NewBatch(RequestModel):
 class ApproveReceived(ByUser):
     """What may be said when a received document is approved; nothing has to be."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"clientRequestId": "approval-17"}]})
+
 
 class RejectReceived(ByUser):
     """Why a received document is rejected."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "La mercancía no llegó completa"}]})
 
     reason: Annotated[
         str,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fe.http.calls import Handler
+from fe.http.failures import Failure
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import ResponseModel
 
@@ -39,8 +40,8 @@ class About:
     answers: dict[int, tuple[ResponseModel[Any], ...]]
     body: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
-    #: Statuses of errors beyond those that every route of its kind has.
-    errors: tuple[int, ...] = field(default=())
+    #: The errors beyond those that every route of its kind has.
+    errors: tuple[Failure, ...] = field(default=())
     links: tuple[RouteLink, ...] = field(default=())
     #: Whether a request without a body is refused.
     needs_body: bool = True

@@ -2,7 +2,7 @@
 
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.http import response_models
+from fe.http import failures, response_models
 from fe.http.approval_models import APPROVAL_TAKEN
 from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
@@ -99,7 +99,11 @@ def every_route(
                 "Login",
                 {200: (response_models.TOKEN,)},
                 LoginRequest,
-                errors=(401, 429),
+                errors=(
+                    failures.BAD_KEY_ID,
+                    failures.BAD_CREDENTIALS,
+                    failures.TOO_MANY_LOGINS,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -116,6 +120,13 @@ def every_route(
                 NewInvoice,
                 parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
+                errors=(
+                    failures.BAD_FORMAT,
+                    failures.BAD_DOCUMENT,
+                    failures.BAD_XML,
+                    failures.NO_NUMBER,
+                    failures.FOREIGN_ISSUER,
+                ),
             ),
         ),
         Route(
@@ -129,6 +140,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
                 NewBatch,
+                errors=(failures.BAD_BATCH,),
             ),
         ),
         Route(
@@ -142,6 +154,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
+                errors=(failures.BAD_FORMAT, failures.BAD_XML, failures.FOREIGN_ISSUER),
             ),
         ),
         Route(
@@ -155,6 +168,10 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
+                errors=(
+                    failures.BAD_LIMIT,
+                    failures.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -168,6 +185,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
+                errors=(failures.BAD_WAIT,),
             ),
         ),
         Route(
@@ -207,6 +225,10 @@ def every_route(
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
+                errors=(
+                    failures.BAD_LIMIT,
+                    failures.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -248,8 +270,12 @@ def every_route(
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 ApproveReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
                 needs_body=False,
+                errors=(
+                    failures.OTHER_ENVIRONMENT,
+                    failures.NO_RECEIVED,
+                    failures.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -265,7 +291,12 @@ def every_route(
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
+                errors=(
+                    failures.BAD_REASON,
+                    failures.OTHER_ENVIRONMENT,
+                    failures.NO_RECEIVED,
+                    failures.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -291,6 +322,7 @@ def every_route(
                     RouteLink(200, "prefix", "changeSequence", "prefix"),
                     RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
+                errors=(failures.BAD_RANGE,),
             ),
             SMALL_BODY,
         ),
@@ -306,7 +338,11 @@ def every_route(
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
-                errors=(404, 409),
+                errors=(
+                    failures.BAD_PREFIX,
+                    failures.NO_SEQUENCE,
+                    failures.NUMBER_SENT,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -321,7 +357,10 @@ def every_route(
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
-                errors=(400, 404),
+                errors=(
+                    failures.BAD_PREFIX,
+                    failures.NO_SEQUENCE,
+                ),
             ),
         ),
         Route(
@@ -330,7 +369,12 @@ def every_route(
             "usage:read",
             usage.days,
             About(
-                "getUsage", "Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)
+                "getUsage",
+                "Read daily usage",
+                _ACCOUNT,
+                {200: (response_models.USAGE_REPORT,)},
+                parameters=(_DAYS,),
+                errors=(failures.BAD_DAYS,),
             ),
         ),
         Route(

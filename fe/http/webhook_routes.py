@@ -1,5 +1,6 @@
 """The routes of webhooks, a part of the table in fe/http/routes.py."""
 
+from fe.http import failures
 from fe.http import webhook_models as models
 from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
 from fe.http.response_models import NOT_FOUND
@@ -44,7 +45,14 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             base,
             "webhooks:write",
             webhooks.put,
-            About("putWebhook", "Set where you are called", _GROUP, {200: (models.WEBHOOK,)}, models.NewWebhook),
+            About(
+                "putWebhook",
+                "Set where you are called",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                models.NewWebhook,
+                errors=(failures.BAD_WEBHOOK,),
+            ),
             _BODY,
         ),
         Route(
@@ -52,7 +60,13 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/rotate",
             "webhooks:write",
             webhooks.rotate,
-            About("rotateWebhookSecret", "Make a new secret", _GROUP, {200: (models.WEBHOOK,)}, errors=(404,)),
+            About(
+                "rotateWebhookSecret",
+                "Make a new secret",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                errors=(failures.NO_WEBHOOK,),
+            ),
         ),
         Route(
             "POST",
@@ -64,9 +78,12 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 "Send a test event",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
-                errors=(404, 409),
                 note=_COUNTED,
                 links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
+                errors=(
+                    failures.NO_WEBHOOK,
+                    failures.DISABLED_WEBHOOK,
+                ),
             ),
         ),
         Route(
@@ -80,6 +97,10 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
                 parameters=_LIST,
+                errors=(
+                    failures.BAD_LIMIT,
+                    failures.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -106,8 +127,11 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
                 parameters=(_ID,),
-                errors=(404, 409),
                 note=_COUNTED,
+                errors=(
+                    failures.NO_DELIVERY,
+                    failures.DELIVERY_UNDER_WAY,
+                ),
             ),
         ),
         Route(
@@ -121,8 +145,12 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {202: (models.RECOVERY,)},
                 models.NewRecovery,
-                errors=(404, 409),
                 note=_COUNTED,
+                errors=(
+                    failures.BAD_SINCE,
+                    failures.NO_WEBHOOK,
+                    failures.RECOVERY_UNDER_WAY,
+                ),
             ),
             _BODY,
         ),

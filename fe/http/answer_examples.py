@@ -75,7 +75,7 @@ _INVALID: models.Validation = {
         }
     ],
 }
-_ITEM: models.Item = {
+_ITEM: models.SubmissionItem = {
     "taxLogId": _ID,
     "trackId": _TRACK_ID,
     "environment": _TEST,
@@ -86,8 +86,8 @@ _ITEM: models.Item = {
     "clientRequestId": "order-1001",
     "eNCF": "E310000000001",
 }
-_PAGE: models.Page = {"page": 1, "limit": 50, "total": 1, "items": [_ITEM], "nextCursor": None}
-_STRETCH: models.Stretch = {"limit": 50, "items": [_ITEM], "nextCursor": None}
+_PAGE: models.SubmissionPage = {"page": 1, "limit": 50, "total": 1, "items": [_ITEM], "nextCursor": None}
+_STRETCH: models.SubmissionStretch = {"limit": 50, "items": [_ITEM], "nextCursor": None}
 _QUEUED: models.Submission = {
     "taxLogId": _ID,
     "environment": _TEST,
@@ -136,7 +136,7 @@ _REJECTED: models.Submission = {
     ],
 }
 _NOT_FOUND: models.NotFound = {"found": False}
-_XML: models.Xml = {
+_XML: models.SubmissionXml = {
     "taxLogId": _ID,
     "environment": _TEST,
     "status": Status.ACCEPTED,

@@ -47,11 +47,12 @@ class _Kind:
 
     @property
     def name(self) -> str:
-        """Its component, and what the names of its parts begin with when a type is added to neither."""
-        return f"{self.prefix}{self.ecf_type or ''}"
+        """The component that its payload is."""
+        return f"{self.prefix}{self.ecf_type or 'Payload'}"
 
     @property
     def prefix(self) -> str:
+        """What the names of its parts begin with."""
         return str(self.root).capitalize()
 
     @property
@@ -89,11 +90,11 @@ class _Parts:
             )
             self.components[one.name] = content
         else:
-            self.components[f"{one.name}Content"] = content
+            self.components[one.prefix] = content
             self.components[one.name] = {
                 "type": "object",
-                "description": f"An {one.root}, under the name of its root.",
-                "properties": {str(one.root): {"$ref": f"{_REFERENCE}{one.name}Content"}},
+                "description": f"A payload that is an {one.root}, under the name of its root.",
+                "properties": {str(one.root): {"$ref": f"{_REFERENCE}{one.prefix}"}},
                 "required": [str(one.root)],
                 "additionalProperties": False,
             }

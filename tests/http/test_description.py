@@ -117,7 +117,7 @@ async def test_answers_may_be_added_to(front: Running) -> None:
     closed_ones = {
         name for name, schema in closed(description)["components"]["schemas"].items() if not _is_open(schema)
     }
-    assert {"Submission", "AcceptedSubmission", "Page", "Error", "DocumentProblem"} <= open_ones & closed_ones
+    assert {"Submission", "AcceptedSubmission", "SubmissionPage", "Error", "DocumentProblem"} <= open_ones & closed_ones
     assert "NewStructuredInvoice" not in closed_ones
 
 

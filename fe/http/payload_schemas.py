@@ -212,7 +212,7 @@ def _component(simple: Simple) -> Schema:
             text = {"type": "string", "pattern": _pattern(simple.pattern or ".*")}
             return {"anyOf": [number, text], "description": words}
         case ValueForm.DATE:
-            day = {"type": "string", "format": "date"}
+            day = {"type": "string", "format": "date", "pattern": f"^{_ISO_DAY}$"}
             text = {"type": "string", "pattern": _pattern(simple.pattern or ".*")}
             return {"anyOf": [day, text], "description": f"{words} Or ISO 8601. O ISO 8601."}
     text = {"type": "string", "pattern": _pattern(f"{simple.pattern}|{_ISO_DAY}[T ].+")}

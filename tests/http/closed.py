@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+_SCHEMAS = "#/components/schemas/"
+
 
 def closed(description: dict[str, Any]) -> dict[str, Any]:
     """The description with every object that answers are made of closed.
@@ -26,10 +28,12 @@ def closed(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def _references(value: Any) -> list[str]:
-    """The names of the components that are named anywhere in a value."""
+    """The names of the schemas that are named anywhere in a value."""
     if isinstance(value, list):
         return [name for each in value for name in _references(each)]
     if not isinstance(value, dict):
         return []
-    here = [value["$ref"].rpartition("/")[2]] if isinstance(value.get("$ref"), str) else []
+    reference = value.get("$ref")
+    is_schema = isinstance(reference, str) and reference.startswith(_SCHEMAS)
+    here = [reference.removeprefix(_SCHEMAS)] if is_schema else []
     return here + [name for each in value.values() for name in _references(each)]

@@ -102,3 +102,10 @@ ACCEPTED = (LedgerMessage(0, ""),)
 def message(catalogue: Catalogue, reason: RejectionReason, text: str | None = None) -> LedgerMessage:
     """The message for a cause; `text` where it depends on the document."""
     return LedgerMessage(_CODES[catalogue].get(reason, 0), text or _MESSAGES[reason])
+
+
+def about_code(catalogue: Catalogue, code: int) -> tuple[str, bool]:
+    """Give the text that goes with a code, and whether a rejection with it leaves the number free."""
+    reasons = [reason for reason, number in _CODES[catalogue].items() if number == code]
+    texts = [_MESSAGES[reason] for reason in reasons if reason in _MESSAGES and reason is not RejectionReason.TRY_AGAIN]
+    return texts[0] if texts else f"Código {code}.", any(reason in NUMBER_STAYS_FREE for reason in reasons)

@@ -65,13 +65,17 @@ _INVALID: models.Validation = {
     "valid": False,
     "problems": [
         {
-            "code": "not-in-list",
-            "path": "Encabezado.IdDoc.TipoIngresos",
-            "message": "99 is not one of the values allowed",
-            "messageEs": "99 no es uno de los valores permitidos",
+            "code": "unknown-code",
+            "path": "Encabezado.IdDoc.TipoPago",
+            "message": "TipoPago is not a code of its list",
+            "messageEs": "TipoPago no es un código de su lista",
             "severity": "rejected",
-            "found": "99",
-            "expected": "01 (operations (not financial)), 02 (financial), ...",
+            "found": "9",
+            "expected": "1 (cash), 2 (credit), 3 (free of charge)",
+            "fix": "use 1 (cash), 2 (credit), 3 (free of charge)",
+            "fixEs": "use 1 (contado), 2 (crédito), 3 (gratuito)",
+            "allowed": ["1", "2", "3"],
+            "repair": {"op": "set", "path": "Encabezado.IdDoc.TipoPago", "value": "1", "certain": False},
         }
     ],
 }

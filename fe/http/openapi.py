@@ -12,7 +12,7 @@ from fe import __version__
 from fe.accounts.keys import SCOPES
 from fe.http.answer_examples import ANSWERS
 from fe.http.event_models import EVENT_MODELS
-from fe.http.failures import OF_ALL, OF_QUERIES, Failure, of_bodies, of_tokens
+from fe.http.failures import OF_ALL, OF_QUERIES, DescribedError, of_bodies, of_tokens
 from fe.http.payload_schemas import payload_schemas
 from fe.http.request_bodies import RequestModel
 from fe.http.request_models import NewInvoice
@@ -234,7 +234,7 @@ def _answer(operation: str, status: int, models: tuple[ResponseModel[Any], ...],
     return {"description": HTTPStatus(status).phrase, "content": _json(schema, examples)}
 
 
-def _failures(route: Route, about: About) -> dict[int, list[Failure]]:
+def _failures(route: Route, about: About) -> dict[int, list[DescribedError]]:
     """The errors of a route by status: its own, and those that every route of its kind has."""
     found = list(about.errors)
     if about.body is not None:
@@ -243,13 +243,13 @@ def _failures(route: Route, about: About) -> dict[int, list[Failure]]:
         found += OF_QUERIES
     if route.scope is not None:
         found += of_tokens(route.scope)
-    by_status: dict[int, list[Failure]] = {}
+    by_status: dict[int, list[DescribedError]] = {}
     for failure in [*found, *OF_ALL]:
         by_status.setdefault(failure.status, []).append(failure)
     return by_status
 
 
-def _error(status: int, failures: list[Failure], refs: Refs) -> dict[str, Any]:
+def _error(status: int, failures: list[DescribedError], refs: Refs) -> dict[str, Any]:
     causes = "; ".join(dict.fromkeys(failure.when for failure in failures))
     examples = {failure.name: {"$ref": f"#/components/examples/{failure.name}"} for failure in failures}
     answer = {"description": f"{HTTPStatus(status).phrase}: {causes}", "content": _json(refs[ERROR], examples)}

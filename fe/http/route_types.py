@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fe.http.calls import Handler
-from fe.http.failures import Failure
+from fe.http.failures import DescribedError
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import ResponseModel
 
@@ -41,7 +41,7 @@ class About:
     body: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
     #: The errors beyond those that every route of its kind has.
-    errors: tuple[Failure, ...] = field(default=())
+    errors: tuple[DescribedError, ...] = field(default=())
     links: tuple[RouteLink, ...] = field(default=())
     #: Whether a request without a body is refused.
     needs_body: bool = True

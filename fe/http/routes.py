@@ -125,6 +125,7 @@ def every_route(
                     failures.BAD_DOCUMENT,
                     failures.BAD_XML,
                     failures.NO_NUMBER,
+                    failures.NO_SANDBOX,
                     failures.FOREIGN_ISSUER,
                 ),
             ),
@@ -154,7 +155,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
-                errors=(failures.BAD_FORMAT, failures.BAD_XML, failures.FOREIGN_ISSUER),
+                errors=(failures.BAD_FORMAT, failures.BAD_XML, failures.NO_SANDBOX, failures.FOREIGN_ISSUER),
             ),
         ),
         Route(

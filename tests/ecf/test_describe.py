@@ -54,7 +54,7 @@ def _lines() -> list[dict[str, Any]]:
     """As much to fill in as lines have: every rate, discounts said in every way, excise, withholdings."""
     percent = {"TipoSubDescuento": "%", "SubDescuentoPorcentaje": "5"}
     more = {"TipoSubRecargo": "%", "SubRecargoPorcentaje": "5"}
-    beer = {
+    beer: dict[str, Any] = {
         "TablaImpuestoAdicional": {"ImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]},
         "UnidadMedida": "6",
         "CantidadReferencia": "24",

@@ -35,9 +35,11 @@ pytestmark = [
 ]
 
 
-def run(*command: str, cwd: Path, **more: Any) -> str:
+def run(*command: str, cwd: Path) -> str:
     """Run a program to a good end, and give what it said."""
-    ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=LONG, **more)
+    ended: subprocess.CompletedProcess[str] = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=LONG
+    )
     assert ended.returncode == 0, f"{command}: {ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
     return ended.stdout + ended.stderr
 

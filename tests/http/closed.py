@@ -34,6 +34,7 @@ def _references(value: Any) -> list[str]:
     if not isinstance(value, dict):
         return []
     reference = value.get("$ref")
-    is_schema = isinstance(reference, str) and reference.startswith(_SCHEMAS)
-    here = [reference.removeprefix(_SCHEMAS)] if is_schema else []
+    here = []
+    if isinstance(reference, str) and reference.startswith(_SCHEMAS):
+        here.append(reference.removeprefix(_SCHEMAS))
     return here + [name for each in value.values() for name in _references(each)]

@@ -93,6 +93,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given(
         "malformed-xml", await api.post("/invoices/validate", json={"format": "xml", "xml": "<ECF><Encabezado></ECF>"})
     )
+    given("no-sandbox", await api.post("/invoices", json=structured(simulate={"outcome": "stuck"})))
     given("no-sequence", await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))))
     assert await db.run(tenants.create, "Another", {**ISSUER, "RNCEmisor": "131880657"})
     foreign = {

@@ -11,6 +11,13 @@ from fe.ecf import libxml
 
 #: Command name -> where it lives, and the line that `fe --help` shows.
 COMMANDS = {
+    "login": ("fe.cli.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
+    "logout": ("fe.cli.integrator.account:logout", "Forget a key that `fe login` kept."),
+    "submit": ("fe.cli.integrator.handing_in:submit", "Hand a receipt in through the API, and wait for its verdict."),
+    "validate": ("fe.cli.integrator.handing_in:validate", "Ask the API what is wrong with a document."),
+    "status": ("fe.cli.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
+    "list": ("fe.cli.integrator.looking_up:list_", "List what was handed in through the API."),
+    "xml": ("fe.cli.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
@@ -48,6 +55,11 @@ Exit codes:
   3  the configuration is wrong or incomplete
   4  the database cannot be reached
   5  the authority cannot be reached
+  6  a replay stopped before all was released
+  7  all was released, and some of it failed again
+  8  the API cannot be reached, or is too busy
+  9  there is no verdict yet
+  10 the API knows nothing of that name
 """
 
 

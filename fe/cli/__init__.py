@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 
 import click
+from click.shell_completion import CompletionItem
 
 from fe.ecf import libxml
 
@@ -18,6 +19,8 @@ COMMANDS = {
     "status": ("fe.cli.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
     "list": ("fe.cli.integrator.looking_up:list_", "List what was handed in through the API."),
     "xml": ("fe.cli.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
+    "verify": ("fe.cli.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
+    "qr": ("fe.cli.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
@@ -79,6 +82,12 @@ class Lazy(click.Group):
         module, _, name = where.partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name without importing any: a person waits for it."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -35,6 +35,7 @@ WRITERS = {
     "webhook/show.py": "likewise, for people",
     "postgres.py": "hidden: part of another command, which reads it",
     "stack.py": "a file for the simulated authority",
+    "integrator/api.py": "bodies of requests, and not output",
     "demo/client.py": "of an answer that is not as expected, for people",
     "demo/documents.py": "documents, and not output",
     "demo/other_side.py": "documents, and not output",

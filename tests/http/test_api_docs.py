@@ -19,7 +19,9 @@ from fe.store.postgres.db import Database
 from tests.http import worker
 from tests.http.front import Key, Running
 
-PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "api").glob("*.md"))
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "api"
+#: All but the one that tests/cli/integrator/test_page.py runs.
+PAGES = sorted(set(FOLDER.glob("*.md")) - {FOLDER / "commands.md"})
 _BLOCK = re.compile(r"^```(\w+)( run)?\n(.*?)^```$|^(<!-- the worker does its part: Aceptado -->)$", re.M | re.S)
 _END = "--- end of block ---"
 

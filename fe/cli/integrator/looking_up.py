@@ -81,7 +81,7 @@ def list_(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """List what was handed in, newest first. Where there is more, standard error says how to go on."""
+    """List what was handed in, newest first. Where there may be more, standard error says how to go on."""
     if sum((everything, page is not None, cursor is not None)) > 1:
         raise click.UsageError("give one of --page, --cursor and --all")
     query: dict[str, str | int | None] = {
@@ -99,7 +99,7 @@ def list_(
         rows = [{name: row[name] for name in _FOR_PEOPLE} for row in rows]
     show_all(rows, as_json=as_json, none=say("nothing was handed in", "no se ha enviado nada"))
     if following is not None:
-        remark(say(f"there is more: --cursor {following}", f"hay más: --cursor {following}"))
+        remark(say(f"what is older: --cursor {following}", f"lo anterior: --cursor {following}"))
 
 
 #: What is promised of an item; a table for people has the second.

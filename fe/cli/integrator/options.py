@@ -21,6 +21,11 @@ def profile_name(_ctx: click.Context, _param: click.Parameter, value: str) -> st
     return value
 
 
+def complete_profile(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The profiles there are, for the shell."""
+    return [name for name in profiles.names() if name.startswith(incomplete)]
+
+
 def profile_option(command: F) -> F:
     """Add which stored key is meant."""
     return click.option(
@@ -31,6 +36,7 @@ def profile_option(command: F) -> F:
         show_envvar=True,
         metavar="NAME",
         callback=profile_name,
+        shell_complete=complete_profile,
         help="Which of the keys that `fe login` kept.",
     )(command)
 
@@ -70,8 +76,10 @@ def tell_submission(record: Mapping[str, Any]) -> None:
         click.echo(f"\n{error}")
     explained = {str(one["codigo"]): one for one in record.get("explained") or ()}
     for message in response.get("mensajes") or ():
-        code = str(message.get("codigo", ""))
-        click.echo(f"\n{code} {message.get('valor', '')}".rstrip())
+        code, text = str(message.get("codigo", "")), str(message.get("valor", ""))
+        if not code.strip("0") and text in ("", record["status"]):
+            continue  # it says the status again
+        click.echo(f"\n{code} {text}")
         if meaning := explained.get(code):
             click.echo(f"  {meaning['meaning']}\n  -> {meaning['action']}")
     if warnings := record.get("warnings"):

@@ -53,8 +53,13 @@ def test_in_a_terminal_the_secret_is_asked_for_without_an_echo(here: FeHere, mon
             return True
 
     asked = []
+
+    def typed_unseen(words: str) -> str:
+        asked.append(words)
+        return KEY["api_secret"]
+
     monkeypatch.setattr("sys.stdin", Terminal())
-    monkeypatch.setattr("click.termui.hidden_prompt_func", lambda words: asked.append(words) or KEY["api_secret"])
+    monkeypatch.setattr("click.termui.hidden_prompt_func", typed_unseen)
     with scripted(token()) as server:
         ended = here("login", server.base_url, api_key_id=KEY["api_key_id"])
 
@@ -117,7 +122,10 @@ def test_a_profile_s_name_is_no_path(here: FeHere) -> None:
     ],
 )
 def test_a_url_that_is_none_or_would_show_the_secret_is_refused(here: FeHere, url: str, words: str) -> None:
-    assert words in here.refused("login", url, **KEY)
+    ended = here("login", url, **KEY)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert words in ended.err
 
 
 def test_a_key_is_forgotten(here: FeHere) -> None:

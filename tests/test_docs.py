@@ -48,6 +48,10 @@ _TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_s
 ELSEWHERE = {
     **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),
     **dict.fromkeys(("fe verify", "fe qr"), _TERMINAL),
+    "fe mcp": (
+        "tests/cli/integrator/test_assistant.py::"
+        "test_an_assistant_looks_up_explains_validates_and_submits_only_where_it_may"
+    ),
     "fe logout": "tests/cli/integrator/test_profiles.py::test_a_key_is_forgotten",
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",

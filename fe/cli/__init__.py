@@ -21,6 +21,7 @@ COMMANDS = {
     "xml": ("fe.cli.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
     "verify": ("fe.cli.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
     "qr": ("fe.cli.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
+    "mcp": ("fe.cli.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),

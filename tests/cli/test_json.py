@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 #: Commands without it, and why.
 WITHOUT = {
+    "mcp": "it speaks a protocol of its own",
     "run": "it does not end, and says what happens in its log, which is JSON",
     "demo": "it is for people, and does not end",
     "audit export": "a link a line, in JSON, is all it prints",

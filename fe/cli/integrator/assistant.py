@@ -70,7 +70,7 @@ def make_server(api: ApiSession, *, allow_submit: bool) -> "MCPServer[Any]":
         raise Failure("the server for assistants is not installed: install the `mcp` extra") from None
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
     issues = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True)
-    tools = Tools(api)
+    tools = AssistantTools(api)
     server: MCPServer[Any] = MCPServer("fe", version=__version__, instructions=_INSTRUCTIONS, subscriptions=False)
     for tool in (
         tools.get_submission,
@@ -100,7 +100,7 @@ def _told(tool: Callable[P, T]) -> Callable[P, T]:
     return telling
 
 
-class Tools:
+class AssistantTools:
     """What an assistant may do. Each is called in a thread of its own; their docstrings are what it reads."""
 
     def __init__(self, api: ApiSession) -> None:

@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 #: Commands without it, and why.
 WITHOUT = {
+    "mcp": "it speaks a protocol of its own",
     "run": "it does not end, and says what happens in its log, which is JSON",
     "openapi": "one JSON object, the description or the collection, is all it prints",
     "demo": "it is for people, and does not end",
@@ -37,6 +38,7 @@ WRITERS = {
     "postgres.py": "hidden: part of another command, which reads it",
     "openapi.py": "the description, as the service serves it",
     "stack.py": "a file for the simulated authority",
+    "integrator/api.py": "bodies of requests, and not output",
     "demo/client.py": "of an answer that is not as expected, for people",
     "demo/documents.py": "documents, and not output",
     "demo/other_side.py": "documents, and not output",

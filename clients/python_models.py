@@ -3,8 +3,8 @@
 TypedDicts are what they describe: the dicts of `json`. Nothing is checked or copied while a program runs, so a field
 that a later release adds breaks nobody, and one that is read is known to the type checker.
 
-This is a script of ours and no generator of the registry: those that write TypedDicts bring a dozen packages, and have
-neither decimals for numbers nor a text of our own beside each field.
+This is a script of ours and no generator of the registry: those that write TypedDicts bring some ten packages. Ours has
+decimals for numbers, and the words of the description beside each field.
 """
 
 import keyword

@@ -1,19 +1,35 @@
 """The TypeScript client: built as it is published, in trouble, and its core compared with the description."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, description, typescript_core
+from fe.ecf.catalogue import EcfType
+from fe.ecf.signature import verify
+from fe.http.app import PREFIX
 from tests.clients.package import built
+from tests.clients.receipts import a_call_of_now, grant, of_type, with_a_number_that_was_never_granted
+from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.clients.troubles import TROUBLES, Outcome, Trouble, play
-from tests.webhooks.vectors import FILE, VECTORS
+from tests.system.stack import running_stack
+from tests.webhooks.vectors import FILE, SECRET, VECTORS
 
 DRIVER = Path(__file__).with_name("driver.mjs")
+ROAD = Path(__file__).with_name("road.mjs")
+PAGE = CLIENTS / "typescript" / "README.md"
+
+#: What a reader does with what the page ends with: its check of a call.
+_CALLED = """
+const [headers, body] = JSON.parse(process.env.CALL);
+console.log(await called(headers, body), await called(headers, '{}'));
+"""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +53,7 @@ class Node:
         self._process.communicate(timeout=120)
 
     def ask(self, order: object, paused: Callable[[], None] = lambda: None) -> Outcome:
-        slept = []
+        slept: list[float] = []
         while True:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
@@ -68,6 +84,79 @@ def node(package: Path) -> Iterator[Node]:
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.name)
 def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: Trouble, node: Node) -> None:
     play(trouble, node.drive)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as in tests/system/test_road.py
+async def test_the_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(
+    package: Path, dsn: str, tmp_path: Path
+) -> None:
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "fe-client").symlink_to(package)
+    shutil.copy(ROAD, tmp_path)
+    (tmp_path / "readme.mjs").write_text("\n".join(program(PAGE, "js")) + _CALLED, encoding="utf-8")
+    receipts = {ecf_type.prefix: of_type(ecf_type) for ecf_type in EcfType}
+    given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
+    async with running_stack(dsn, tmp_path / "data") as stack:
+        await grant(stack)
+        # The second without the path of the address: the client knows that.
+        runs = [
+            (["node", "readme.mjs"], b"", stack.base_url.removesuffix(PREFIX)),
+            (
+                ["node", ROAD.name],
+                json.dumps({**receipts, "refused": with_a_number_that_was_never_granted()}).encode(),
+                stack.base_url,
+            ),
+        ]
+        said = []
+        for command, told, url in runs:
+            ended = await trio.run_process(
+                command,
+                stdin=told,
+                cwd=tmp_path,
+                env=environment(url, stack.key) | given,
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+            )
+            assert ended.returncode == 0, ended.stderr.decode()
+            said.append(ended.stdout.decode())
+
+    _read_the_page(said[0].splitlines())
+    _walked(json.loads(said[1]))
+
+
+def _read_the_page(lines: list[str]) -> None:
+    assert lines[0].startswith("Aceptado E31")
+    assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
+    assert lines[-2:] == ["test 2026-11-06T14:15:30.000Z", "204 401"]
+    assert lines_of_code(program(PAGE, "js")[0]) <= 10, "the page promises ten"
+
+
+def _walked(road: dict[str, Any]) -> None:
+    verdicts = road["verdicts"]
+    refused = verdicts.pop("refused")
+    assert refused["status"] == "Rechazado"
+    assert refused["explained"][0]["action"]
+    assert {name: (verdict["status"], verdict["eNCF"][:3]) for name, verdict in verdicts.items()} == {
+        ecf_type.prefix: ("Aceptado", ecf_type.prefix) for ecf_type in EcfType
+    }
+    assert set(road["listed"]) > {*verdicts, "refused", "order-2001"}
+    assert len(road["listed"]) == len(set(road["listed"]))
+    signed = verify(road["proof"]["xml"].encode()).root
+    assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
+    assert road["events"] > 3
+    assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
+    assert road["deleted"] == ["E47", "NotThereError"]
+    assert (road["found"], road["decided"]) == ([], ["NotThereError"] * 2)
+    assert (road["received"], road["usage"], road["billing"]) == ({"done": True}, [], 0)
+    deliveries, test, event = road["deliveries"]
+    assert (deliveries, event) == ([test], "test")
+    assert (road["webhooks"], road["recovered"]) == ([1, True], True)
+
+
+def test_the_page_in_spanish_has_the_same_code() -> None:
+    assert program(PAGE.with_name("README.es.md"), "js") == program(PAGE, "js")
 
 
 def test_webhooks_are_judged_as_the_vectors_say(node: Node) -> None:
@@ -102,5 +191,10 @@ def test_what_is_published_is_what_is_needed_and_no_more(package: Path) -> None:
     (told,) = json.loads(packed.stdout)
     modules = {path.stem for path in (TYPESCRIPT / "src").glob("*.ts")}
     built_files = {f"dist/{module}{ending}" for module in modules for ending in (".js", ".d.ts")}
-    assert {file["path"] for file in told["files"]} == built_files | {"package.json", "README.md", "LICENSE"}
+    assert {file["path"] for file in told["files"]} == built_files | {
+        "package.json",
+        "README.md",
+        "README.es.md",
+        "LICENSE",
+    }
     assert json.loads((package / "package.json").read_text(encoding="utf-8")).get("dependencies") is None

@@ -13,9 +13,11 @@ KNOWN = {**TAKEN, "deduped": True, "bodyMatched": True}
 ACCEPTED = {"taxLogId": "0199-a", "status": "Aceptado"}
 QUEUED = {"taxLogId": "0199-a", "status": "queued"}
 PAGE_OF_A_PROXY = b"<html><body>502 Bad Gateway</body></html>"
-SUBMIT = ("submit", [RECEIPT], {"client_request_id": "order-1"})
-STATUS = ("status", ["0199-a"], {})
-TEST_WEBHOOK = ("test_webhook", [], {})
+Call = tuple[str, list[Any], dict[str, Any]]
+
+SUBMIT: Call = ("submit", [RECEIPT], {"client_request_id": "order-1"})
+STATUS: Call = ("status", ["0199-a"], {})
+TEST_WEBHOOK: Call = ("test_webhook", [], {})
 OVER = say(401, {"message": "Invalid or expired token", "statusCode": 401})
 NO_SUCH_KEY = say(401, {"message": "Invalid credentials", "statusCode": 401})
 
@@ -43,7 +45,7 @@ class Trouble:
     """A call, what the service does about it, and what is to come of it."""
 
     name: str
-    call: tuple[str, list[Any], dict[str, Any]]
+    call: Call
     answers: list[Act]
     outcome: Outcome
     logins: list[Act] = field(default_factory=list)

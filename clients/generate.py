@@ -47,8 +47,10 @@ def python_core(described: dict[str, Any]) -> str:
 
 
 def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> str:
-    """The module of types. Raises FileNotFoundError where `npm ci` was not run in `package`."""
+    """The module of types. Ends the program where `npm ci` was not run in `package`."""
     generator = package / "node_modules" / ".bin" / GENERATOR[0]
+    if not generator.exists():
+        raise SystemExit(f"npm ci in {package} first: the types of TypeScript are made by {GENERATOR[0]}")
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "openapi.json"), Path(folder, "core.ts")
         # Of schemas alone: what there is to call is written by hand, and better named.

@@ -1,12 +1,15 @@
-// Hands in the receipts that come on standard input, all at once and the last one at last, and tells what became of each.
+// Hands in the receipts that come on standard input, all at once, and one that is to be refused; tells what became of it.
 import { text } from 'node:stream/consumers';
 import { Fe } from 'fe-client';
 
 const receipts = Object.entries(JSON.parse(await text(process.stdin)));
 const fe = new Fe(process.env.FE_URL, process.env.FE_KEY_ID, process.env.FE_SECRET, { language: 'es' });
-const issue = async ([clientRequestId, receipt]) => [clientRequestId, await fe.submitAndWait(receipt, { clientRequestId })];
-const last = receipts.pop();
-const verdicts = Object.fromEntries([...(await Promise.all(receipts.map(issue))), await issue(last)]);
+const issue = async ([clientRequestId, receipt, simulate]) => [
+  clientRequestId,
+  await fe.submitAndWait(receipt, { clientRequestId, simulate }),
+];
+const refusal = ['refused', receipts[0][1], { outcome: 'rejected', code: 4 }];
+const verdicts = Object.fromEntries(await Promise.all([...receipts, refusal].map(issue)));
 const listed = [];
 for await (const item of fe.invoices({ pageSize: 4 })) listed.push(item.clientRequestId);
 const ended = new AbortController();

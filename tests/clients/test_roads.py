@@ -11,12 +11,12 @@ import httpx
 import pytest
 import trio
 from fe_client import AsyncFe, Fe, InvalidError, NotThereError
-from fe_client.models import NewSequence, Submission
+from fe_client.models import NewSequence, Simulate, Submission
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from tests.clients.receipts import a_call_of_now, grant, of_type, with_a_number_that_was_never_granted
+from tests.clients.receipts import a_call_of_now, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import Stack, running_stack
 from tests.webhooks.vectors import SECRET
@@ -34,8 +34,7 @@ print(called(headers, body.encode()), called(headers, b"{}"))
 
 
 async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(dsn: str, tmp_path: Path) -> None:
-    async with running_stack(dsn, tmp_path) as stack:
-        await grant(stack)
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
         await _awaited(stack)
         await trio.to_thread.run_sync(_blocking, stack)
         await _page(stack)
@@ -43,22 +42,23 @@ async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal
 
 async def _awaited(stack: Stack) -> None:
     verdicts: dict[str, Submission] = {}
+    refusal: Simulate = {"outcome": "rejected", "code": 4}
     async with httpx.AsyncClient(trust_env=False) as http, AsyncFe(stack.base_url, *stack.key, http=http) as fe:
 
-        async def issue(name: str, receipt: dict[str, Any]) -> None:
-            verdicts[name] = await fe.submit_and_wait(receipt, client_request_id=name)
+        async def issue(name: str, ecf_type: EcfType, simulate: Simulate | None = None) -> None:
+            verdicts[name] = await fe.submit_and_wait(of_type(ecf_type), client_request_id=name, simulate=simulate)
 
         async with trio.open_nursery() as nursery:
             for ecf_type in EcfType:
-                nursery.start_soon(issue, ecf_type.prefix, of_type(ecf_type))
-        await issue("refused", with_a_number_that_was_never_granted())
+                nursery.start_soon(issue, ecf_type.prefix, ecf_type)
+            nursery.start_soon(issue, "refused", EcfType.CREDIT_FISCAL, refusal)
         listed = [item["clientRequestId"] async for item in fe.invoices(page_size=4)]
         proof = await fe.xml(verdicts["E31"]["taxLogId"])
         events = await fe.timeline(verdicts["E31"]["taxLogId"])
 
     refused = verdicts.pop("refused")
     assert refused["status"] == "Rechazado"
-    assert refused["explained"][0]["action"]
+    assert [(said["codigo"], bool(said["action"])) for said in refused["explained"]] == [("4", True)]
     assert {name: (verdict["status"], verdict["eNCF"][:3]) for name, verdict in verdicts.items()} == {
         ecf_type.prefix: ("Aceptado", ecf_type.prefix) for ecf_type in EcfType
     }

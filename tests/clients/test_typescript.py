@@ -15,7 +15,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
 from tests.clients.package import built
-from tests.clients.receipts import a_call_of_now, grant, of_type, with_a_number_that_was_never_granted
+from tests.clients.receipts import a_call_of_now, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.clients.troubles import TROUBLES, Outcome, Trouble, play
 from tests.system.stack import running_stack
@@ -96,14 +96,13 @@ async def test_the_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(
     (tmp_path / "readme.mjs").write_text("\n".join(program(PAGE, "js")) + _CALLED, encoding="utf-8")
     receipts = {ecf_type.prefix: of_type(ecf_type) for ecf_type in EcfType}
     given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
-    async with running_stack(dsn, tmp_path / "data") as stack:
-        await grant(stack)
+    async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
         # The second without the path of the address: the client knows that.
         runs = [
             (["node", "readme.mjs"], b"", stack.base_url.removesuffix(PREFIX)),
             (
                 ["node", ROAD.name],
-                json.dumps({**receipts, "refused": with_a_number_that_was_never_granted()}).encode(),
+                json.dumps(receipts).encode(),
                 stack.base_url,
             ),
         ]
@@ -137,7 +136,7 @@ def _walked(road: dict[str, Any]) -> None:
     verdicts = road["verdicts"]
     refused = verdicts.pop("refused")
     assert refused["status"] == "Rechazado"
-    assert refused["explained"][0]["action"]
+    assert [(said["codigo"], bool(said["action"])) for said in refused["explained"]] == [("4", True)]
     assert {name: (verdict["status"], verdict["eNCF"][:3]) for name, verdict in verdicts.items()} == {
         ecf_type.prefix: ("Aceptado", ecf_type.prefix) for ecf_type in EcfType
     }

@@ -38,6 +38,7 @@ from fe_client.models import (
     ReceivedXml,
     Recovery,
     Sequences,
+    Simulate,
     Submission,
     Timeline,
     Token,
@@ -77,22 +78,18 @@ def submit(
     as_user: str | None = None,
     as_user_id: str | None = None,
     strict: bool | None = None,
-    simulate: Mapping[str, Any] | None = None,
+    simulate: Simulate | None = None,
 ) -> Plan[AcceptedSubmission | Deduped]:
     """Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
 
     Give it a `client_request_id` of your own (your order's number), and you may repeat the call yourself, tomorrow or
     in another process, without issuing twice; else one is made for this call, and errors have it. `strict` refuses at
-    once what would not be sent. `simulate` asks a service that is there for trying things out for an outcome.
+    once what would not be sent. `simulate` asks a sandbox for an outcome.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
     request_id = client_request_id or str(uuid.uuid4())
-    body = {**_handed_in(document, as_user, as_user_id), "clientRequestId": request_id}
-    if strict is not None:
-        body["strict"] = strict
-    if simulate is not None:
-        body["simulate"] = dict(simulate)
+    body = {**_handed_in(document, as_user, as_user_id, simulate, strict), "clientRequestId": request_id}
     taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
     if taken.get("bodyMatched") is False:
         reused = ReusedIdError(cast(Deduped, taken))
@@ -110,7 +107,7 @@ def submit_and_wait(
     as_user: str | None = None,
     as_user_id: str | None = None,
     strict: bool | None = None,
-    simulate: Mapping[str, Any] | None = None,
+    simulate: Simulate | None = None,
 ) -> Plan[Submission]:
     """Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
 
@@ -188,10 +185,16 @@ def timeline(session: Session, track_or_id: str) -> Plan[Timeline | None]:
 
 
 def validate(
-    session: Session, document: Document, *, as_user: str | None = None, as_user_id: str | None = None
+    session: Session,
+    document: Document,
+    *,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+    simulate: Simulate | None = None,
 ) -> Plan[Validation]:
     """List everything that is wrong with a receipt, without handing it in."""
-    return session.call("POST", "/invoices/validate", body=_handed_in(document, as_user, as_user_id))
+    body = _handed_in(document, as_user, as_user_id, simulate)
+    return session.call("POST", "/invoices/validate", body=body)
 
 
 def batch(session: Session, items: Iterable[Mapping[str, Any]]) -> Plan[list[BatchItem]]:
@@ -399,11 +402,18 @@ def deliveries(
     return Pages(session, "/webhooks/deliveries", query)
 
 
-def _handed_in(document: Document, as_user: str | None, as_user_id: str | None) -> dict[str, Any]:
-    form = {"format": "xml", "xml": document} if isinstance(document, str) else {"format": "structured"}
-    if not isinstance(document, str):
-        form["payload"] = document  # type: ignore[assignment]  # a body of JSON
-    return {**form, **_without_none({"asUser": as_user, "asUserId": as_user_id})}
+def _handed_in(
+    document: Document,
+    as_user: str | None,
+    as_user_id: str | None,
+    simulate: Simulate | None,
+    strict: bool | None = None,
+) -> dict[str, Any]:
+    form: dict[str, Any] = {"format": "structured", "payload": document}
+    if isinstance(document, str):
+        form = {"format": "xml", "xml": document}
+    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulate, "strict": strict}
+    return {**form, **_without_none(more)}
 
 
 def _decision(client_request_id: str | None, as_user: str | None, as_user_id: str | None) -> dict[str, Any]:

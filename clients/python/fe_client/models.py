@@ -355,6 +355,8 @@ class NewInvoice(TypedDict):
     """the document as JSON, in the authority's element names; required when format is structured"""
     strict: NotRequired[bool | None]
     """refuse at once, with every problem, a document that would not be sent"""
+    simulate: NotRequired["Simulate | None"]
+    """where the authority is a simulator: what becomes of the receipt, for testing a client"""
 
 
 class NewRecovery(TypedDict):
@@ -625,6 +627,19 @@ class Sequences(TypedDict):
 
     availableTypes: "list[PrefixName]"
     items: "list[NumberSequence]"
+
+
+class Simulate(TypedDict):
+    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+
+    outcome: NotRequired[Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None]
+    """`rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the verdict comes after `seconds`)"""
+    code: NotRequired[int | None]
+    """the authority's code: of rejected; of conditional 13 if left out"""
+    seconds: NotRequired[int | None]
+    """of slow; default 10"""
+    now: NotRequired[str | None]
+    """validate as if it were this moment: a date or a full ISO 8601 timestamp; for POST /invoices/validate and with `strict`"""
 
 
 #: What a client sees of a submission.

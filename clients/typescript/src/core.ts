@@ -408,6 +408,8 @@ export type components = {
             } | null;
             /** @description refuse at once, with every problem, a document that would not be sent */
             strict?: boolean | null;
+            /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
+            simulate?: components["schemas"]["Simulate"] | null;
         } & ({
             /** @constant */
             format?: "xml";
@@ -703,6 +705,17 @@ export type components = {
             availableTypes: components["schemas"]["PrefixName"][];
             items: components["schemas"]["NumberSequence"][];
         };
+        /** @description What a simulated authority is to do with a receipt that it would accept; only in a sandbox. */
+        Simulate: {
+            /** @description `rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the verdict comes after `seconds`) */
+            outcome?: ("rejected" | "conditional" | "stuck" | "lost-answer" | "slow") | null;
+            /** @description the authority's code: of rejected; of conditional 13 if left out */
+            code?: number | null;
+            /** @description of slow; default 10 */
+            seconds?: number | null;
+            /** @description validate as if it were this moment: a date or a full ISO 8601 timestamp; for POST /invoices/validate and with `strict` */
+            now?: string | null;
+        };
         /**
          * @description What a client sees of a submission.
          * @enum {string}
@@ -953,6 +966,7 @@ export type RejectReceived = components['schemas']['RejectReceived'];
 export type SequenceEvent = components['schemas']['SequenceEvent'];
 export type SequenceState = components['schemas']['SequenceState'];
 export type Sequences = components['schemas']['Sequences'];
+export type Simulate = components['schemas']['Simulate'];
 export type Status = components['schemas']['Status'];
 export type Stretch = components['schemas']['Stretch'];
 export type Submission = components['schemas']['Submission'];

@@ -20,6 +20,7 @@ import type {
   ReceivedXml,
   Recovery,
   Sequences,
+  Simulate,
   Submission,
   Timeline,
   Token,
@@ -57,13 +58,16 @@ export interface ByUser extends CallOptions {
   asUserId?: string | undefined;
 }
 
-export interface Receipt extends ByUser {
+export interface Checked extends ByUser {
+  /** Ask a sandbox for an outcome. */
+  simulate?: Simulate | undefined;
+}
+
+export interface Receipt extends Checked {
   /** Your order's number, say. With it you may repeat the call yourself without issuing twice; else one is made. */
   clientRequestId?: string | undefined;
   /** Refuse at once what would not be sent. */
   strict?: boolean | undefined;
-  /** Ask a service that is there for trying things out for an outcome. */
-  simulate?: object | undefined;
 }
 
 export interface Decision extends ByUser {
@@ -107,9 +111,9 @@ export class Fe {
    * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
    */
   async submit(document: Document, options: Receipt = {}): Promise<AcceptedSubmission | Deduped> {
-    const { signal, strict, simulate } = options;
+    const { signal, strict } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
-    const body = { ...handedIn(document, options), clientRequestId, strict, simulate };
+    const body = { ...handedIn(document, options), clientRequestId, strict };
     const asked = { body, signal, clientRequestId };
     const taken = await this.session.call<AcceptedSubmission | Deduped>('POST', '/invoices', asked);
     if ('deduped' in taken && !taken.bodyMatched) {
@@ -195,7 +199,7 @@ export class Fe {
   }
 
   /** List everything that is wrong with a receipt, without handing it in. */
-  validate(document: Document, options: ByUser = {}): Promise<Validation> {
+  validate(document: Document, options: Checked = {}): Promise<Validation> {
     return this.session.call('POST', '/invoices/validate', {
       body: handedIn(document, options),
       signal: options.signal,
@@ -364,9 +368,9 @@ function isPassing(error: unknown): error is FeError {
   );
 }
 
-function handedIn(document: Document, { asUser, asUserId }: ByUser): object {
+function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): object {
   const form = typeof document === 'string' ? { format: 'xml', xml: document } : { format: 'structured', payload: document };
-  return { ...form, asUser, asUserId };
+  return { ...form, asUser, asUserId, simulate };
 }
 
 function one(trackOrId: string): string {

@@ -41,7 +41,10 @@ ADDED = {
     ("GET", "/webhooks/deliveries"): "webhooks:read",
     ("POST", "/webhooks/test"): "webhooks:write",
 }
-PUBLIC = {"/healthz", "/readyz", "/api/v1/fe/login", "/api/v1/fe/openapi.json", "/api/v1/fe/docs"}
+PUBLIC = {
+    *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),
+    *("/api/v1/fe/openapi.json", "/api/v1/fe/docs", "/api/v1/fe/docs.md", "/api/v1/fe/docs/<path:page>"),
+}
 
 
 @clause("POST /login", "The only endpoint without Authorization header", "| apiKeyId", "| apiSecret")

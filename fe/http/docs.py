@@ -6,6 +6,7 @@ from typing import Any
 
 from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
+from fe.http.pages.guide import to_html
 from fe.http.pages.layout import Shell, html_reply, inline, markdown_reply
 
 
@@ -50,7 +51,7 @@ def _page(description: dict[str, Any]) -> str:
     info = description["info"]
     return (
         f"<h1>{escape(info['title'])} API <small>{escape(info['version'])}</small></h1>"
-        f"<p>{inline(info['description'])}</p>"
+        f"{to_html(info['description'])}"
         f'<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI {escape(description["openapi"])}).</p>'
         f"{sections}<h2>Models</h2>{models}"
     )

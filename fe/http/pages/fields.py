@@ -138,7 +138,7 @@ _TAGS: dict[str, tuple[str, Words]] = {
     "need": ("t need", Words("required", "obligatorio")),
     "with": ("t need", Words("required in its group", "obligatorio en su grupo")),
     "ours": ("t fill", Words("always ours", "siempre lo pone el servicio")),
-    "fill": ("t fill", Words("filled in by us", "lo llena el servicio")),
+    "fill": ("t fill", Words("filled in by us", "lo completa el servicio")),
     "may": ("t", Words("optional", "opcional")),
 }
 
@@ -174,6 +174,9 @@ def short_codes(paper: Paper, element: Described) -> tuple[Code, ...]:
     return element.codes
 
 
+#: A longer example may be broken at the end of a line.
+_UNBROKEN = 24
+
 # --- as HTML --------------------------------------------------------------------------------------------------------
 
 _SAID: dict[str, Words] = {
@@ -182,7 +185,7 @@ _SAID: dict[str, Words] = {
     "least": Words("The least to send", "Lo mínimo que se envía"),
     "least_about": Words(
         "Say `TipoeCF` or the number, and these. All else is optional or filled in.",
-        "Indique `TipoeCF` o el número, y estos campos. Lo demás es opcional o lo llena el servicio.",
+        "Indique `TipoeCF` o el número, y estos campos. Lo demás es opcional o lo completa el servicio.",
     ),
     "least_none": Words("All of it is made by the service.", "Todo lo hace el servicio."),
     "examples": Words("Working examples", "Ejemplos que funcionan"),
@@ -297,7 +300,8 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
     if element.simple is not None and element.simple.pattern and element.simple.form is ValueForm.TEXT:
         more.append(f"{said('pattern', language)} <code>{escape(element.simple.pattern)}</code>")
     if (example := example_of(paper, element)) is not None:
-        more.append(f"{said('example', language)} <code>{escape(example)}</code>")
+        whole = ' class="v"' if len(example) <= _UNBROKEN else ""
+        more.append(f"{said('example', language)} <code{whole}>{escape(example)}</code>")
     if (name := list_of(element.simple)) is not None:
         title = escape(says(LIST_TITLES[name], language))
         more.append(f'{said("codes", language)} <a href="{base}/{language}/fields/codes#{name}">{title}</a>')

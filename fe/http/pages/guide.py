@@ -86,6 +86,12 @@ class GuidePage:
         return f"{address}{suffix}{sign}{fragment}" if address is not None else None
 
 
+def to_html(text: str) -> str:
+    """Markdown without links into the guide, as HTML."""
+    rendered: str = _renderer().render(text)
+    return rendered
+
+
 @cache
 def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -73,8 +73,9 @@ class Shell:
             )
         )
         others = "".join(
-            f'<a href="{self.address(self.path or "guide", language)}" lang="{language}" hreflang="{language}"'
-            f"{' aria-current=true' if language == self.language else ''}>{_OWN_NAME[language]}</a>"
+            f'<a href="{self.address(self.path or "guide", language)}" lang="{language}" hreflang="{language}" '
+            f'title="{_OWN_NAME[language]}"{" aria-current=true" if language == self.language else ""}>'
+            f"{language.upper()}</a>"
             for language in LANGUAGES
         )
         beside = f'<link rel="alternate" type="text/markdown" href="{escape(markdown)}">' if markdown else ""

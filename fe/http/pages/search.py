@@ -40,21 +40,21 @@ def fold(text: str) -> str:
 def index() -> tuple[Entry, ...]:
     """All that can be found: the kinds of document, then their elements; those that several have are there once."""
     entries = []
-    papers: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    more: dict[tuple[str, str], list[str]] = {}
+    papers: dict[tuple[str, Words], list[tuple[str, str]]] = {}
+    more: dict[tuple[str, Words], list[str]] = {}
     for paper in PAPERS:
         text = fold(" ".join((paper.code, *paper.title, *paper.about)))
         title = fold(" ".join((paper.code, *paper.title)))
         entries.append(Entry(paper.code, "", paper.title, ((paper.slug, paper.code),), title, text))
         for element in every(paper.tree):
-            key = (paper.root, element.path)
+            # What is called the same in the same place and means the same is found once.
+            key = (element.path, words_of(paper.root, element.path))
             papers.setdefault(key, []).append((paper.slug, paper.code))
             if list_of(element.simple) is None:
                 more[key] = [f"{code.meaning} {code.meaning_es}" for code in element.codes]
-    for (root, path), having in papers.items():
-        words = words_of(root, path)
+    for (path, words), having in papers.items():
         name = path.rpartition(".")[2]
-        text = fold(" ".join((path, *words, *more.get((root, path), ()))))
+        text = fold(" ".join((path, *words, *more.get((path, words), ()))))
         entries.append(Entry(name, path, words, tuple(having), fold(name), text))
     return tuple(entries)
 

@@ -4,6 +4,7 @@ Without a token: so all work is bounded. A page is made when it is first asked f
 dozen. Only a search is worked out each time, over an index that is made once.
 """
 
+import re
 from collections.abc import Callable
 from html import escape
 from typing import NamedTuple
@@ -171,7 +172,11 @@ class Site:
     def _index(self, language: Language) -> Content:
         title, about = says(_FIELDS, language), says(_FIELDS_ABOUT, language)
         places = [
-            (f"fields/{paper.slug}", f"{paper.code} · {says(paper.title, language)}", says(paper.about, language))
+            (
+                f"fields/{paper.slug}",
+                f"{paper.code} · {says(paper.title, language)}",
+                _first(says(paper.about, language)),
+            )
             for paper in PAPERS
         ]
         places.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
@@ -263,6 +268,11 @@ def guide_links(language: Language) -> list[tuple[str, str, str]]:
 
 def _codes(language: Language) -> Content:
     return Content(says(CODES, language), codes_html(language), codes_markdown(language), language)
+
+
+def _first(text: str) -> str:
+    """The first sentence."""
+    return re.split(r"(?<=[.:;]) ", text)[0].rstrip(":;.") + "."
 
 
 def _example(place: str) -> ApiReply:

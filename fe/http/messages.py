@@ -43,6 +43,25 @@ SPANISH = {
     "the query string cannot be read": "no se puede leer la consulta (query string)",
     "the query string names a parameter twice": "la consulta nombra un parámetro dos veces",
     "there is no query parameter {}; there are {}": "no hay un parámetro {}; existen {}",
+    # --- sandboxes
+    "simulate is for sandboxes: here the authority is not a simulator, or the key is for production": (
+        "simulate es para ambientes de prueba: aquí la autoridad no es un simulador, o la clave es de producción"
+    ),
+    "simulate.now is for POST /invoices/validate, and for POST /invoices with strict": (
+        "simulate.now es para POST /invoices/validate, y para POST /invoices con strict"
+    ),
+    "simulate.outcome is for POST /invoices: what is only validated has no outcome": (
+        "simulate.outcome es para POST /invoices: lo que solo se valida no tiene desenlace"
+    ),
+    "simulate: needs an outcome: rejected, conditional, stuck, lost-answer or slow": (
+        "simulate: falta outcome: rejected, conditional, stuck, lost-answer o slow"
+    ),
+    "simulate: rejected needs a code": "simulate: rejected necesita code",
+    "simulate: a code from {} to {} goes with {}": "simulate: code, de {} a {}, va con {}",
+    "simulate: seconds from {} to {} go with {}": "simulate: seconds, de {} a {}, va con {}",
+    "simulate.now: must be a date (YYYY-MM-DD) or an ISO 8601 timestamp between the years 2000 and 2100": (
+        "simulate.now debe ser una fecha (AAAA-MM-DD) o fecha y hora ISO 8601, entre los años 2000 y 2100"
+    ),
     # --- values
     "{} must be a whole number from {} to {}": "{} debe ser un número entero de {} a {}",
     "{} must be {} between the years 1 and 9999": (

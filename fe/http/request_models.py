@@ -1,14 +1,17 @@
 """The bodies that clients send about submissions."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.ecf.parse import writable
+from fe.http.parameters import parse_moment
 from fe.http.request_bodies import RequestModel
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
+from fe.sandbox import LARGEST_CODE, MOST_SECONDS, AskedOutcome, Simulation
 
 _FORMAT = "format must be one of: xml, structured"
 _UUID_LENGTH = 36
@@ -85,6 +88,55 @@ class ByUser(RequestModel):
         return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
 
 
+class Simulate(RequestModel):
+    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+
+    outcome: Annotated[
+        Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None,
+        Field(
+            description="`rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a "
+            "verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the "
+            "verdict comes after `seconds`)"
+        ),
+    ] = None
+    code: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_CODE, description="the authority's code: of rejected; of conditional 13 if left out"),
+    ] = None
+    seconds: Annotated[int | None, Field(ge=1, le=MOST_SECONDS, description="of slow; default 10")] = None
+    now: Annotated[
+        str | None,
+        Field(
+            description="validate as if it were this moment: a date or a full ISO 8601 timestamp; for "
+            "POST /invoices/validate and with `strict`",
+        ),
+    ] = None
+
+    @field_validator("now")
+    @classmethod
+    def _is_a_moment(cls, value: str | None) -> str | None:
+        if value is not None and _moment(value) is None:
+            raise ValueError("must be a date (YYYY-MM-DD) or an ISO 8601 timestamp between the years 2000 and 2100")
+        return value
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
+            raise ValueError("needs an outcome: rejected, conditional, stuck, lost-answer or slow")
+        self.asked()
+        return self
+
+    def asked(self) -> Simulation | None:
+        """The outcome that is asked for."""
+        if self.outcome is None:
+            return None
+        return Simulation(AskedOutcome(self.outcome), self.code, self.seconds)
+
+    def moment(self) -> datetime | None:
+        """The moment for which the receipt is to be validated."""
+        return None if self.now is None else _moment(self.now)
+
+
 class NewInvoice(ByUser):
     """A receipt to submit."""
 
@@ -114,6 +166,10 @@ class NewInvoice(ByUser):
         bool | None,
         Field(description="refuse at once, with every problem, a document that would not be sent"),
     ] = None
+    simulate: Annotated[
+        Simulate | None,
+        Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
+    ] = None
 
     @classmethod
     def messages(cls) -> dict[str, str]:
@@ -137,6 +193,8 @@ class NewInvoice(ByUser):
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
             as_user_id=self.user_id,
+            simulation=None if self.simulate is None else self.simulate.asked(),
+            simulated_now=None if self.simulate is None else self.simulate.moment(),
         )
 
 
@@ -186,6 +244,11 @@ class RejectReceived(ByUser):
         if not value.strip() or not writable(value):
             raise ValueError("must be a text")
         return value
+
+
+def _moment(text: str) -> datetime | None:
+    moment = parse_moment(text)
+    return moment if moment is not None and 2000 <= moment.year <= 2100 else None
 
 
 def _uuid(text: str) -> UUID | None:

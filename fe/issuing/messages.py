@@ -61,3 +61,15 @@ def foreign_issuer(path: str, rnc: str, own: str) -> Problem:
         fix_es="asegúrese de que la autoridad le ha delegado los comprobantes de este emisor",
         severity=Severity.CONDITIONAL,
     )
+
+
+def no_certificate(message: str) -> Problem:
+    """No certificate could sign it at that moment; `message` is what the receipt would end with."""
+    return Problem(
+        code="no-certificate",
+        path="",
+        message=message,
+        message_es="ningún certificado puede firmarlo en ese momento: no hay, o está fuera de su vigencia",
+        fix="have a certificate that is valid then put in before",
+        fix_es="haga instalar antes un certificado vigente en ese momento",
+    )

@@ -12,6 +12,7 @@ from fe.http.invoices import Invoices
 from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
+from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
@@ -323,7 +324,7 @@ def every_route(
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),
-        Route("GET", f"{prefix}/docs.md", None, docs.markdown),
+        Route("GET", f"{prefix}/docs{MARKDOWN}", None, docs.markdown),
         Route("GET", f"{prefix}/docs/<path:page>", None, site.page),
         *(Route("GET", path, None, site.home) for path in ("/", prefix, f"{prefix}/")),
         Route("GET", "/llms.txt", None, site.llms),

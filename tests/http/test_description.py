@@ -8,6 +8,7 @@ import httpx
 import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
+from fe.http.pages.layout import MARKDOWN
 from fe.http.route_types import Route
 from fe.identifiers import TrackId
 from fe.lifecycle import Status
@@ -36,7 +37,15 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
             assert ("security" in operation) == (path != f"{PREFIX}/login")
 
     health = {"/healthz", "/readyz"}
-    pages = {"/", PREFIX, f"{PREFIX}/", "/llms.txt", f"{PREFIX}/openapi.json", f"{PREFIX}/docs", f"{PREFIX}/docs.md"}
+    pages = {
+        "/",
+        PREFIX,
+        f"{PREFIX}/",
+        "/llms.txt",
+        f"{PREFIX}/openapi.json",
+        f"{PREFIX}/docs",
+        f"{PREFIX}/docs{MARKDOWN}",
+    }
     undescribed = health | pages | {f"{PREFIX}/docs/<path:page>"}
     assert seen == {
         (route.method, re.sub(r"<\w+>", "*", route.path)) for route in routes if route.path not in undescribed

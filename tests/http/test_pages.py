@@ -16,6 +16,7 @@ from fe.ecf.words import words_of
 from fe.http.app import PREFIX
 from fe.http.examples import EXAMPLES, by_name
 from fe.http.pages.guide import guide_pages
+from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS
 from fe.http.pages.search import LONGEST, MOST_FOUND, find, index
 from tests.http.front import Running
@@ -123,7 +124,7 @@ async def test_every_page_is_there_as_markdown_and_its_links_lead_to_markdown(fr
                     there = await client.get(f"{root(front)}{link}")
                     assert there.status_code == 200, (place, link)
                     assert "html" not in there.headers["Content-Type"], (place, link)
-        reference = await client.get("/docs.md")
+        reference = await client.get(f"/docs{MARKDOWN}")
     assert "## POST /api/v1/fe/invoices\n" in reference.text
 
 
@@ -132,7 +133,7 @@ async def test_a_page_without_a_language_in_its_address_follows_accept_language(
     front: Running, accepted: str, language: str
 ) -> None:
     async with front.client() as client:
-        for place in ("fields", "fields/31", "fields/31.md"):
+        for place in ("fields", "fields/31", f"fields/31{MARKDOWN}"):
             answer = await client.get(f"/docs/{place}", headers={"Accept-Language": accepted})
             explicit = await client.get(f"/docs/{language}/{place}", headers={"Accept-Language": "de"})
 
@@ -158,7 +159,7 @@ async def test_every_element_of_every_kind_is_on_its_page_in_both_languages(fron
 
 async def test_a_page_says_what_is_required_and_what_is_filled_in(front: Running) -> None:
     async with front.client() as client:
-        page = (await client.get("/docs/en/fields/31.md")).text
+        page = (await client.get(f"/docs/en/fields/31{MARKDOWN}")).text
 
     assert "- `Encabezado.IdDoc.TipoIngresos` (required): " in page
     assert "- `Encabezado.IdDoc.TablaFormasPago.FormaDePago.FormaPago` (required in its group): " in page
@@ -258,7 +259,7 @@ async def test_llms_txt_lists_every_page_as_markdown(front: Running) -> None:
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert same.content == answer.content
     own = {f"{DOCS}/{language}/{place}.md" for place, each in guide_pages().items() for language in each}
-    assert own | {f"{DOCS}/{language}/fields/31.md" for language in ("en", "es")} <= set(listed)
+    assert own | {f"{DOCS}/{language}/fields/31{MARKDOWN}" for language in ("en", "es")} <= set(listed)
     assert len(listed) == len(set(listed))
 
 

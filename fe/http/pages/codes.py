@@ -29,8 +29,8 @@ _ABOUT = {
 def _rate(code: Code) -> tuple[str, str]:
     """The rate of an additional tax, and since when."""
     last = max(RATES.periods[code.value], key=lambda period: period.since)
-    unit = "RD$ {}" if ADDITIONAL_TAXES[code.value].kind in SPECIFIC else "{} %"
-    return unit.format(last.rate), show_day(last.since) if last.until is not None else ""
+    rate = f"RD$ {last.rate}" if ADDITIONAL_TAXES[code.value].kind in SPECIFIC else f"{last.rate} %"
+    return rate, show_day(last.since) if last.until is not None else ""
 
 
 def _rows(name: str, language: Language) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from fe.ecf.schema.units import UNITS
 from fe.ecf.words import Words, words_of
 from fe.http.examples import EXAMPLES, Example
 from fe.http.languages import Language
+from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS, Paper
 
 #: Lists that have a place of their own on the page of codes.
@@ -284,7 +285,7 @@ def _tags(paper: Paper, element: Described, language: Language) -> str:
     kind, words = _TAGS[standing(paper, element)]
     tags = f'<span class="{kind}">{says(words, language)}</span>'
     if element.many > 1:
-        tags += f'<span class="t">{said("up_to", language).format(element.many)}</span>'
+        tags += f'<span class="t">{said("up_to", language).replace("{}", str(element.many))}</span>'
     return tags
 
 
@@ -349,7 +350,7 @@ def paper_markdown(paper: Paper, base: str, language: Language) -> str:
 def _element_markdown(paper: Paper, element: Described, base: str, language: Language) -> str:
     more = [tag(paper, element, language)]
     if element.many > 1:
-        more.append(said("up_to", language).format(element.many))
+        more.append(said("up_to", language).replace("{}", str(element.many)))
     text = f"- `{element.path}` ({', '.join(more)}): {says(words_of(paper.root, element.path), language)}"
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words
@@ -359,7 +360,7 @@ def _element_markdown(paper: Paper, element: Described, base: str, language: Lan
     if (example := example_of(paper, element)) is not None:
         text += f" {said('example', language)} `{example}`."
     if list_of(element.simple) is not None:
-        text += f" {said('codes', language)} {base}/{language}/fields/codes.md"
+        text += f" {said('codes', language)} {base}/{language}/fields/codes{MARKDOWN}"
     elif listed := short_codes(paper, element):
         text += f" {said('codes', language)} " + "; ".join(
             f"`{code.value}` {meaning(code, language)}" for code in listed

@@ -47,7 +47,9 @@ class GuidePage:
     def gist(self) -> str:
         """The first sentence after the heading, for lists of pages."""
         paragraphs = re.split(r"\n\s*\n", self.text.partition("\n")[2].strip())
-        first = " ".join(paragraphs[0].split()) if paragraphs and paragraphs[0][:1] not in "|#`-" else ""
+        # A page may begin with a link to itself in the other language.
+        paragraphs = [one for one in paragraphs if one and not one.startswith("*[")]
+        first = " ".join(paragraphs[0].split()) if paragraphs and paragraphs[0][0] not in "|#`-" else ""
         sentence = re.split(r"(?<=[.;:!?])\s", _LINKED.sub(r"\1", first))[0]
         # What a page is made from is said for who changes it.
         return "" if "`fe/" in sentence else sentence.rstrip(":;")

@@ -12,6 +12,9 @@ from importlib.resources import files
 from fe.http.calls import ApiReply
 from fe.http.languages import Language
 
+#: What the address of a page ends with where it is asked for as Markdown.
+MARKDOWN = ".md"
+
 LANGUAGES: tuple[Language, ...] = ("es", "en")
 
 STYLE = files("fe.http.pages").joinpath("style.css").read_text(encoding="utf-8")

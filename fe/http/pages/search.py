@@ -68,8 +68,8 @@ def find(asked: str) -> list[Entry]:
     return sorted(found, key=lambda entry: not all(word in entry.folded_name for word in wanted))
 
 
-_FOUND = Words("Found: {} for “{}”", "Resultados: {} para «{}»")
-_FIRST = Words("The first {} are shown.", "Se muestran los primeros {}.")
+_FOUND = Words("Found", "Resultados")
+_FIRST = Words(f"The first {MOST_FOUND} are shown.", f"Se muestran los primeros {MOST_FOUND}.")
 _NONE = Words(
     "Nothing has all these words. Try one of them, or the name of an element as the authority spells it.",
     "Nada contiene todas esas palabras. Pruebe con una sola, o con el nombre del elemento como lo escribe la DGII.",
@@ -82,12 +82,12 @@ def results_html(asked: str, base: str, language: Language) -> str:
     found = find(asked)
     parts = [
         search_form(base, language, asked),
-        f"<h1>{escape(says(_FOUND, language).format(len(found), asked))}</h1>",
+        f"<h1>{escape(f'{says(_FOUND, language)}: {len(found)} ({asked})')}</h1>",
     ]
     if not found:
         parts.append(f"<p>{says(_NONE, language)}</p>")
     if len(found) > MOST_FOUND:
-        parts.append(f'<p class="soft">{says(_FIRST, language).format(MOST_FOUND)}</p>')
+        parts.append(f'<p class="soft">{says(_FIRST, language)}</p>')
     for entry in found[:MOST_FOUND]:
         where = f"#{entry.path}" if entry.path else ""
         links = " ".join(

@@ -1,7 +1,7 @@
 """The format in plain terms, for whoever writes about it: the description of the interface, pages about fields.
 
-What there is, how often and with which codes is read from the tables (`schema`); here stands what they do not say: which
-elements are filled in where a structured payload leaves them out. A test holds that against what `autofill` does.
+What there is, how often and with which codes is read from the tables (`schema`); here stands what they do not say:
+which elements are filled in where a structured payload leaves them out. A test holds that against `autofill`.
 """
 
 from collections.abc import Iterator, Mapping

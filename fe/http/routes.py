@@ -2,7 +2,7 @@
 
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.http import response_models
+from fe.http import failures, response_models
 from fe.http.approval_models import APPROVAL_TAKEN
 from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
@@ -66,7 +66,7 @@ _RECEIVED_LIST = (
 _TO_ONE = tuple(
     RouteLink(status, "taxLogId", operation, "trackOrId")
     for status in (200, 202)
-    for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
+    for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
 )
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
@@ -94,11 +94,16 @@ def every_route(
             None,
             login.login,
             About(
+                "login",
                 "Exchange an API key for a token",
                 "Login",
                 {200: (response_models.TOKEN,)},
                 LoginRequest,
-                errors=(401, 429),
+                errors=(
+                    failures.BAD_KEY_ID,
+                    failures.BAD_CREDENTIALS,
+                    failures.TOO_MANY_LOGINS,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -108,12 +113,21 @@ def every_route(
             "invoices:write",
             invoices.create,
             About(
+                "submitInvoice",
                 "Submit a receipt",
                 _SUBMISSIONS,
                 {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
                 NewInvoice,
                 parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
+                errors=(
+                    failures.BAD_FORMAT,
+                    failures.BAD_DOCUMENT,
+                    failures.BAD_XML,
+                    failures.NO_NUMBER,
+                    failures.NO_SANDBOX,
+                    failures.FOREIGN_ISSUER,
+                ),
             ),
         ),
         Route(
@@ -122,10 +136,12 @@ def every_route(
             "invoices:write",
             invoices.create_many,
             About(
+                "submitInvoiceBatch",
                 "Submit up to 500 receipts",
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
                 NewBatch,
+                errors=(failures.BAD_BATCH,),
             ),
         ),
         Route(
@@ -134,10 +150,12 @@ def every_route(
             "invoices:write",
             invoices.validate,
             About(
+                "validateInvoice",
                 "Validate a receipt without submitting it",
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
+                errors=(failures.BAD_FORMAT, failures.BAD_XML, failures.NO_SANDBOX, failures.FOREIGN_ISSUER),
             ),
         ),
         Route(
@@ -146,10 +164,15 @@ def every_route(
             "invoices:read",
             invoices.history,
             About(
+                "listInvoices",
                 "List submissions",
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
+                errors=(
+                    failures.BAD_LIMIT,
+                    failures.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -158,10 +181,12 @@ def every_route(
             "invoices:read",
             invoices.show,
             About(
+                "getInvoice",
                 "Ask for the status of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
+                errors=(failures.BAD_WAIT,),
             ),
         ),
         Route(
@@ -170,7 +195,11 @@ def every_route(
             "invoices:read",
             invoices.xml,
             About(
-                "Fetch its XML", _SUBMISSIONS, {200: (response_models.XML, *found_or_not)}, parameters=(_TRACK_OR_ID,)
+                "getInvoiceXml",
+                "Fetch its XML",
+                _SUBMISSIONS,
+                {200: (response_models.XML, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
             ),
         ),
         Route(
@@ -179,6 +208,7 @@ def every_route(
             "invoices:read",
             invoices.timeline,
             About(
+                "getInvoiceTimeline",
                 "Read its events",
                 _SUBMISSIONS,
                 {200: (response_models.TIMELINE, *found_or_not)},
@@ -191,10 +221,15 @@ def every_route(
             "invoices:read",
             received.listed,
             About(
+                "listReceived",
                 "List what suppliers sent",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
+                errors=(
+                    failures.BAD_LIMIT,
+                    failures.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -203,6 +238,7 @@ def every_route(
             "invoices:read",
             received.show,
             About(
+                "getReceived",
                 "Show one of them",
                 _RECEIVED,
                 {200: (response_models.RECEIVED, *found_or_not)},
@@ -215,6 +251,7 @@ def every_route(
             "invoices:read",
             received.xml,
             About(
+                "getReceivedXml",
                 "Fetch its XML and the acknowledgement",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_XML, *found_or_not)},
@@ -228,13 +265,18 @@ def every_route(
             "invoices:write",
             approvals.approve,
             About(
+                "approveReceived",
                 "Approve one of them",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 ApproveReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
                 needs_body=False,
+                errors=(
+                    failures.OTHER_ENVIRONMENT,
+                    failures.NO_RECEIVED,
+                    failures.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -244,12 +286,18 @@ def every_route(
             "invoices:write",
             approvals.reject,
             About(
+                "rejectReceived",
                 "Reject one of them, for a reason",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
+                errors=(
+                    failures.BAD_REASON,
+                    failures.OTHER_ENVIRONMENT,
+                    failures.NO_RECEIVED,
+                    failures.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -258,7 +306,7 @@ def every_route(
             f"{prefix}/ncf",
             "ncf:read",
             ncf.listed,
-            About("List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
+            About("listSequences", "List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
         ),
         Route(
             "POST",
@@ -266,14 +314,16 @@ def every_route(
             "ncf:write",
             ncf.put,
             About(
+                "putSequence",
                 "Create or change a sequence",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 NewSequence,
                 links=(
-                    RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
-                    RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "changeSequence", "prefix"),
+                    RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
+                errors=(failures.BAD_RANGE,),
             ),
             SMALL_BODY,
         ),
@@ -283,12 +333,17 @@ def every_route(
             "ncf:write",
             ncf.change,
             About(
+                "changeSequence",
                 "Change of a sequence only what is named",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
-                errors=(404, 409),
+                errors=(
+                    failures.BAD_PREFIX,
+                    failures.NO_SEQUENCE,
+                    failures.NUMBER_SENT,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -298,11 +353,15 @@ def every_route(
             "ncf:write",
             ncf.delete,
             About(
+                "deleteSequence",
                 "Delete a sequence",
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
-                errors=(400, 404),
+                errors=(
+                    failures.BAD_PREFIX,
+                    failures.NO_SEQUENCE,
+                ),
             ),
         ),
         Route(
@@ -310,14 +369,21 @@ def every_route(
             f"{prefix}/usage",
             "usage:read",
             usage.days,
-            About("Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)),
+            About(
+                "getUsage",
+                "Read daily usage",
+                _ACCOUNT,
+                {200: (response_models.USAGE_REPORT,)},
+                parameters=(_DAYS,),
+                errors=(failures.BAD_DAYS,),
+            ),
         ),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
             "billing:read",
             billing.current_period,
-            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
+            About("getCurrentBill", "Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),

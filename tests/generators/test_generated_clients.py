@@ -54,11 +54,11 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python_client(described: Path) -> Path:
-    """A folder with the package `fe_client` and the walk beside it."""
+    """A folder with the package `generated` and the walk beside it."""
     folder = described.parent / "python"
     # Its output is formatted by ruff otherwise, which changes nothing that is looked at here.
     config = described.parent / "generator.yaml"
-    config.write_text("post_hooks: []\n")
+    config.write_text("post_hooks: []\npackage_name_override: generated\n")
     command = ("openapi_python_client", "generate", "--path", str(described), "--output-path", str(folder))
     said = run(sys.executable, "-m", *command, "--config", str(config), "--fail-on-warning", cwd=described.parent)
     assert "arning" not in said, said
@@ -101,7 +101,7 @@ def typescript_client(described: Path, node_packages: Path) -> Path:
 def test_the_python_client_has_the_types_it_says(python_client: Path) -> None:
     said = run(
         *(sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null"),
-        *("--cache-dir", str(python_client / "cache"), "fe_client", "walk.py"),
+        *("--cache-dir", str(python_client / "cache"), "generated", "walk.py"),
         cwd=python_client,
     )
 

@@ -1,4 +1,4 @@
-"""The road with a client that openapi-python-client made of the description (`fe_client`), typed all the way.
+"""The road with a client that openapi-python-client made of the description (`generated`), typed all the way.
 
 Run beside the generated package: `python walk.py BASE KEY SECRET`. What it saw goes to standard output, as JSON.
 """
@@ -8,11 +8,11 @@ import sys
 from http import HTTPStatus
 from typing import TypeVar
 
-from fe_client import AuthenticatedClient, Client
-from fe_client.api.login import login
-from fe_client.api.number_sequences import list_sequences, put_sequence
-from fe_client.api.submissions import get_invoice, get_invoice_xml, list_invoices, submit_invoice, validate_invoice
-from fe_client.models import (
+from generated import AuthenticatedClient, Client
+from generated.api.login import login
+from generated.api.number_sequences import list_sequences, put_sequence
+from generated.api.submissions import get_invoice, get_invoice_xml, list_invoices, submit_invoice, validate_invoice
+from generated.models import (
     AcceptedSubmission,
     Ecf31,
     EcfBillableIndicator,

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import trio
 
-from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, description, typescript_core
+from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, typescript_core
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
+from fe.http.description import description
 from tests.clients.package import built
 from tests.clients.receipts import a_call_of_now, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed
+from fe.http import messages
 from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import check, read_body
@@ -32,7 +33,7 @@ def read_submission(
     draft = body.as_draft()
     if key is not None:
         if draft.client_request_id not in (None, key):
-            raise ApiError(400, "Idempotency-Key and clientRequestId differ: send one of them")
+            raise ApiError(400, messages.TWO_KEYS)
         draft = replace(draft, client_request_id=key)
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if body.strict else None
@@ -48,7 +49,7 @@ def read_key(call: Call) -> ClientRequestId | None:
         return None
     text = given[1:-1] if len(given) > 1 and given[0] == given[-1] == '"' else given
     if not _KEY.fullmatch(text):
-        raise ApiError(400, "Idempotency-Key must be 1 to 120 printable characters of ASCII")
+        raise ApiError(400, messages.KEY_FORM)
     return ClientRequestId(text)
 
 
@@ -62,7 +63,7 @@ def read_submissions(raw: bytes, caller: Caller, now: datetime) -> list[NewSubmi
         try:
             body = check(NewInvoice, item)
             if body.strict:
-                raise ApiError(400, "strict is not for batches: ask POST /invoices/validate before")
+                raise ApiError(400, messages.NO_STRICT_BATCH)
             read.append(admit(body.as_draft(), caller.tenant_id, caller.environment, caller.api_key_id, now))
         except (ApiError, Malformed, NotADocument) as wrong:
             read.append(wrong)

@@ -6,11 +6,12 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.ecf.parse import writable
-from fe.http.request_bodies import RequestModel
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.request_bodies import RequestModel, Wrong
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
 
-_FORMAT = "format must be one of: xml, structured"
 _UUID_LENGTH = 36
 
 #: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
@@ -60,15 +61,15 @@ class ByUser(RequestModel):
     ] = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {"clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
+        return {"clientRequestId": messages.CLIENT_REQUEST_ID_FORM}
 
     @field_validator("asUser")
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and "@" not in value[1:-1]:
-            raise ValueError("must be an e-mail address")
+            raise Wrong(messages.AN_ADDRESS)
         return value
 
     @field_validator("asUserId")
@@ -76,7 +77,7 @@ class ByUser(RequestModel):
     def _is_a_uuid(cls, value: str | None) -> str | None:
         # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
         if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise ValueError("must be a UUID")
+            raise Wrong(messages.A_UUID)
         return value
 
     @property
@@ -116,16 +117,16 @@ class NewInvoice(ByUser):
     ] = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {**super().messages(), "format": _FORMAT}
+        return {**super().messages(), "format": messages.FORMAT_FORM}
 
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
-            raise ValueError("xml is required when format is xml")
+            raise Wrong(messages.XML_IS_REQUIRED)
         if self.format == "structured" and self.payload is None:
-            raise ValueError("payload is required when format is structured")
+            raise Wrong(messages.PAYLOAD_IS_REQUIRED)
         return self
 
     def as_draft(self) -> Draft:
@@ -158,9 +159,9 @@ class NewBatch(RequestModel):
     ]
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """Our own message for a list of a wrong length, or none."""
-        return {"items": f"items must be an array of 1 to {MOST_ITEMS} receipts"}
+        return {"items": messages.batch_form(MOST_ITEMS)}
 
 
 class ApproveReceived(ByUser):
@@ -176,15 +177,15 @@ class RejectReceived(ByUser):
     ]
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """What the format demands of the reason."""
-        return {**super().messages(), "reason": "reason must be a text of 1 to 250 characters that says why"}
+        return {**super().messages(), "reason": messages.REASON_FORM}
 
     @field_validator("reason")
     @classmethod
     def _is_text(cls, value: str) -> str:
         if not value.strip() or not writable(value):
-            raise ValueError("must be a text")
+            raise Wrong(messages.A_TEXT)
         return value
 
 

@@ -161,6 +161,10 @@ class Acceptance:
                     continue
                 try:
                     answers.append(await self._alone(new, now))
+                except Contended as error:  # others were in its way, and in its alone
+                    answers.append(error)
+                except DatabaseUnavailable as error:  # as above: each of a hundred would else wait for it
+                    return answers + [error] * (len(news) - len(answers))
                 except Exception as error:  # its own answer, whatever it is: the others have theirs
                     answers.append(error)
         return answers

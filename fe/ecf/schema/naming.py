@@ -14,7 +14,6 @@ from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.repairs import fold
 
-
 #: A shorter name is in others by chance.
 _A_WORD = 4
 

@@ -17,6 +17,7 @@ from fe.ecf.catalogue import DESTINATIONS, Host, Root, Service
 from fe.lifecycle import Stage
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
+from fe.store import simulations
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, TrackFacts
@@ -63,6 +64,8 @@ class Sender:
     intend: Callable[[Work, Intent], Awaitable[Outcome]]
     #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
     ask_after: timedelta = ASK_AFTER
+    #: Whether the authority is its simulator, which does with a document what its client asked for.
+    simulated: bool = False
 
     async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
@@ -77,7 +80,8 @@ class Sender:
         if not isinstance(document, OutgoingDocument):
             document = await self.db.run(steps.outgoing_document, work)
         opened = await self.credentials.get(work.tenant_id, document.certificate_id)
-        outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content)
+        asked = await self.db.run(simulations.asked_of, work) if self.simulated else None
+        outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content, asked)
         digest = hashlib.sha256(document.content).digest()
 
         # The look that goes with an intent that is committed already; good for one announcement.

@@ -112,6 +112,7 @@ def stages(
         pulse,
         bookings.put,
         ASK_AFTER * scale,
+        settings.authority_simulated,
     )
     signer = SignerPool(
         db,

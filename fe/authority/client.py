@@ -34,9 +34,11 @@ from fe.authority.replies import (
 from fe.authority.services import MaintenanceWindow, ServiceStatus, read_services, read_up, read_windows
 from fe.authority.session import Sessions, Signing
 from fe.authority.transport import BeforeSend, Timeouts, Transport
+from fe.config import is_real_authority
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.identifiers import TrackId
+from fe.sandbox import SIMULATE_HEADER, Simulation
 from fe.tls import default_tls
 
 __all__ = [
@@ -69,6 +71,8 @@ class Outgoing:
     service: Service
     file_name: str
     xml: bytes
+    #: What the simulated authority is asked to do with it; never said to the real one.
+    simulation: Simulation | None = None
 
     @property
     def e_ncf(self) -> str | None:
@@ -121,18 +125,28 @@ class Authority:
         """Send a document once; after a 401 once more, with a new token: a 401 is certain not to have processed it.
 
         e-CF reception answers with a Receipt, the other services with a Verdict. Raises Unavailable, OutcomeUnknown,
-        Refused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a header.
+        Refused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a header, or
+        the real authority is asked for an outcome.
         `before_send` runs before each sending; what it raises comes out unchanged, and nothing is sent. The same goes
         for the look that it may return, which is called when the first byte is about to leave.
         """
         form = xml_form(outgoing.file_name, outgoing.xml)
         operation = SUBMIT[outgoing.service]
         location = self._line.hosts.locate(operation, outgoing.environment)
+        asked = outgoing.simulation
+        if asked is not None and is_real_authority(location.origin.host):
+            raise ValueError("the real authority is not asked for outcomes")
+        more = () if asked is None else ((SIMULATE_HEADER, str(asked)),)
 
         async def send(authorization: str) -> Receipt | Verdict:
             with self._line.observed(operation, outgoing.environment, location.host):
                 reply = await self._line.submit(
-                    location, outgoing.environment, authorization=authorization, form=form, before_send=before_send
+                    location,
+                    outgoing.environment,
+                    authorization=authorization,
+                    form=form,
+                    before_send=before_send,
+                    more=more,
                 )
                 return classify_submission(outgoing.service, outgoing.e_ncf, reply, self._clock())
 

@@ -17,6 +17,8 @@ from fe.ecf.catalogue import Environment
 #: Must not raise.
 Observe = Callable[[Operation, str, Host, str, float], None]
 
+Headers = tuple[tuple[str, str], ...]
+
 OUTCOMES = ("ok", "unauthorised", "refused", "unavailable", "unknown", "cancelled")
 
 _COMMON = (("User-Agent", "fe"), ("Accept-Encoding", "identity"))
@@ -104,9 +106,10 @@ class Line:
         authorization: str,
         form: MultipartForm,
         before_send: BeforeSend | None = None,
+        more: Headers = (),
     ) -> HttpReply:
         """Send a document: Unavailable while nothing of it was sent, OutcomeUnknown from its first byte on."""
-        request = _request(location, authorization, "application/json", form)
+        request = _request(location, authorization, "application/json", form, more)
         try:
             return await self._transport.exchange(location.origin, lane, request, before_send)
         except NotSent as error:
@@ -115,8 +118,10 @@ class Line:
             raise OutcomeUnknown(error.reason) from error
 
 
-def _request(location: Location, authorization: str | None, accept: str, form: MultipartForm | None) -> HttpRequest:
-    headers = [*_COMMON, ("Accept", accept)]
+def _request(
+    location: Location, authorization: str | None, accept: str, form: MultipartForm | None, more: Headers = ()
+) -> HttpRequest:
+    headers = [*_COMMON, ("Accept", accept), *more]
     if authorization is not None:
         headers.append(("Authorization", authorization))
     if form is None:

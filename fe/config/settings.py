@@ -14,7 +14,15 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from fe.config.addresses import Networks, Ports, collector_problem, host_of, is_literal, is_loopback
+from fe.config.addresses import (
+    Networks,
+    Ports,
+    collector_problem,
+    host_of,
+    is_literal,
+    is_loopback,
+    is_real_authority,
+)
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
@@ -149,6 +157,11 @@ class Settings(BaseSettings):
         None, description="API key of the authority's status service; with it, announced maintenance is honoured"
     )
     authority_timeout: float = Field(20.0, gt=0, le=35, description="seconds for one exchange with the authority")
+    authority_simulated: bool = Field(
+        False,
+        description="the authority's hosts are its simulator: clients may ask for outcomes (docs/api/testing.md);"
+        " refused beside the real authority",
+    )
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 
     stripe_key: SecretStr | None = Field(
@@ -334,6 +347,8 @@ def _authority_problems(settings: Settings) -> list[str]:
             )
         elif is_literal(host):
             problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
+        if settings.authority_simulated and is_real_authority(host or ""):
+            problems.append(f"FE_AUTHORITY_SIMULATED is set, and {name} is the real authority: it does as nobody asks")
     return problems
 
 

@@ -74,7 +74,8 @@ _JSON_ERRORS = {
 def not_json(why: str) -> Text:
     """Say why, in the words of the standard library."""
     spanish = next((es for begins, es in _JSON_ERRORS.items() if why.startswith(begins)), None)
-    return Text(f"not JSON: {why}", "no es JSON" if spanish is None else f"no es JSON: {spanish}")
+    because = Text(f": {why}", "" if spanish is None else f": {spanish}")
+    return Text(f"not JSON{because.en}", f"no es JSON{because.es}")
 
 
 def larger(limit: int) -> Text:
@@ -99,9 +100,10 @@ def too_deep(limit: int) -> Text:
 
 def unwritable_text(path: str) -> Text:
     """A text that XML cannot carry; "" is the top."""
+    where = Text(path or "the top", path or "el nivel superior")
     return Text(
-        f"the text at {path or 'the top'} holds a character that is not allowed",
-        f"el texto en {path or 'el nivel superior'} contiene un carácter no permitido",
+        f"the text at {where.en} holds a character that is not allowed",
+        f"el texto en {where.es} contiene un carácter no permitido",
     )
 
 

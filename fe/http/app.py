@@ -112,6 +112,8 @@ class HttpDeps:
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
     tracing: Tracing = OFF
+    #: Whether clients may ask for outcomes, outside production.
+    authority_simulated: bool = False
 
     @classmethod
     def from_settings(
@@ -138,6 +140,7 @@ class HttpDeps:
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
             tracing=tracing,
+            authority_simulated=settings.authority_simulated,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
@@ -196,7 +199,17 @@ class Api:
             Docs(),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
-            Invoices(db, self._acceptance, self.waiting, quotas, self._apart, clock, metrics, log),
+            Invoices(
+                db,
+                self._acceptance,
+                self.waiting,
+                quotas,
+                self._apart,
+                clock,
+                metrics,
+                log,
+                simulated=deps.authority_simulated,
+            ),
             ReceivedHandlers(db),
             ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
             WebhookHandlers(

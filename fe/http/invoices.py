@@ -78,7 +78,11 @@ class Invoices:
         clock: Clock,
         metrics: Metrics,
         log: SubmissionLog,
+        *,
+        simulated: bool = False,
     ) -> None:
+        """Take what it works with; `simulated`: the authority is its simulator, and does what clients ask of it."""
+        self._simulated = simulated
         self._db = db
         self._acceptance = acceptance
         self._waiting = waiting
@@ -117,12 +121,12 @@ class Invoices:
             refuse_crowd(raw)
             # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
             async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
-                large = LargeInvoice(raw, caller, now, self._apart, key)
+                large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
                 await self._refuse_another_s_name(new)
                 warnings = await self._refuse_what_would_not_be_sent(new, large, caller, now) if strict else []
         else:
-            new, draft = read_submission(raw, caller, now, key)
+            new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
             warnings = []
             await self._refuse_another_s_name(new)
             if draft is not None:
@@ -153,12 +157,12 @@ class Invoices:
             raise ApiError(400, messages.NO_KEY_OF_BATCH)
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
-        now = self._clock()
+        now, sandbox = self._clock(), self._is_sandbox(caller)
         if is_large(raw):
             async with self._slots.turn(caller.tenant_id, len(raw)):
-                read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now)
+                read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
         else:
-            read = read_submissions(raw, caller, now)
+            read = read_submissions(raw, caller, now, sandbox)
         self._quotas.add(caller.tenant_id, len(read) - 1)
         news: list[NewSubmission] = []
         for place, new in enumerate(read):
@@ -181,6 +185,10 @@ class Invoices:
                 if reason := refusal(outcome):
                     self._metrics.refused.labels(reason).inc()
         return ApiReply(200, BATCH.write({"items": items}))
+
+    def _is_sandbox(self, caller: Caller) -> bool:
+        """Tell whether this caller may say what becomes of its receipts: never of production's."""
+        return self._simulated and caller.environment is not Environment.ECF
 
     def _note(self, call: Call, accepted: Accepted, new: NewSubmission) -> None:
         """Count and tell that one was taken in, or was known."""
@@ -215,9 +223,10 @@ class Invoices:
                 now = self._clock()
                 candidate: ToValidate
                 if is_large(raw):
-                    candidate = LargeInvoice(raw, caller, now, self._apart)
+                    candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
                 else:
-                    draft = await trio.to_thread.run_sync(partial(read_draft, raw), limiter=self._readers)
+                    read = partial(read_draft, raw, self._is_sandbox(caller))
+                    draft = await trio.to_thread.run_sync(read, limiter=self._readers)
                     candidate = DraftInThreads(draft, self._readers)
                 problems = await self._validate(candidate, caller, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}

@@ -18,13 +18,21 @@ class LargeInvoice:
     """A body that is large. Each step parses it anew: no tree is kept while something else is waited for."""
 
     def __init__(
-        self, raw: bytes, caller: Caller, now: datetime, apart: Apart, key: ClientRequestId | None = None
+        self,
+        raw: bytes,
+        caller: Caller,
+        now: datetime,
+        apart: Apart,
+        key: ClientRequestId | None = None,
+        *,
+        sandbox: bool = False,
     ) -> None:
         self._raw = raw
         self._caller = caller
         self._now = now
         self._apart = apart
         self._key = key
+        self._sandbox = sandbox
         self._survey: Survey | None = None
 
     async def take_in(self) -> tuple[NewSubmission, bool]:
@@ -32,25 +40,27 @@ class LargeInvoice:
 
         Raises as `read_submission` does, and ApartFailed.
         """
-        taken = await self._apart.run(self._caller.tenant_id, _take_in, self._raw, self._caller, self._now, self._key)
+        taken = await self._apart.run(
+            self._caller.tenant_id, _take_in, self._raw, self._caller, self._now, self._key, self._sandbox
+        )
         new, is_strict, self._survey = taken
         return new, is_strict
 
     async def survey(self) -> Survey:
         """Read it, unless it was read already. Raises as `read_draft` does, NotADocument, and ApartFailed."""
         if self._survey is None:
-            self._survey = await self._apart.run(self._caller.tenant_id, _survey, self._raw)
+            self._survey = await self._apart.run(self._caller.tenant_id, _survey, self._raw, self._sandbox)
         return self._survey
 
     async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
         """Find what is wrong with it. Raises ApartFailed."""
-        return await self._apart.run(self._caller.tenant_id, _problems, self._raw, known, now, rates)
+        return await self._apart.run(self._caller.tenant_id, _problems, self._raw, self._sandbox, known, now, rates)
 
 
 def _take_in(
-    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None
+    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None, sandbox: bool
 ) -> tuple[NewSubmission, bool, Survey | None]:
-    new, draft = read_submission(raw, caller, now, key)
+    new, draft = read_submission(raw, caller, now, key, sandbox)
     if draft is None:
         return new, False, None
     try:
@@ -59,11 +69,11 @@ def _take_in(
         return new, True, None
 
 
-def _survey(raw: bytes) -> Survey:
-    draft = read_draft(raw)
+def _survey(raw: bytes, sandbox: bool) -> Survey:
+    draft = read_draft(raw, sandbox)
     return Survey.of(draft, draft.read())
 
 
-def _problems(raw: bytes, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
-    draft = read_draft(raw)
+def _problems(raw: bytes, sandbox: bool, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+    draft = read_draft(raw, sandbox)
     return find_problems(draft, draft.read(), known, now, rates)

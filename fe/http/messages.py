@@ -104,6 +104,51 @@ def no_such_parameter(name: str, known: Iterable[str]) -> Text:
     )
 
 
+# --- sandboxes
+
+NO_SANDBOX = Text(
+    "simulate is for sandboxes: here the authority is not a simulator, or the key is for production",
+    "simulate es para ambientes de prueba: aquí la autoridad no es un simulador, o la clave es de producción",
+)
+ONLY_VALIDATED = Text(
+    "simulate.now is for POST /invoices/validate, and for POST /invoices with strict",
+    "simulate.now es para POST /invoices/validate, y para POST /invoices con strict",
+)
+NOTHING_COMES = Text(
+    "simulate.outcome is for POST /invoices: what is only validated has no outcome",
+    "simulate.outcome es para POST /invoices: lo que solo se valida no tiene desenlace",
+)
+NEEDS_OUTCOME = Text(
+    "needs an outcome: rejected, conditional, stuck, lost-answer or slow",
+    "falta outcome: rejected, conditional, stuck, lost-answer o slow",
+)
+NEEDS_CODE = Text("rejected needs a code", "rejected necesita code")
+SIMULATED_MOMENT = Text(
+    "must be a date (YYYY-MM-DD) or an ISO 8601 timestamp between the years 2000 and 2100",
+    "debe ser una fecha (AAAA-MM-DD) o fecha y hora ISO 8601, entre los años 2000 y 2100",
+)
+
+
+def _and(names: Iterable[str]) -> Text:
+    return Text(" and ".join(sorted(names)), " y ".join(sorted(names)))
+
+
+def code_goes_with(largest: int, outcomes: Iterable[str]) -> Text:
+    listed = _and(outcomes)
+    return Text(
+        f"a code from 1 to {largest} goes with {listed.en}",
+        f"code, de 1 a {largest}, va con {listed.es}",
+    )
+
+
+def seconds_go_with(most: int, outcomes: Iterable[str]) -> Text:
+    listed = _and(outcomes)
+    return Text(
+        f"seconds from 1 to {most} go with {listed.en}",
+        f"seconds, de 1 a {most}, va con {listed.es}",
+    )
+
+
 # --- values
 
 FROM_AFTER_TO = Text("from must not be later than to", "from no debe ser posterior a to")
@@ -167,6 +212,7 @@ OF_FIELDS = {
     "bool_type": Text("must be true or false", "debe ser true o false"),
     "int_type": Text("must be a whole number", "debe ser un número entero"),
     "int_from_float": Text("must be a whole number", "debe ser un número entero"),
+    "model_type": Text("must be an object", "debe ser un objeto"),
     "dict_type": Text("must be an object", "debe ser un objeto"),
     "list_type": Text("must be an array", "debe ser una lista"),
     "missing": Text("is required", "es obligatorio"),
@@ -183,6 +229,7 @@ _LIMITS = {
     "too_long": ("max_length", "debe tener máximo {} elementos"),
     "greater_than_equal": ("ge", "debe ser {} o más"),
     "less_than_equal": ("le", "debe ser {} o menos"),
+    "literal_error": ("expected", "debe ser uno de: {}"),
 }
 
 
@@ -199,8 +246,8 @@ def of_field(path: str, kind: str, otherwise: str, limits: Mapping[str, object])
 
 
 def of_body(wrong: Text) -> Text:
-    between = " is" if wrong.en.startswith("not ") else ":"
-    return Text(f"the body{between} {wrong.en}", f"el cuerpo: {wrong.es}")
+    between = Text(" is" if wrong.en.startswith("not ") else ":", ":")
+    return Text(f"the body{between.en} {wrong.en}", f"el cuerpo{between.es} {wrong.es}")
 
 
 # --- submissions
@@ -282,12 +329,12 @@ def received_elsewhere(environment: str) -> Text:
 
 def decided_otherwise(*, approved: bool, tax_log_id: object, status: object) -> Text:
     """Say that it was approved, or rejected, before."""
-    en, es = ("approved", "aprobó") if approved else ("rejected", "rechazó")
+    decided = Text("approved", "aprobó") if approved else Text("rejected", "rechazó")
     return Text(
-        f"it was {en} before, by taxLogId {tax_log_id} (status {status}): a decision that the authority has, or may yet"
-        " have, cannot be taken back",
-        f"ya se {es} antes, con taxLogId {tax_log_id} (estado {status}): una decisión que la DGII tiene, o puede llegar"
-        " a tener, no se retira",
+        f"it was {decided.en} before, by taxLogId {tax_log_id} (status {status}): a decision that the authority has, or"
+        " may yet have, cannot be taken back",
+        f"ya se {decided.es} antes, con taxLogId {tax_log_id} (estado {status}): una decisión que la DGII tiene, o"
+        " puede llegar a tener, no se retira",
     )
 
 

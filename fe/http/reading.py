@@ -17,20 +17,32 @@ from fe.issuing.prepare import Draft
 from fe.store.submissions import NewSubmission
 
 
-def read_draft(raw: bytes) -> Draft:
+def read_draft(raw: bytes, sandbox: bool = False) -> Draft:
     """Read what is to be validated. Raises Malformed, or ApiError (400) naming the first field that is wrong."""
-    return read_body(NewInvoice, raw).as_draft()
+    draft = _draft(read_body(NewInvoice, raw), sandbox)
+    if draft.simulation is not None:
+        raise ApiError(400, messages.NOTHING_COMES)
+    return draft
+
+
+def _draft(body: NewInvoice, sandbox: bool) -> Draft:
+    """Make the draft; only in a sandbox it may ask for what becomes of it."""
+    if body.simulate is not None and not sandbox:
+        raise ApiError(400, messages.NO_SANDBOX)
+    return body.as_draft()
 
 
 def read_submission(
-    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None = None
+    raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None = None, sandbox: bool = False
 ) -> tuple[NewSubmission, Draft | None]:
     """Give the submission to store and, when it is to be validated first, what it was made of.
 
     `key` is the clientRequestId where it came as a header. Raises as `read_draft` does, and NotADocument.
     """
     body = read_body(NewInvoice, raw)
-    draft = body.as_draft()
+    draft = _draft(body, sandbox)
+    if draft.simulated_now is not None and not body.strict:
+        raise ApiError(400, messages.ONLY_VALIDATED)
     if key is not None:
         if draft.client_request_id not in (None, key):
             raise ApiError(400, messages.TWO_KEYS)
@@ -53,7 +65,9 @@ def read_key(call: Call) -> ClientRequestId | None:
     return ClientRequestId(text)
 
 
-def read_submissions(raw: bytes, caller: Caller, now: datetime) -> list[NewSubmission | Exception]:
+def read_submissions(
+    raw: bytes, caller: Caller, now: datetime, sandbox: bool = False
+) -> list[NewSubmission | Exception]:
     """Give the submissions of a batch, or what is wrong with each, in their order.
 
     Raises Malformed, or ApiError (400), for what is wrong with the whole.
@@ -64,7 +78,10 @@ def read_submissions(raw: bytes, caller: Caller, now: datetime) -> list[NewSubmi
             body = check(NewInvoice, item)
             if body.strict:
                 raise ApiError(400, messages.NO_STRICT_BATCH)
-            read.append(admit(body.as_draft(), caller.tenant_id, caller.environment, caller.api_key_id, now))
+            draft = _draft(body, sandbox)
+            if draft.simulated_now is not None:
+                raise ApiError(400, messages.ONLY_VALIDATED)
+            read.append(admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now))
         except (ApiError, Malformed, NotADocument) as wrong:
             read.append(wrong)
     return read

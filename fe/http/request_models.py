@@ -1,5 +1,6 @@
 """The bodies that clients send about submissions."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -8,9 +9,11 @@ from pydantic import ConfigDict, Field, JsonValue, field_validator, model_valida
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
 from fe.http import messages
+from fe.http.parameters import parse_moment
 from fe.http.request_bodies import RequestModel, Wrong
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
+from fe.sandbox import LARGEST_CODE, MOST_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
 _UUID_LENGTH = 36
 
@@ -86,6 +89,60 @@ class ByUser(RequestModel):
         return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
 
 
+class Simulate(RequestModel):
+    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+
+    outcome: Annotated[
+        Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None,
+        Field(
+            description="`rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a "
+            "verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the "
+            "verdict comes after `seconds`)"
+        ),
+    ] = None
+    code: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_CODE, description="the authority's code: of rejected; of conditional 13 if left out"),
+    ] = None
+    seconds: Annotated[int | None, Field(ge=1, le=MOST_SECONDS, description="of slow; default 10")] = None
+    now: Annotated[
+        str | None,
+        Field(
+            description="validate as if it were this moment: a date or a full ISO 8601 timestamp; for "
+            "POST /invoices/validate and with `strict`",
+        ),
+    ] = None
+
+    @field_validator("now")
+    @classmethod
+    def _is_a_moment(cls, value: str | None) -> str | None:
+        if value is not None and _moment(value) is None:
+            raise Wrong(messages.SIMULATED_MOMENT)
+        return value
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
+            raise Wrong(messages.NEEDS_OUTCOME)
+        if self.outcome == AskedOutcome.REJECTED.value and self.code is None:
+            raise Wrong(messages.NEEDS_CODE)
+        if self.code is not None and self.outcome not in WITH_CODE:
+            raise Wrong(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
+        if self.seconds is not None and self.outcome not in WITH_SECONDS:
+            raise Wrong(messages.seconds_go_with(MOST_SECONDS, WITH_SECONDS))
+        return self
+
+    def asked(self) -> Simulation | None:
+        """The outcome that is asked for."""
+        if self.outcome is None:
+            return None
+        return Simulation(AskedOutcome(self.outcome), self.code, self.seconds)
+
+    def moment(self) -> datetime | None:
+        """The moment for which the receipt is to be validated."""
+        return None if self.now is None else _moment(self.now)
+
+
 class NewInvoice(ByUser):
     """A receipt to submit."""
 
@@ -115,6 +172,10 @@ class NewInvoice(ByUser):
         bool | None,
         Field(description="refuse at once, with every problem, a document that would not be sent"),
     ] = None
+    simulate: Annotated[
+        Simulate | None,
+        Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
+    ] = None
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
@@ -138,6 +199,8 @@ class NewInvoice(ByUser):
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
             as_user_id=self.user_id,
+            simulation=None if self.simulate is None else self.simulate.asked(),
+            simulated_now=None if self.simulate is None else self.simulate.moment(),
         )
 
 
@@ -187,6 +250,11 @@ class RejectReceived(ByUser):
         if not value.strip() or not writable(value):
             raise Wrong(messages.A_TEXT)
         return value
+
+
+def _moment(text: str) -> datetime | None:
+    moment = parse_moment(text)
+    return moment if moment is not None and 2000 <= moment.year <= 2100 else None
 
 
 def _uuid(text: str) -> UUID | None:

@@ -97,6 +97,7 @@ def admit(
         as_user_id=draft.as_user_id,
         original=original,
         draw_prefix=prefix_to_draw(draft.format, document),
+        simulation=draft.simulation,
     )
 
 
@@ -225,9 +226,12 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:
-    """Tell one request body from another: format, document, and whose certificate was asked for."""
+    """Tell one request body from another: format, document, whose certificate was asked for, and which outcome."""
     digest = hashlib.sha256(draft.format.encode())
-    for part in (original, (draft.as_user or "").encode(), str(draft.as_user_id or "").encode()):
+    parts = [original, (draft.as_user or "").encode(), str(draft.as_user_id or "").encode()]
+    if draft.simulation is not None:
+        parts.append(str(draft.simulation).encode())
+    for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.digest()

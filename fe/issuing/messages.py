@@ -5,6 +5,7 @@ What the document alone shows is said by `fe.ecf.rules`.
 
 from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Severity, show
+from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 
 
@@ -60,4 +61,16 @@ def foreign_issuer(path: str, rnc: str, own: str) -> Problem:
         fix="make sure that the authority has delegated this issuer's receipts to you",
         fix_es="asegúrese de que la autoridad le ha delegado los comprobantes de este emisor",
         severity=Severity.CONDITIONAL,
+    )
+
+
+def no_certificate(said: Text) -> Problem:
+    """No certificate could sign it at that moment; `said` is what the receipt would end with."""
+    return Problem(
+        code="no-certificate",
+        path="",
+        message=said.en,
+        message_es=said.es,
+        fix="have a certificate that is valid then put in before",
+        fix_es="haga instalar antes un certificado vigente en ese momento",
     )

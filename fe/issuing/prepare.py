@@ -22,6 +22,7 @@ from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import ClientRequestId, SubmissionId, UserId
 from fe.issuing.messages import number_taken
+from fe.sandbox import Simulation
 from fe.store.numbers import Holder
 
 
@@ -35,6 +36,9 @@ class Draft:
     client_request_id: ClientRequestId | None = None
     as_user: str | None = None
     as_user_id: UserId | None = None
+    #: What the simulated authority is asked to do with it, and for which moment it is validated.
+    simulation: Simulation | None = None
+    simulated_now: datetime | None = None
 
     def read(self) -> Document:
         """Read the document; raises as the function of that name does."""

@@ -3,7 +3,7 @@
 It goes the way of signing, with the tenant's own data and the number it would get.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -18,12 +18,14 @@ from fe.ecf.problems import Problem, Severity
 from fe.ecf.schema.messages import problem
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
+from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.issuers import ISSUER_PATH, KnownIssuers
-from fe.issuing.messages import foreign_issuer, unknown_user
+from fe.issuing.messages import foreign_issuer, no_certificate, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.store import tenant_context
 from fe.store.issuers import Standing
 from fe.store.postgres.db import Database
+from fe.store.queue.inputs import Candidate
 from fe.store.tenant_context import TenantContext
 
 #: As many problems as an answer names, the gravest; then comes one that says there are more.
@@ -39,11 +41,20 @@ class Survey:
     issued_number: str | None
     as_user: str | None
     as_user_id: UserId | None
+    #: For which moment it is to be validated, in a sandbox; None for now.
+    simulated_now: datetime | None = None
 
     @classmethod
     def of(cls, draft: Draft, document: Document) -> "Survey":
         """Take it from a document that was read from `draft`."""
-        return cls(document.root, document.issuer_rnc, document.issued_number, draft.as_user, draft.as_user_id)
+        return cls(
+            document.root,
+            document.issuer_rnc,
+            document.issued_number,
+            draft.as_user,
+            draft.as_user_id,
+            draft.simulated_now,
+        )
 
 
 class ToValidate(Protocol):
@@ -89,11 +100,16 @@ async def validate(
 
     An empty list, or one of conditional remarks alone, means that it would be signed and sent, if there is a
     certificate. Raises MalformedXml when the XML cannot be parsed, and ForbiddenIssuer.
+
+    Of a document that is validated for another moment than `now` the certificates are looked at, too; that is a
+    sandbox's, and the caller sees to it.
     """
     try:
         survey = await candidate.survey()
     except NotADocument as error:
         return list(error.problems)
+    if survey.simulated_now is not None:
+        now = survey.simulated_now
     standing = await issuers.require(tenant_id, survey.root, survey.issuer_rnc)
     known = await db.run_for(
         tenant_id,
@@ -106,7 +122,19 @@ async def validate(
     )
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.issuer_rnc)})
-    return await candidate.problems(known, now, rates)
+    problems = await candidate.problems(known, now, rates)
+    if survey.simulated_now is None:
+        return problems
+    candidates = await db.run_for(tenant_id, tenant_context.candidates)
+    return [*_of_the_certificate(candidates, survey, now), *problems]
+
+
+def _of_the_certificate(candidates: Sequence[Candidate], survey: Survey, now: datetime) -> Iterator[Problem]:
+    """Say what the signer would say at that moment, by the very rule that it chooses by."""
+    try:
+        choose_certificate(candidates, as_user=survey.as_user, as_user_id=survey.as_user_id, now=now)
+    except NoCertificate as missing:
+        yield no_certificate(missing.text)
 
 
 def find_problems(

@@ -210,12 +210,17 @@ class _Watch:
         began = trio.current_time()
         if began < self._look_at:
             return None
-        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
-        self._tell(self.progress)
+        await self._count()
         why = await self._failures() or await self._canaries()
+        if why is not None:  # what has come since the rows were counted must be among them
+            await self._count()
         now = trio.current_time()
         self._look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
         return why
+
+    async def _count(self) -> None:
+        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self._tell(self.progress)
 
     async def _failures(self) -> str | None:
         found = await self._db.run(replay_plans.troubles, self._plan.plan_id)

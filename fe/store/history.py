@@ -36,14 +36,17 @@ _FILTERS = {
     "state": "s.status = %(state)s",
     "e_ncf": "s.e_ncf = %(e_ncf)s",
     "buyer_rnc": "s.buyer_rnc = %(buyer_rnc)s",
-    # One in each environment at most. As an array, which is made before the submissions are read: then these are read
-    # by their keys, whatever the planner thinks of the table.
-    "client_request_id": """s.submission_id = ANY(ARRAY(
-        SELECT c.submission_id
-          FROM client_requests AS c
-         WHERE c.tenant_id = %(tenant)s AND c.environment = ANY(%(environments)s)
-           AND c.client_request_id = %(client_request_id)s))""",
+    "client_request_id": """c.tenant_id = %(tenant)s AND c.environment = ANY(%(environments)s)
+                            AND c.client_request_id = %(client_request_id)s""",
 }
+_ALL = "submissions AS s"
+# What a client called so: one in each environment at most. OFFSET 0 has each read by its key, whatever the planner
+# thinks of the table: with the keys as an array, servers before Postgres 17 may read all that a tenant has.
+_NAMED = """client_requests AS c
+             CROSS JOIN LATERAL (SELECT *
+                                   FROM submissions AS named
+                                  WHERE named.tenant_id = %(tenant)s AND named.submission_id = c.submission_id
+                                 OFFSET 0) AS s"""
 _IS_DEAD_LETTER = "s.response ->> 'status' = %(state)s"
 
 
@@ -61,6 +64,10 @@ class HistoryFilter:
     e_ncf: str | None = None
     buyer_rnc: str | None = None
     client_request_id: ClientRequestId | None = None
+
+    def source(self) -> str:
+        """What is read: `s`, and what the condition asks for besides."""
+        return _ALL if self.client_request_id is None else _NAMED
 
     def where(self) -> str:
         """The condition, made of constants of this module."""
@@ -93,7 +100,7 @@ def _milliseconds(moment: datetime) -> int:
 async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
     """Count a tenant's submissions."""
     cursor = await conn.execute(
-        f"SELECT count(*) FROM submissions AS s WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
+        f"SELECT count(*) FROM {chosen.source()} WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
     )
     row = await cursor.fetchone()
     assert row is not None
@@ -200,7 +207,7 @@ async def _listed(
     cursor = conn.cursor(row_factory=record_row(Record))
     await cursor.execute(
         f"""SELECT {_COLUMNS}
-              FROM submissions AS s
+              FROM {chosen.source()}
              WHERE {chosen.where()} AND s.submission_id < %(below)s
              ORDER BY s.submission_id DESC
              LIMIT %(limit)s OFFSET %(offset)s""".encode(),

@@ -11,6 +11,8 @@ from psycopg.rows import class_row
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import NumberFate, Status
+from fe.sandbox import Simulation
+from fe.store import simulations
 from fe.store.postgres.arrays import blobs, int8s, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NoNumber
@@ -40,6 +42,8 @@ class NewSubmission:
     draw_prefix: str | None = None
     #: The context of its trace, if it is traced (sql/0026_traces.sql).
     trace: str | None = None
+    #: What the simulated authority is asked to do with it; None wherever it is the real one.
+    simulation: Simulation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,19 @@ _ACCEPT = """
 async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
-    Raises NoNumber when a number was to be drawn and there is none; then nothing is kept.
+    Raises NoNumber when a number was to be drawn and there is none; then nothing is kept. What a simulated authority is
+    asked for is written in the same transaction, for which it takes some round trips more.
     """
+    if new.simulation is None:
+        return await _accept(conn, new, at)
+    async with conn.transaction():
+        accepted = await _accept(conn, new, at)
+        if accepted.outcome == "accepted":
+            await simulations.keep(conn, [(new.tenant_id, new.submission_id, new.environment, new.simulation)])
+        return accepted
+
+
+async def _accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     cursor = conn.cursor(row_factory=record_row(Accepted))
     await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
     accepted = await cursor.fetchone()
@@ -122,6 +137,21 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
     Two may have the same clientRequestId: the second is answered with the first. Whoever draws a number where there is
     none gets NoNumber as its answer. Raises for all or none: then nothing was kept, except where the link was lost.
     """
+    if not any(new.simulation for new, _ in batch):
+        return await _accept_many(conn, batch)
+    async with conn.transaction():
+        answers = await _accept_many(conn, batch)
+        asked = [
+            (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
+            for (new, _), answer in zip(batch, answers, strict=True)
+            if new.simulation is not None and isinstance(answer, Accepted) and answer.outcome == "accepted"
+        ]
+        if asked:
+            await simulations.keep(conn, asked)
+        return answers
+
+
+async def _accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
     news = [new for new, _ in batch]
     cursor = conn.cursor(binary=True)
     await execute_traced(

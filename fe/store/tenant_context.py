@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from psycopg.rows import dict_row
+from psycopg.rows import class_row, dict_row
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ClientRequestId, TenantId, UserId
 from fe.store import numbers
 from fe.store.numbers import Holder
 from fe.store.postgres.db import Conn
+from fe.store.queue.inputs import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +98,18 @@ async def is_known_request(
     values = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
     cursor = await conn.execute(_KNOWN_REQUEST, values)
     return await cursor.fetchone() == (True,)
+
+
+_CANDIDATES = """
+    SELECT c.certificate_id, c.user_id, u.email, u.issuer_override, c.not_before, c.not_after
+      FROM certificates AS c
+      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.tenant_id = %(tenant)s AND u.user_id = c.user_id
+     WHERE c.tenant_id = %(tenant)s AND c.retired_at IS NULL
+"""
+
+
+async def candidates(conn: Conn, tenant_id: TenantId) -> list[Candidate]:
+    """List the certificates that sign for the tenant, as the signer is told them."""
+    cursor = conn.cursor(row_factory=class_row(Candidate))
+    await cursor.execute(_CANDIDATES, {"tenant": tenant_id})
+    return await cursor.fetchall()

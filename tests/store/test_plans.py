@@ -329,7 +329,7 @@ async def test_a_submission_is_found_in_the_list_by_what_it_is_called(
         scanned, fetched = await rows_read(db, page)
 
     assert scanned == 0
-    assert fetched <= most
+    assert fetched <= most + 10  # planning looks at the ends of an index, and at rows there that are gone
 
 
 async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown: str) -> None:

@@ -51,7 +51,7 @@ MATRIX = """
 | `billing_months` | S | SIU | SIU | S | |
 | `billing_rounds` | | SIU | SIU | | |
 | `billing_terms` | | S | SI | S | |
-| `certificates` | | S | SIu | s | S |
+| `certificates` | s | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
 | `client_requests` | SI | | | S | |
 | `counterparty_deliveries` | S | SIU | SU | S | |
@@ -77,6 +77,7 @@ MATRIX = """
 | `schema_migrations` | S | S | S | S | S |
 | `sends` | s | SIU | S | S | |
 | `sequences` | SIUD | S | SIUD | S | |
+| `simulations` | I | S | S | S | |
 | `spent_seeds` | | SD | | | SI |
 | `submission_documents` | SI | SI | S | S | |
 | `submission_events` | SI | SI | SI | S | |
@@ -118,6 +119,14 @@ SOME_COLUMNS = {
         "status",
     },
     ("api_keys", OPERATOR, "UPDATE"): {"revoked_at"},
+    ("certificates", FRONT, "SELECT"): {
+        "tenant_id",
+        "certificate_id",
+        "user_id",
+        "not_before",
+        "not_after",
+        "retired_at",
+    },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary"},
     ("users", OPERATOR, "UPDATE"): {"removed_at"},

@@ -5,7 +5,17 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from fe.authority.simulator import access, approval, counterparty, qr_pages, queries, reception, services, voiding
+from fe.authority.simulator import (
+    access,
+    approval,
+    asked,
+    counterparty,
+    qr_pages,
+    queries,
+    reception,
+    services,
+    voiding,
+)
 from fe.authority.simulator.connection import CorruptedReply, FaultyConnection
 from fe.authority.simulator.exchange import RawAnswer, RawRequest
 from fe.authority.simulator.faults import FaultKind, Occasion
@@ -78,7 +88,11 @@ class PublicPort:
         occasion = self._occasion(call, environment)
         if route.method == "GET" and occasion.e_ncf:
             state.asked_at[call.environment, occasion.issuer, occasion.e_ncf] = call.now
-        call.fault = state.faults.choose(occasion, call.now)
+        try:
+            call.asked = asked.asked_of(state, call, occasion.issuer, occasion.e_ncf)
+        except ValueError as wrong:
+            return RawAnswer(400, str(wrong).encode())
+        call.fault = state.faults.choose(occasion, call.now) or asked.fault_of(call.asked)
         answer = await self._serve(call, connection)
         state.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
         return answer

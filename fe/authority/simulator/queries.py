@@ -90,6 +90,12 @@ def _best(state: AuthorityState, call: AuthorityCall, issuer: str, number: str) 
     return next((filed for filed in decided if filed.verdict.accepted), decided[-1] if decided else None)
 
 
+def _undecided(state: AuthorityState, call: AuthorityCall, issuer: str, number: str) -> Filed | None:
+    """The last document of a number whose verdict is not out: of a summary only where its sender asked for that."""
+    waiting = [filed for filed in state.ledger.of_number(call.environment, issuer, number) if _visible(filed, call)]
+    return waiting[-1] if waiting else None
+
+
 def _refused(call: AuthorityCall, *names: str) -> AuthorityReply | None:
     for name in names:
         if not call.query(name):
@@ -178,7 +184,7 @@ async def summary_state(state: AuthorityState, call: AuthorityCall) -> Authority
     if refused is not None:
         return refused
     issuer, number = call.query("rnc_emisor"), call.query("encf").upper()
-    filed = _best(state, call, issuer, number)
+    filed = _best(state, call, issuer, number) or _undecided(state, call, issuer, number)
     if (
         filed is None
         or filed.operation is not SimulatedOperation.SUMMARY_RECEPTION
@@ -186,6 +192,8 @@ async def summary_state(state: AuthorityState, call: AuthorityCall) -> Authority
         or not _may_ask(state, call, issuer, filed.facts.buyer)
     ):
         return _summary_state(state, issuer, number, 0, [], used=False)
+    if not filed.decided(call.now):
+        return _summary_state(state, issuer, number, 3, [], used=False)
     verdict = filed.verdict
     messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
     return _summary_state(state, issuer, number, verdict.code, messages, used=verdict.number_used)

@@ -12,6 +12,7 @@ from typing import Any
 import trio
 
 from fe.authority.estado import Estado
+from fe.authority.simulator import asked
 from fe.authority.simulator.examine import Examined, examine
 from fe.authority.simulator.faults import FaultKind
 from fe.authority.simulator.ledger import Filed, LedgerVerdict
@@ -134,7 +135,9 @@ def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Exa
             state.ledger,
             state.settings.require_references,
         )
-        verdict = validate(case, state.settings.catalogue)
+        if (other := asked.somebody_elses(call, examined, part)) is not None:
+            _keep(state, call, other, status=200)
+        verdict = asked.bend(validate(case, state.settings.catalogue), call.asked, state.settings.catalogue)
     at_once = call.operation is SimulatedOperation.SUMMARY_RECEPTION
     filed = Filed(
         call.operation,
@@ -146,14 +149,17 @@ def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Exa
         call.now,
         facts,
         verdict,
-        call.now if at_once else _decided_at(state, call),
+        asked.decided_at(call.asked, call.now, call.now if at_once else _decided_at(state, call)),
         call.now + _lasting(call, 5) if call.suffers(FaultKind.NOT_FOUND) else None,
     )
     status = 400 if at_once and not verdict.accepted else 200
-    record = filed.to_record()
-    journal(state, call, status=status, **record)
-    state.ledger.file(filed)
+    _keep(state, call, filed, status)
     return filed
+
+
+def _keep(state: AuthorityState, call: AuthorityCall, filed: Filed, status: int) -> None:
+    journal(state, call, status=status, **filed.to_record())
+    state.ledger.file(filed)
 
 
 def _new_track_id() -> str:
@@ -198,6 +204,8 @@ async def receive_summary(state: AuthorityState, call: AuthorityCall) -> Authori
         journal(state, call, status=400, verdict=None, refused=refusal.text)
         return _summary_reply(2, "Rechazado", [(refusal.code, refusal.text)], None, used=False)
     filed = _filed(state, call, part, examined)
+    if not filed.decided(call.now):
+        return _summary_reply(3, Estado.PROCESSING.value, [], filed.e_ncf, used=False)
     verdict = filed.verdict
     messages = [(str(message.codigo), message.valor) for message in verdict.messages]
     # When the authority itself breaks down it answers without the number (authority.md#summary).

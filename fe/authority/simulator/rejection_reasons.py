@@ -96,9 +96,25 @@ _MESSAGES = {
     RejectionReason.TRY_AGAIN: "Ha ocurrido un error validando en eCF, favor intentar nueva vez.",
 }
 
+#: Of those whose text says what is wrong in the document: what is said where nothing is.
+_IN_GENERAL = {
+    RejectionReason.STRUCTURE: "El documento no cumple el formato.",
+    RejectionReason.TOTAL: "Los montos del documento no cuadran.",
+    RejectionReason.SUB_DISCOUNTS: "Los descuentos no cuadran.",
+    RejectionReason.SUB_SURCHARGES: "Los recargos no cuadran.",
+}
+
 ACCEPTED = (LedgerMessage(0, ""),)
 
 
 def message(catalogue: Catalogue, reason: RejectionReason, text: str | None = None) -> LedgerMessage:
     """The message for a cause; `text` where it depends on the document."""
     return LedgerMessage(_CODES[catalogue].get(reason, 0), text or _MESSAGES[reason])
+
+
+def about_code(catalogue: Catalogue, code: int) -> tuple[str, bool]:
+    """Give the text that goes with a code, and whether a rejection with it leaves the number free."""
+    reasons = [reason for reason, number in _CODES[catalogue].items() if number == code]
+    known = {**_MESSAGES, **_IN_GENERAL}
+    texts = [known[reason] for reason in reasons if reason in known and reason is not RejectionReason.TRY_AGAIN]
+    return texts[0] if texts else f"Código {code}.", any(reason in NUMBER_STAYS_FREE for reason in reasons)

@@ -21,6 +21,7 @@ from fe.authority.simulator.sessions import SeedSessions, Session
 from fe.authority.simulator.settings import SimulatorSettings
 from fe.authority.simulator.supplier import Supplier
 from fe.ecf.catalogue import Environment
+from fe.sandbox import Simulation
 
 #: Verification runs in threads of its own: more than the cores of a small machine only add switching.
 _VERIFIERS = 2
@@ -119,6 +120,8 @@ class AuthorityCall:
     part: Part | str | None = None
     session: Session | None = None
     fault: Fault | None = None
+    #: What its sender asks to become of the document that it carries.
+    asked: Simulation | None = None
     #: What the journal is to say of it beside the usual.
     note: dict[str, Any] = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
-from fe.http.request_bodies import RequestModel, Wrong, read_body
+from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.response_models import TOKEN, Token
 from fe.http.server.addresses import Address, client_address
 from fe.http.shares import too_many_requests
@@ -53,7 +53,7 @@ class LoginRequest(RequestModel):
     @classmethod
     def _begins_with_fak(cls, value: ApiKeyId) -> ApiKeyId:
         if not value.startswith("fak_"):
-            raise Wrong(messages.KEY_ID_FORM)
+            raise InvalidField(messages.KEY_ID_FORM)
         return value
 
 

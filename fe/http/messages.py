@@ -239,7 +239,9 @@ def of_field(path: str, kind: str, otherwise: str, limits: Mapping[str, object])
     if known is not None:
         return Text(f"{path} {known.en}", f"{path} {known.es}")
     name, form = _LIMITS.get(kind, ("", "no tiene un valor admitido"))
-    return Text(f"{path}: {otherwise[:1].lower()}{otherwise[1:]}", f"{path} {form.format(limits.get(name))}")
+    return Text(
+        f"{path}: {otherwise[:1].lower()}{otherwise[1:]}", f"{path} {form.replace('{}', str(limits.get(name)))}"
+    )
 
 
 # --- JSON and XML

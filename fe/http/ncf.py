@@ -16,7 +16,7 @@ from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
 from fe.http.parameters import parse_moment
-from fe.http.request_bodies import RequestModel, Wrong, read_body
+from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.response_models import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
 from fe.store import sequences
 from fe.store.postgres.db import Database
@@ -51,7 +51,7 @@ class _OfSequence(RequestModel):
             try:
                 account_sequences.end_of(_read_day(value))
             except BadSequence:
-                raise Wrong(messages.EXPIRY_FORM) from None
+                raise InvalidField(messages.EXPIRY_FORM) from None
         return value
 
     @property
@@ -80,7 +80,7 @@ class NewSequence(_OfSequence):
     @classmethod
     def _is_in_the_catalogue(cls, value: str) -> str:
         if value not in PREFIXES:
-            raise Wrong(PREFIX_WORDS)
+            raise InvalidField(PREFIX_WORDS)
         return value
 
     @model_validator(mode="after")
@@ -88,7 +88,7 @@ class NewSequence(_OfSequence):
         try:
             account_sequences.check_range(self.minimum, self.maximum)
         except BadSequence as wrong:
-            raise Wrong(wrong.text) from None
+            raise InvalidField(wrong.text) from None
         return self
 
     @property

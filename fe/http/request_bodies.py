@@ -28,7 +28,7 @@ class RequestModel(BaseModel):
 M = TypeVar("M", bound=RequestModel)
 
 
-class Wrong(ValueError):
+class InvalidField(ValueError):
     """What a validator of ours says of a field, or of the whole; after the field's name, where there is one."""
 
     def __init__(self, text: Text) -> None:
@@ -59,6 +59,6 @@ def _message(model: type[RequestModel], error: ErrorDetails) -> Text:
         return model.messages()[path]
     context = error.get("ctx", {})
     raised = context.get("error")
-    if isinstance(raised, Wrong):
+    if isinstance(raised, InvalidField):
         return raised.text.after(path) if path else raised.text
     return messages.of_field(path, error["type"], error["msg"], context)

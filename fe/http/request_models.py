@@ -10,7 +10,7 @@ from fe.ecf.parse import writable
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.parameters import parse_moment
-from fe.http.request_bodies import RequestModel, Wrong
+from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
 from fe.sandbox import LARGEST_CODE, MOST_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
@@ -72,7 +72,7 @@ class ByUser(RequestModel):
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and "@" not in value[1:-1]:
-            raise Wrong(messages.AN_ADDRESS)
+            raise InvalidField(messages.AN_ADDRESS)
         return value
 
     @field_validator("asUserId")
@@ -80,7 +80,7 @@ class ByUser(RequestModel):
     def _is_a_uuid(cls, value: str | None) -> str | None:
         # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
         if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise Wrong(messages.A_UUID)
+            raise InvalidField(messages.A_UUID)
         return value
 
     @property
@@ -117,19 +117,19 @@ class Simulate(RequestModel):
     @classmethod
     def _is_a_moment(cls, value: str | None) -> str | None:
         if value is not None and _moment(value) is None:
-            raise Wrong(messages.SIMULATED_MOMENT)
+            raise InvalidField(messages.SIMULATED_MOMENT)
         return value
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
         if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
-            raise Wrong(messages.NEEDS_OUTCOME)
+            raise InvalidField(messages.NEEDS_OUTCOME)
         if self.outcome == AskedOutcome.REJECTED.value and self.code is None:
-            raise Wrong(messages.NEEDS_CODE)
+            raise InvalidField(messages.NEEDS_CODE)
         if self.code is not None and self.outcome not in WITH_CODE:
-            raise Wrong(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
+            raise InvalidField(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
         if self.seconds is not None and self.outcome not in WITH_SECONDS:
-            raise Wrong(messages.seconds_go_with(MOST_SECONDS, WITH_SECONDS))
+            raise InvalidField(messages.seconds_go_with(MOST_SECONDS, WITH_SECONDS))
         return self
 
     def asked(self) -> Simulation | None:
@@ -185,9 +185,9 @@ class NewInvoice(ByUser):
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
-            raise Wrong(messages.XML_IS_REQUIRED)
+            raise InvalidField(messages.XML_IS_REQUIRED)
         if self.format == "structured" and self.payload is None:
-            raise Wrong(messages.PAYLOAD_IS_REQUIRED)
+            raise InvalidField(messages.PAYLOAD_IS_REQUIRED)
         return self
 
     def as_draft(self) -> Draft:
@@ -248,7 +248,7 @@ class RejectReceived(ByUser):
     @classmethod
     def _is_text(cls, value: str) -> str:
         if not value.strip() or not writable(value):
-            raise Wrong(messages.A_TEXT)
+            raise InvalidField(messages.A_TEXT)
         return value
 
 

@@ -58,9 +58,9 @@ def test_what_says_nothing_is_not_explained(messages: list[dict[str, Any]]) -> N
     assert list(explain(messages)) == []
 
 
-@pytest.mark.parametrize(("document", "anchor"), [("authority.md", "messages"), ("interface.md", "messages")])
+@pytest.mark.parametrize(("document", "anchor"), [("authority", "messages"), ("interface", "messages")])
 def test_every_code_of_the_reference_is_explained(document: str, anchor: str) -> None:
-    text = (DOCS / "reference" / document).read_text(encoding="utf-8")
+    text = (DOCS / "reference" / f"{document}.md").read_text(encoding="utf-8")
     section = re.split(r"\n\n(?=<a |## )|\n## ", text.partition(f'<a id="{anchor}"></a>')[2], maxsplit=1)[0]
     named = set(re.findall(r"(?<![\w.-])(\d{1,4})(?= [a-záA-Z`])", section)) - {"0"}
 

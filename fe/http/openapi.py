@@ -13,8 +13,8 @@ from fe import __version__
 from fe.accounts.keys import SCOPES
 from fe.ecf.json_text import write_json
 from fe.http.answer_examples import ANSWERS
+from fe.http.described_errors import OF_ALL, OF_QUERIES, DescribedError, of_bodies, of_tokens
 from fe.http.event_models import EVENT_MODELS
-from fe.http.failures import OF_ALL, OF_QUERIES, DescribedError, of_bodies, of_tokens
 from fe.http.payload_schemas import payload_schemas
 from fe.http.request_bodies import RequestModel
 from fe.http.request_models import NewInvoice

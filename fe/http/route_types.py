@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fe.http.calls import Handler
-from fe.http.failures import DescribedError
+from fe.http.described_errors import DescribedError
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import ResponseModel
 

@@ -2,7 +2,7 @@
 
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.http import failures, response_models
+from fe.http import described_errors, response_models
 from fe.http.approval_models import APPROVAL_TAKEN
 from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
@@ -103,9 +103,9 @@ def every_route(
                 {200: (response_models.TOKEN,)},
                 LoginRequest,
                 errors=(
-                    failures.BAD_KEY_ID,
-                    failures.BAD_CREDENTIALS,
-                    failures.TOO_MANY_LOGINS,
+                    described_errors.BAD_KEY_ID,
+                    described_errors.BAD_CREDENTIALS,
+                    described_errors.TOO_MANY_LOGINS,
                 ),
             ),
             SMALL_BODY,
@@ -124,12 +124,12 @@ def every_route(
                 parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
                 errors=(
-                    failures.BAD_FORMAT,
-                    failures.BAD_DOCUMENT,
-                    failures.BAD_XML,
-                    failures.NO_NUMBER,
-                    failures.NO_SANDBOX,
-                    failures.FOREIGN_ISSUER,
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_DOCUMENT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_NUMBER,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
                 ),
             ),
         ),
@@ -144,7 +144,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
                 NewBatch,
-                errors=(failures.BAD_BATCH,),
+                errors=(described_errors.BAD_BATCH,),
             ),
         ),
         Route(
@@ -158,7 +158,12 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
-                errors=(failures.BAD_FORMAT, failures.BAD_XML, failures.NO_SANDBOX, failures.FOREIGN_ISSUER),
+                errors=(
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
+                ),
             ),
         ),
         Route(
@@ -173,8 +178,8 @@ def every_route(
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
                 errors=(
-                    failures.BAD_LIMIT,
-                    failures.BAD_PERIOD,
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
                 ),
             ),
         ),
@@ -189,7 +194,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
-                errors=(failures.BAD_WAIT,),
+                errors=(described_errors.BAD_WAIT,),
             ),
         ),
         Route(
@@ -230,8 +235,8 @@ def every_route(
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
                 errors=(
-                    failures.BAD_LIMIT,
-                    failures.BAD_PERIOD,
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
                 ),
             ),
         ),
@@ -276,9 +281,9 @@ def every_route(
                 parameters=(_RECEIVED_ID,),
                 needs_body=False,
                 errors=(
-                    failures.OTHER_ENVIRONMENT,
-                    failures.NO_RECEIVED,
-                    failures.DECIDED,
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
                 ),
             ),
             SMALL_BODY,
@@ -296,10 +301,10 @@ def every_route(
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
                 errors=(
-                    failures.BAD_REASON,
-                    failures.OTHER_ENVIRONMENT,
-                    failures.NO_RECEIVED,
-                    failures.DECIDED,
+                    described_errors.BAD_REASON,
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
                 ),
             ),
             SMALL_BODY,
@@ -326,7 +331,7 @@ def every_route(
                     RouteLink(200, "prefix", "changeSequence", "prefix"),
                     RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
-                errors=(failures.BAD_RANGE,),
+                errors=(described_errors.BAD_RANGE,),
             ),
             SMALL_BODY,
         ),
@@ -343,9 +348,9 @@ def every_route(
                 ChangedSequence,
                 parameters=(_PREFIX,),
                 errors=(
-                    failures.BAD_PREFIX,
-                    failures.NO_SEQUENCE,
-                    failures.NUMBER_SENT,
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
+                    described_errors.NUMBER_SENT,
                 ),
             ),
             SMALL_BODY,
@@ -362,8 +367,8 @@ def every_route(
                 {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
                 errors=(
-                    failures.BAD_PREFIX,
-                    failures.NO_SEQUENCE,
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
                 ),
             ),
         ),
@@ -378,7 +383,7 @@ def every_route(
                 _ACCOUNT,
                 {200: (response_models.USAGE_REPORT,)},
                 parameters=(_DAYS,),
-                errors=(failures.BAD_DAYS,),
+                errors=(described_errors.BAD_DAYS,),
             ),
         ),
         Route(

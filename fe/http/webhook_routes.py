@@ -1,6 +1,6 @@
 """The routes of webhooks, a part of the table in fe/http/routes.py."""
 
-from fe.http import failures
+from fe.http import described_errors
 from fe.http import webhook_models as models
 from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
 from fe.http.response_models import NOT_FOUND
@@ -51,7 +51,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.WEBHOOK,)},
                 models.NewWebhook,
-                errors=(failures.BAD_WEBHOOK,),
+                errors=(described_errors.BAD_WEBHOOK,),
             ),
             _BODY,
         ),
@@ -65,7 +65,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 "Make a new secret",
                 _GROUP,
                 {200: (models.WEBHOOK,)},
-                errors=(failures.NO_WEBHOOK,),
+                errors=(described_errors.NO_WEBHOOK,),
             ),
         ),
         Route(
@@ -81,8 +81,8 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 note=_COUNTED,
                 links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
                 errors=(
-                    failures.NO_WEBHOOK,
-                    failures.DISABLED_WEBHOOK,
+                    described_errors.NO_WEBHOOK,
+                    described_errors.DISABLED_WEBHOOK,
                 ),
             ),
         ),
@@ -98,8 +98,8 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
                 parameters=_LIST,
                 errors=(
-                    failures.BAD_LIMIT,
-                    failures.BAD_PERIOD,
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
                 ),
             ),
         ),
@@ -129,8 +129,8 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 parameters=(_ID,),
                 note=_COUNTED,
                 errors=(
-                    failures.NO_DELIVERY,
-                    failures.DELIVERY_UNDER_WAY,
+                    described_errors.NO_DELIVERY,
+                    described_errors.DELIVERY_UNDER_WAY,
                 ),
             ),
         ),
@@ -147,9 +147,9 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 models.NewRecovery,
                 note=_COUNTED,
                 errors=(
-                    failures.BAD_SINCE,
-                    failures.NO_WEBHOOK,
-                    failures.RECOVERY_UNDER_WAY,
+                    described_errors.BAD_SINCE,
+                    described_errors.NO_WEBHOOK,
+                    described_errors.RECOVERY_UNDER_WAY,
                 ),
             ),
             _BODY,

@@ -140,7 +140,9 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("decided-before", await api.post(f"/received/{one['id']}/reject", json={"reason": "no"}))
 
     assert seen == set(examples) - ELSEWHERE
-    code = "".join(path.read_text(encoding="utf-8") for path in CODE.rglob("*.py") if path.name != "failures.py")
+    code = "".join(
+        path.read_text(encoding="utf-8") for path in CODE.rglob("*.py") if path.name != "described_errors.py"
+    )
     for name in ELSEWHERE:
         assert re.split(r" \d+ ", examples[name]["value"]["message"])[0] in code
 

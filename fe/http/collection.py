@@ -6,7 +6,6 @@ their token. A receipt that was submitted gives the calls about it its id.
 
 import json
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 _SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
@@ -145,10 +144,4 @@ def _value(description: Mapping[str, Any], example: Mapping[str, Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=_number)
-
-
-def _number(value: Any) -> float:
-    """An amount of an example, which has no more digits than a float."""
-    assert isinstance(value, Decimal)
-    return float(value)
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 description, made of the routes and of the models that validate their bodies."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from fe import __version__
 from fe.accounts.keys import SCOPES
+from fe.ecf.json_text import write_json
 from fe.http.answer_examples import ANSWERS
 from fe.http.event_models import EVENT_MODELS
 from fe.http.failures import OF_ALL, OF_QUERIES, DescribedError, of_bodies, of_tokens
@@ -230,7 +232,8 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(operation: str, status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
     schema = refs[models[0]] if len(models) == 1 else {"anyOf": [refs[model] for model in models]}
-    examples = {name: {"value": value} for name, value in ANSWERS[operation][status].items()}
+    # As they come back: in the models' own values there are decimals, which are no values of JSON.
+    examples = {name: {"value": json.loads(write_json(value))} for name, value in ANSWERS[operation][status].items()}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema, examples)}
 
 

@@ -26,10 +26,10 @@ needs_curl = pytest.mark.skipif(
 
 
 def blocks(page: str) -> Iterator[tuple[str, str]]:
-    """(`run`, commands), (`json`, what they answer)."""
+    """(`run`, commands), (`json` or `text`, what they answer)."""
     for found in _BLOCK.finditer(page):
-        if found[1] == "json":
-            yield "json", found[3]
+        if found[1] in ("json", "text"):
+            yield found[1], found[3]
         elif found[2]:
             yield "run", found[3]
 
@@ -156,12 +156,17 @@ async def _walk(page: str, text: str, given: dict[str, str]) -> None:
         setting = {**given, "no_proxy": "*"}
         await shell.run("\n".join(f"export {name}='{value}'" for name, value in setting.items()))
         answers: list[Any] = []
-        ran = shown = 0
-        for kind, block in blocks(text):
+        ran, shown, said = 0, 0, ""
+        every = list(blocks(text))
+        for (kind, block), (follows, _) in zip(every, [*every[1:], ("", "")], strict=True):
             if kind == "run":
                 assert answers == [], f"the page does not show what came back: {answers}"
-                answers = values(await shell.run(block))
+                said = await shell.run(block)
+                answers = [said] if follows == "text" else values(said)
                 ran += 1
+            elif kind == "text":
+                assert fits(answers.pop(0).strip(), block.strip()), f"{page} shows\n{block}\nbut it was\n{said}"
+                shown += 1
             else:
                 assert answers, f"nothing came back, but the page shows {block}"
                 seen = answers.pop(0)

@@ -66,7 +66,7 @@ class Scenario:
             stack = await cleanup.enter_async_context(
                 open_stack(
                     port=self.port,
-                    world=world_of(credential, now),
+                    world=world_of(credential),
                     reception_roots=credential.certificate.public_bytes(Encoding.PEM),
                     settings={"FE_AUTHORITY_SIMULATED": "1"},
                     step=self.show.step,

@@ -54,7 +54,7 @@ async def pasting(command: list[str], given: dict[str, str]) -> AsyncIterator[Sh
             )
         )
         shell = Shell(process)
-        await shell.run("\n".join(f"export {name}='{value}'" for name, value in given.items()))
+        await shell.prepare(given)
         yield shell
         nursery.cancel_scope.cancel()
 
@@ -68,7 +68,7 @@ async def key_of(stack: Stack, rnc: TaxId) -> dict[str, str]:
         stack.db, stack.vault, pepper, environment=Environment.TESTECF, issuer=issuer, credential=stack.credential
     )
     given = {"API_KEY_ID": key.record.api_key_id, "API_SECRET": key.secret}
-    return {"BASE": stack.base_url, "no_proxy": "*", **given}
+    return {"BASE": stack.base_url, **given}
 
 
 async def ten_types(shell: Shell, page: str) -> list[tuple[str, str]]:
@@ -108,7 +108,7 @@ async def test_from_the_readme_to_ten_types_and_a_refusal_that_is_understood(dsn
     page = guide()
     missing = [name for name in SHELLS if shutil.which(name) is None]
     companies = (rnc for rnc in map(TaxId, map(str, range(101000001, 102000000))) if rnc.checks)
-    async with running_stack(dsn, tmp_path, time_scale=0.1) as stack:
+    async with running_stack(dsn, tmp_path) as stack:
         for name, command in SHELLS.items():
             if name in missing:
                 continue

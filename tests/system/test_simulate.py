@@ -67,7 +67,7 @@ async def seen_of(stack: Stack, e_ncf: str) -> list[dict[str, Any]]:
 
 
 async def test_every_outcome_comes_as_it_was_asked_for(dsn: str, tmp_path: Path) -> None:
-    async with running_stack(dsn, tmp_path, authority_simulated=True, time_scale=0.1) as stack:
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
         ends: dict[str, dict[str, Any]] = {}
 
         async def follow(place: int, make: Any) -> None:

@@ -42,8 +42,17 @@ _TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no
 
 _MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
 
+_TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_says_what_it_shows"
+
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
+    **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),
+    **dict.fromkeys(("fe verify", "fe qr"), _TERMINAL),
+    "fe mcp": (
+        "tests/cli/integrator/test_assistant.py::"
+        "test_an_assistant_looks_up_explains_validates_and_submits_only_where_it_may"
+    ),
+    "fe logout": "tests/cli/integrator/test_profiles.py::test_a_key_is_forgotten",
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
     "fe demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
@@ -279,7 +288,7 @@ def _direct() -> dict[str, list[Requirement]]:
         "run.lock": [Requirement(line) for line in project["dependencies"]],
         "dev.lock": [
             Requirement(line)
-            for line in (*extras["embedded"], *extras["pkcs11"], *extras["tracing"], *extras["dev"])
+            for line in (*extras["embedded"], *extras["mcp"], *extras["pkcs11"], *extras["tracing"], *extras["dev"])
             if not line.startswith("fe")
         ],
     }

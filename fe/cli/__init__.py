@@ -6,11 +6,22 @@ import sys
 from types import TracebackType
 
 import click
+from click.shell_completion import CompletionItem
 
 from fe.ecf import libxml
 
 #: Command name -> where it lives, and the line that `fe --help` shows.
 COMMANDS = {
+    "login": ("fe.cli.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
+    "logout": ("fe.cli.integrator.account:logout", "Forget a key that `fe login` kept."),
+    "submit": ("fe.cli.integrator.handing_in:submit", "Hand a receipt in through the API, and wait for its verdict."),
+    "validate": ("fe.cli.integrator.handing_in:validate", "Ask the API what is wrong with a document."),
+    "status": ("fe.cli.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
+    "list": ("fe.cli.integrator.looking_up:list_", "List what was handed in through the API."),
+    "xml": ("fe.cli.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
+    "verify": ("fe.cli.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
+    "qr": ("fe.cli.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
+    "mcp": ("fe.cli.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
@@ -48,6 +59,11 @@ Exit codes:
   3  the configuration is wrong or incomplete
   4  the database cannot be reached
   5  the authority cannot be reached
+  6  a replay stopped before all was released
+  7  all was released, and some of it failed again
+  8  the API cannot be reached, or is too busy
+  9  there is no verdict yet
+  10 the API knows nothing of that name
 """
 
 
@@ -67,6 +83,12 @@ class Lazy(click.Group):
         module, _, name = where.partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name without importing any: a person waits for it."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -14,6 +14,8 @@ from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
 #: Of a replay: it stopped before all rows were released; all were, and some failed again.
 STOPPED, FAILED_AGAIN = 6, 7
+#: Of commands that call the API: it did not answer; there is no verdict yet; nothing goes by that name.
+AWAY, NO_VERDICT, NOT_THERE = 8, 9, 10
 #: What a shell reports of a program that an interrupt ended.
 INTERRUPTED = 130
 

@@ -37,7 +37,14 @@ from fe.config.keys import (
 from fe.ecf.catalogue import Service
 
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
-_OTHER_VARIABLES = ("FE_PASSPHRASE", "FE_API_SECRET", "FE_WEBHOOK_SECRET", "FE_TEST_POSTGRES")
+_OTHER_VARIABLES = (
+    "FE_PASSPHRASE",
+    "FE_API_KEY_ID",
+    "FE_API_SECRET",
+    "FE_PROFILE",
+    "FE_WEBHOOK_SECRET",
+    "FE_TEST_POSTGRES",
+)
 
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
 

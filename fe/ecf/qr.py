@@ -5,9 +5,13 @@ or date is formatted here.
 """
 
 import re
+from dataclasses import dataclass
 from urllib.parse import quote
 
-from fe.ecf.catalogue import Environment
+from lxml import etree
+
+from fe.ecf.catalogue import Environment, Root
+from fe.ecf.reading import text_at
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]*")
 
@@ -57,6 +61,55 @@ def qr_url_summary(
         MontoTotal=total,
         CodigoSeguridad=security_code,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The very texts of an XML that its QR code repeats, beside the security code."""
+
+    is_summary: bool
+    issuer: str
+    buyer: str | None
+    e_ncf: str
+    issued: str
+    total: str
+    signed: str
+
+    @classmethod
+    def of(cls, sent: etree._Element) -> "Printed":
+        """Read them from the document that the authority gets: an ECF, or an RFCE."""
+        return cls(
+            is_summary=sent.tag == Root.RFCE,
+            issuer=text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or "",
+            buyer=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
+            e_ncf=text_at(sent, "Encabezado", "IdDoc", "eNCF") or "",
+            issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
+            total=text_at(sent, "Encabezado", "Totales", "MontoTotal") or "",
+            signed=text_at(sent, "FechaHoraFirma") or "",
+        )
+
+    def address(self, environment: Environment, security_code: str, *, ecf: str, fc: str) -> str:
+        """Give the address; `ecf` and `fc` are the hosts of whole documents and of summaries."""
+        if self.is_summary:
+            return qr_url_summary(
+                fc,
+                environment,
+                issuer_rnc=self.issuer,
+                e_ncf=self.e_ncf,
+                total=self.total,
+                security_code=security_code,
+            )
+        return qr_url(
+            ecf,
+            environment,
+            issuer_rnc=self.issuer,
+            buyer_rnc=self.buyer,
+            e_ncf=self.e_ncf,
+            issued=self.issued,
+            total=self.total,
+            signed=self.signed,
+            security_code=security_code,
+        )
 
 
 def _address(page: str, **parameters: str | None) -> str:

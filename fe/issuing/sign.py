@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from lxml import etree
-
-from fe.ecf import qr
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.problems import Problem, serialize_problem
-from fe.ecf.reading import text_at
+from fe.ecf.qr import Printed
 from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code
@@ -74,23 +71,10 @@ class Unsigned:
     #: What goes to the authority instead of it, but for the security code.
     summary: Document | None
     #: What its QR code says besides the security code; of a summary that is handed in, the security code too.
-    printed: "_Printed"
+    printed: Printed
     security_code: str | None
     ncf_expiration: date | None
     remarks: Sequence[Mapping[str, object]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Printed:
-    """The very texts of an XML that its QR code repeats."""
-
-    is_summary: bool
-    issuer: str
-    buyer: str | None
-    e_ncf: str
-    issued: str
-    total: str
-    signed: str
 
 
 def make_signed(
@@ -133,7 +117,7 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
         issuer_rnc=document.issuer_rnc,
         buyer_rnc=document.buyer_rnc,
         summary=_summary_of(document, signing_input, local(now).date()),
-        printed=_printed(element),
+        printed=Printed.of(element),
         security_code=None if code is None else str(code),
         ncf_expiration=_expiration(document, signing_input),
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
@@ -153,7 +137,7 @@ def sign_unsigned(
     # The code that is printed: of the invoice itself, also where its summary is what was handed in.
     code = signed.security_code if unsigned.root is Root.ECF else unsigned.security_code
     summary = None if unsigned.summary is None else build(with_security_code(unsigned.summary, signed.security_code))
-    printed = unsigned.printed if summary is None else _printed(summary)
+    printed = unsigned.printed if summary is None else Printed.of(summary)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
         signed=signed.xml,
@@ -196,42 +180,9 @@ def _summary_of(document: Document, signing_input: SigningInput, today: date) ->
     return summarise(document, "")
 
 
-def _printed(sent: etree._Element) -> _Printed:
-    return _Printed(
-        is_summary=sent.tag == Root.RFCE,
-        issuer=text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or "",
-        buyer=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
-        e_ncf=text_at(sent, "Encabezado", "IdDoc", "eNCF") or "",
-        issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
-        total=text_at(sent, "Encabezado", "Totales", "MontoTotal") or "",
-        signed=text_at(sent, "FechaHoraFirma") or "",
-    )
-
-
-def _qr(printed: _Printed, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
+def _qr(printed: Printed, environment: Environment, hosts: QrHosts, code: str | None) -> str | None:
     """The address for the printed QR code, from the very texts of the XML that the authority gets."""
-    if code is None:
-        return None
-    if printed.is_summary:
-        return qr.qr_url_summary(
-            hosts.fc,
-            environment,
-            issuer_rnc=printed.issuer,
-            e_ncf=printed.e_ncf,
-            total=printed.total,
-            security_code=code,
-        )
-    return qr.qr_url(
-        hosts.ecf,
-        environment,
-        issuer_rnc=printed.issuer,
-        buyer_rnc=printed.buyer,
-        e_ncf=printed.e_ncf,
-        issued=printed.issued,
-        total=printed.total,
-        signed=printed.signed,
-        security_code=code,
-    )
+    return None if code is None else printed.address(environment, code, ecf=hosts.ecf, fc=hosts.fc)
 
 
 def _expiration(document: Document, signing_input: SigningInput) -> date | None:

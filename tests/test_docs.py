@@ -1,5 +1,6 @@
 """What the documentation says is so: its commands run, its paths exist, its versions are those that are installed."""
 
+import json
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ from fe.cli import cli
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "clients").glob("*/README*.md")])
 #: Made by machines, from the code that they speak of.
 GENERATED = {
     ROOT / "docs" / "conformance.md",
@@ -54,6 +55,9 @@ ELSEWHERE = {
     ),
     "fe logout": "tests/cli/integrator/test_profiles.py::test_a_key_is_forgotten",
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
+    "pip wheel --no-deps --wheel-dir build/clients clients/python": (
+        "tests/clients/test_python.py::test_a_wheel_holds_the_modules_and_their_types"
+    ),
     "make demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
     "fe demo": "tests/system/test_demo.py::test_the_demonstration_shows_every_shape_of_receipt_and_ends_well",
     "fe run": "tests/cli/test_run.py::test_every_role_ends_well_at_sigterm",
@@ -142,6 +146,7 @@ BY_HAND = {
     "make bench": "measures, for many minutes",
     "make faults": "the fault suite has a run of its own",
     "python -m bench": "measures; see make bench",
+    "python -m clients.generate": "tests/clients compares what it makes",
     "python -m tests.http.conformance": "its own test compares the page",
     "python -m tests.asvs": "its own test compares the page",
     "python -m tests.lifecycle.page": "its own test compares the page",
@@ -318,7 +323,8 @@ def test_every_direct_dependency_is_accounted_for_with_its_version() -> None:
     locked = _locked("dev.lock") | _locked("build.lock")
 
     asked = {one.name.lower() for group in _direct().values() for one in group} | {"setuptools"}
-    assert accounted == {name: locked[name] for name in asked}
+    of_npm = json.loads((ROOT / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))
+    assert accounted == {name: locked[name] for name in asked} | of_npm["devDependencies"]
 
 
 def test_every_module_the_architecture_page_speaks_of_has_its_place_in_the_tree() -> None:

@@ -48,6 +48,8 @@ class Stack:
     vault: Vault
     #: Where suppliers are received, if FE_RECEPTION_BIND says so.
     reception: str | None = None
+    #: The API key's id and its secret.
+    key: tuple[str, str] = ("", "")
 
     async def submit(self, payload: dict[str, Any] | None = None, *, xml: str | None = None, **more: Any) -> Any:
         """POST a receipt; return the body of the 202."""
@@ -134,5 +136,6 @@ async def running_stack(
                 login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
                 assert login.status_code == 200, login.text
                 client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
-                yield Stack(base_url, addresses, db, tenant, credential, client, settings, vault, reception)
+                named = (str(key.record.api_key_id), key.secret)
+                yield Stack(base_url, addresses, db, tenant, credential, client, settings, vault, reception, named)
         nursery.cancel_scope.cancel()

@@ -1,0 +1,1 @@
+"""The clients of the API, and what makes their cores from its description."""

@@ -1,0 +1,71 @@
+"""`python -m clients.generate`: the cores of both clients, made from the description as the code here has it.
+
+The description is made as the service makes it, of its routes and models, without a server. What is written is
+compared by tests/clients/test_cores.py. The core of TypeScript is made by openapi-typescript, which `npm ci` in
+clients/typescript installs.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+from clients.python_models import python_models
+from fe.clock import system_clock
+from fe.http.app import HttpDeps, create_app
+from fe.http.openapi import describe
+from fe.monitoring.metrics import Metrics
+
+HERE = Path(__file__).resolve().parent
+PYTHON_CORE = HERE / "python" / "fe_client" / "models.py"
+TYPESCRIPT = HERE / "typescript"
+TYPESCRIPT_CORE = Path("src", "core.ts")
+GENERATOR = ("openapi-typescript", "--root-types", "--root-types-no-schema-prefix", "--export-type")
+
+
+def description() -> dict[str, Any]:
+    """The description of the API at this moment."""
+    nothing = cast(Any, None)  # what only a request would ask
+    deps = HttpDeps(
+        db=nothing,
+        wakeups=nothing,
+        clock=system_clock,
+        metrics=Metrics(),
+        jwt_keys={"none": b"\x00" * 32},
+        peppers={"": b"\x00" * 32},
+    )
+    return describe(create_app(deps).extensions["fe"].routes)
+
+
+def python_core(described: dict[str, Any]) -> str:
+    """The module of models, as `ruff format` leaves it."""
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PYTHON_CORE), "-"]
+    models = python_models(described["components"]["schemas"])
+    return subprocess.run(ruff, input=models, capture_output=True, text=True, check=True).stdout  # noqa: S603  (ours)
+
+
+def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> str:
+    """The module of types. Ends the program where `npm ci` was not run in `package`."""
+    generator = package / "node_modules" / ".bin" / GENERATOR[0]
+    if not generator.exists():
+        raise SystemExit(f"npm ci in {package} first: the types of TypeScript are made by {GENERATOR[0]}")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "openapi.json"), Path(folder, "core.ts")
+        # Of schemas alone: what there is to call is written by hand, and better named.
+        source.write_text(json.dumps({**described, "paths": {}, "webhooks": {}}), encoding="utf-8")
+        made = [str(generator), str(source), *GENERATOR[1:], "--output", str(target)]
+        subprocess.run(made, cwd=package, capture_output=True, text=True, check=True)  # noqa: S603  (ours)
+        return target.read_text(encoding="utf-8")
+
+
+def main() -> None:
+    """Write both."""
+    described = description()
+    PYTHON_CORE.write_text(python_core(described), encoding="utf-8")
+    (TYPESCRIPT / TYPESCRIPT_CORE).write_text(typescript_core(described), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

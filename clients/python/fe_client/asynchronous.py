@@ -1,0 +1,150 @@
+"""The client that is awaited, on asyncio and on Trio: `AsyncFe`."""
+
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
+
+import anyio
+import httpx
+
+from fe_client import calls
+from fe_client.errors import FeError
+from fe_client.plans import Plan, Reply, Send, Sleep, Step
+from fe_client.session import Session
+from fe_client.surface import Options
+from fe_client.wire import reply_of, request_of, what_went_wrong
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _call(
+    plan: Callable[Concatenate[Session, P], Plan[T]],
+) -> Callable[Concatenate["AsyncFe", P], Coroutine[Any, Any, T]]:
+    @functools.wraps(plan)
+    async def method(self: "AsyncFe", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.carry_out(plan(self.session, *args, **kwargs))
+
+    return method
+
+
+def _list(
+    pages: Callable[Concatenate[Session, P], calls.Pages[T]],
+) -> Callable[Concatenate["AsyncFe", P], AsyncIterator[T]]:
+    @functools.wraps(pages)
+    async def method(self: "AsyncFe", /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        listed = pages(self.session, *args, **kwargs)
+        while not listed.ended:
+            for item in await self.carry_out(listed.fetch()):
+                yield item
+
+    return method
+
+
+class AsyncFe:
+    """The service, for one API key, to be awaited. Tasks may share it, and should: they share its token, too.
+
+    A call that is cancelled may have reached the service: repeat it with the same `client_request_id`.
+
+    ```python
+    async with AsyncFe("https://fe.example.com", "fak_0123456789ab", "...") as fe:
+        print((await fe.submit_and_wait(receipt, client_request_id="order-1001"))["status"])
+    ```
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key_id: str,
+        api_secret: str,
+        *,
+        http: httpx.AsyncClient | None = None,
+        sleep: Callable[[float], Awaitable[object]] = anyio.sleep,
+        **options: Unpack[Options],
+    ) -> None:
+        """Take where the service is and a key of it. `http`, if given, is yours to close; nothing is sent yet."""
+        self.session = Session(base_url, api_key_id, api_secret, **options)
+        self._http = http or httpx.AsyncClient()
+        self._closes_http = http is None
+        self._sleep = sleep
+        self._alone: anyio.Lock | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Let go of the connections."""
+        if self._closes_http:
+            await self._http.aclose()
+
+    async def carry_out(self, plan: Plan[T]) -> T:
+        """Do every step of a plan. Cancelled, it leaves nothing behind but what was sent."""
+        came: object = None
+        error: FeError | None = None
+        try:
+            while True:
+                step = plan.send(came) if error is None else plan.throw(error)
+                came = error = None
+                try:
+                    came = await self._do(step)
+                except FeError as raised:
+                    error = raised
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+        finally:
+            plan.close()
+
+    async def _do(self, step: Step) -> object:
+        if isinstance(step, Send):
+            return await self._send(step)
+        if isinstance(step, Sleep):
+            return await self._sleep(step.seconds)
+        if self._alone is None:
+            self._alone = anyio.Lock()  # here: it belongs to the loop that runs
+        async with self._alone:
+            return await self.carry_out(step.plan)
+
+    async def _send(self, send: Send) -> Reply:
+        try:
+            return reply_of(await self._http.request(**request_of(send)))
+        except httpx.RequestError as error:
+            raise what_went_wrong(error) from error
+
+    login = _call(calls.login)
+    submit = _call(calls.submit)
+    submit_and_wait = _call(calls.submit_and_wait)
+    wait = _call(calls.wait)
+    status = _call(calls.status)
+    xml = _call(calls.xml)
+    timeline = _call(calls.timeline)
+    validate = _call(calls.validate)
+    batch = _call(calls.batch)
+    invoices = _list(calls.invoices)
+
+    ncf = _call(calls.ncf)
+    put_ncf = _call(calls.put_ncf)
+    change_ncf = _call(calls.change_ncf)
+    delete_ncf = _call(calls.delete_ncf)
+
+    received = _list(calls.received)
+    received_document = _call(calls.received_document)
+    received_xml = _call(calls.received_xml)
+    approve = _call(calls.approve)
+    reject = _call(calls.reject)
+
+    usage = _call(calls.usage)
+    billing = _call(calls.billing)
+
+    webhooks = _call(calls.webhooks)
+    set_webhook = _call(calls.set_webhook)
+    rotate_webhook = _call(calls.rotate_webhook)
+    test_webhook = _call(calls.test_webhook)
+    deliveries = _list(calls.deliveries)
+    delivery = _call(calls.delivery)
+    retry_delivery = _call(calls.retry_delivery)
+    recover_webhook = _call(calls.recover_webhook)
+    webhook_recoveries = _call(calls.webhook_recoveries)

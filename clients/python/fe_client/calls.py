@@ -1,0 +1,437 @@
+"""Everything that can be asked of the service: of each call its parameters, and the plan of it.
+
+`Fe` has these as methods that block, `AsyncFe` as methods to be awaited.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+from urllib.parse import quote
+
+from fe_client.errors import (
+    AnswerLostError,
+    FeError,
+    NotThereError,
+    NoVerdictYetError,
+    ReusedIdError,
+    ServerAwayError,
+    ThrottledError,
+    UnavailableError,
+)
+from fe_client.models import (
+    AcceptedSubmission,
+    ApprovalTaken,
+    BatchItem,
+    BillingPeriod,
+    ChangedSequence,
+    Deduped,
+    Deleted,
+    Delivery,
+    DeliveryAgain,
+    DeliveryDetail,
+    Item,
+    NewSequence,
+    NewWebhook,
+    NumberSequence,
+    ReceivedItem,
+    ReceivedXml,
+    Recovery,
+    Sequences,
+    Simulate,
+    Submission,
+    Timeline,
+    Token,
+    UsageReport,
+    Validation,
+    Webhook,
+    Webhooks,
+    Xml,
+)
+from fe_client.plans import Plan, Sleep, retry_after
+from fe_client.session import Session, found
+
+T = TypeVar("T")
+
+#: A receipt: the payload of a structured one (annotate it as `Ecf31` and its like, and a type checker knows it), or
+#: finished XML as a text.
+Document: TypeAlias = str | Mapping[str, Any]
+Moment: TypeAlias = str | date | datetime
+
+#: What a submission ends as.
+FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
+
+_LONGEST_WAIT = 30
+_ASK_AGAIN = 5.0
+
+
+def login(session: Session) -> Plan[Token]:
+    """Get a new token now. Every other call gets one by itself, and renews it; this tells whether the key is good."""
+    return session.login()
+
+
+def submit(
+    session: Session,
+    document: Document,
+    *,
+    client_request_id: str | None = None,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+    strict: bool | None = None,
+    simulate: Simulate | None = None,
+) -> Plan[AcceptedSubmission | Deduped]:
+    """Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
+
+    Give it a `client_request_id` of your own (your order's number), and you may repeat the call yourself, tomorrow or
+    in another process, without issuing twice; else one is made for this call, and errors have it. `strict` refuses at
+    once what would not be sent. `simulate` asks a sandbox for an outcome.
+
+    Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
+    """
+    request_id = client_request_id or str(uuid.uuid4())
+    body = {**_handed_in(document, as_user, as_user_id, simulate, strict), "clientRequestId": request_id}
+    taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
+    if taken.get("bodyMatched") is False:
+        reused = ReusedIdError(cast(Deduped, taken))
+        reused.client_request_id = request_id
+        raise reused
+    return taken
+
+
+def submit_and_wait(
+    session: Session,
+    document: Document,
+    *,
+    timeout: float = 180.0,
+    client_request_id: str | None = None,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+    strict: bool | None = None,
+    simulate: Simulate | None = None,
+) -> Plan[Submission]:
+    """Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
+
+    Raises NoVerdictYetError after `timeout` seconds. Then it is still on its way: go on with `wait`, or call this again
+    with the same `client_request_id`.
+    """
+    request_id = client_request_id or str(uuid.uuid4())
+    ends = session.clock() + timeout
+    taken = yield from submit(
+        session,
+        document,
+        client_request_id=request_id,
+        as_user=as_user,
+        as_user_id=as_user_id,
+        strict=strict,
+        simulate=simulate,
+    )
+    try:
+        return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock()))
+    except FeError as error:
+        error.client_request_id = request_id
+        raise
+
+
+def wait(session: Session, track_or_id: str, *, timeout: float = 180.0) -> Plan[Submission]:
+    """Wait until a submission has its verdict. Troubles on the way are borne until `timeout`.
+
+    Raises NotThereError where nothing of yours has that id, NoVerdictYetError after `timeout` seconds, or the trouble
+    that lasted until then.
+    """
+    ends = session.clock() + timeout
+    while True:
+        began = session.clock()
+        asked = max(0, min(_LONGEST_WAIT, int(ends - began)))
+        trouble: FeError | None = None
+        again: float | None = None
+        try:
+            answer = yield from session.exchange("GET", _one(track_or_id), query={"wait": asked}, wait=asked)
+        except (ServerAwayError, AnswerLostError, ThrottledError, UnavailableError) as error:
+            trouble = error
+            again = getattr(error, "retry_after", None)
+        else:
+            submission: Submission | None = found(answer.body)
+            if submission is None:
+                raise NotThereError(200, f"nothing of yours has the id {track_or_id}")
+            if submission["status"] in FINAL:
+                return submission
+            trouble = NoVerdictYetError(submission)
+            again = retry_after(answer.headers)
+        left = ends - session.clock()
+        if left <= 0:
+            raise trouble
+        # Whoever was answered only after the whole wait asks again at once; who was turned away sooner, when told to.
+        if isinstance(trouble, NoVerdictYetError) and 0 < asked <= session.clock() - began:
+            continue
+        yield Sleep(min(left, _ASK_AGAIN if again is None else again))
+
+
+def status(session: Session, track_or_id: str, *, wait: int = 0) -> Plan[Submission | None]:
+    """Ask how it stands with a submission; None: nothing of yours has that id.
+
+    With `wait` the service answers as soon as there is a verdict, at the latest after that many seconds (30 at most).
+    """
+    return session.find("GET", _one(track_or_id), query={"wait": wait or None}, wait=wait)
+
+
+def xml(session: Session, track_or_id: str) -> Plan[Xml | None]:
+    """Fetch the document of a submission: once signed, the legal proof. None: nothing of yours has that id."""
+    return session.find("GET", f"{_one(track_or_id)}/xml")
+
+
+def timeline(session: Session, track_or_id: str) -> Plan[Timeline | None]:
+    """Read every event of a submission, oldest first. None: nothing of yours has that id."""
+    return session.find("GET", f"{_one(track_or_id)}/timeline")
+
+
+def validate(
+    session: Session,
+    document: Document,
+    *,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+    simulate: Simulate | None = None,
+) -> Plan[Validation]:
+    """List everything that is wrong with a receipt, without handing it in."""
+    body = _handed_in(document, as_user, as_user_id, simulate)
+    return session.call("POST", "/invoices/validate", body=body)
+
+
+def batch(session: Session, items: Iterable[Mapping[str, Any]]) -> Plan[list[BatchItem]]:
+    """Hand in up to 500 receipts at once; of each, in their order, what `submit` alone would have been answered.
+
+    Each is a dict with `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one,
+    so that a lost answer issues nothing twice.
+    """
+    given = [{"clientRequestId": str(uuid.uuid4()), **_without_none(item)} for item in items]
+    return session.items("POST", "/invoices/batch", body={"items": given})
+
+
+def ncf(session: Session) -> Plan[Sequences]:
+    """List the number sequences that are configured, and the types there are."""
+    return session.call("GET", "/ncf")
+
+
+def put_ncf(session: Session, sequence: NewSequence) -> Plan[NumberSequence]:
+    """Create or change the sequence of a prefix. What is left out takes its default, also when it is there already."""
+    return session.call("POST", "/ncf", body=sequence)
+
+
+def change_ncf(session: Session, prefix: str, changes: ChangedSequence) -> Plan[NumberSequence]:
+    """Change of a sequence only what is named. Raises NotThereError, ConflictError."""
+    return session.call("PATCH", f"/ncf/{_in_path(prefix)}", body=changes)
+
+
+def delete_ncf(session: Session, prefix: str) -> Plan[Deleted]:
+    """Delete the sequence of a prefix. Raises NotThereError where there is none."""
+    return session.call("DELETE", f"/ncf/{_in_path(prefix)}", repeatable=False)
+
+
+def received_document(session: Session, received_id: str) -> Plan[ReceivedItem | None]:
+    """Show a document that a supplier issued to you. None: there is none with that id."""
+    return session.find("GET", f"/received/{_in_path(received_id)}")
+
+
+def received_xml(session: Session, received_id: str) -> Plan[ReceivedXml | None]:
+    """Fetch it byte for byte, and the acknowledgement that was given for it. None: there is none with that id."""
+    return session.find("GET", f"/received/{_in_path(received_id)}/xml")
+
+
+def approve(
+    session: Session,
+    received_id: str,
+    *,
+    client_request_id: str | None = None,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+) -> Plan[ApprovalTaken]:
+    """Approve a received document. Raises NotThereError, and ConflictError where the contrary was said before."""
+    body = _decision(client_request_id, as_user, as_user_id)
+    path = f"/received/{_in_path(received_id)}/approve"
+    return session.call("POST", path, body=body, request_id=body["clientRequestId"])
+
+
+def reject(
+    session: Session,
+    received_id: str,
+    reason: str,
+    *,
+    client_request_id: str | None = None,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+) -> Plan[ApprovalTaken]:
+    """Reject a received document, for a reason that its issuer and the authority read. Raises as `approve` does."""
+    body = {**_decision(client_request_id, as_user, as_user_id), "reason": reason}
+    path = f"/received/{_in_path(received_id)}/reject"
+    return session.call("POST", path, body=body, request_id=body["clientRequestId"])
+
+
+def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:
+    """Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most)."""
+    return session.call("GET", "/usage", query={"days": days})
+
+
+def billing(session: Session) -> Plan[BillingPeriod]:
+    """Read the running month's bill so far."""
+    return session.call("GET", "/billing/current-period")
+
+
+def webhooks(session: Session) -> Plan[Webhooks]:
+    """Show where you are called."""
+    return session.call("GET", "/webhooks")
+
+
+def set_webhook(session: Session, webhook: NewWebhook) -> Plan[Webhook]:
+    """Set where you are called. The first answer has the `secret`, shown only then; `rotate_webhook` makes another."""
+    return session.call("PUT", "/webhooks", body=webhook)
+
+
+def rotate_webhook(session: Session) -> Plan[Webhook]:
+    """Make a new secret; for a day the old one signs beside it."""
+    return session.call("POST", "/webhooks/rotate", repeatable=False)
+
+
+def test_webhook(session: Session) -> Plan[DeliveryAgain]:
+    """Have a test event sent to you."""
+    return session.call("POST", "/webhooks/test", repeatable=False)
+
+
+def delivery(session: Session, delivery_id: str) -> Plan[DeliveryDetail | None]:
+    """Show a delivery and each of its tries. None: there is none with that id."""
+    return session.find("GET", f"/webhooks/deliveries/{_in_path(delivery_id)}")
+
+
+def retry_delivery(session: Session, delivery_id: str) -> Plan[DeliveryAgain]:
+    """Have a delivery made again, under the same id. Raises NotThereError, and ConflictError while it is under way."""
+    path = f"/webhooks/deliveries/{_in_path(delivery_id)}/retry"
+    return session.call("POST", path, repeatable=False)
+
+
+def recover_webhook(session: Session, since: Moment) -> Plan[Recovery]:
+    """Have everything sent again that did not arrive since then. Raises ConflictError while another is at it."""
+    return session.call("POST", "/webhooks/recover", body={"since": _moment(since)}, repeatable=False)
+
+
+def webhook_recoveries(session: Session) -> Plan[list[Recovery]]:
+    """How far the latest recoveries are, newest first."""
+    return session.items("GET", "/webhooks/recoveries")
+
+
+class Pages(Generic[T]):
+    """A list that is fetched page by page, newest first: what is added meanwhile does not shift it."""
+
+    def __init__(self, session: Session, path: str, query: Mapping[str, object]) -> None:
+        """Take what is listed."""
+        self._session = session
+        self._path = path
+        self._query = query
+        self._cursor: str | None = None
+        #: Whether there is nothing more to fetch.
+        self.ended = False
+
+    def fetch(self) -> Plan[list[T]]:
+        """Fetch the next page, which may be empty."""
+        query = {**self._query, "cursor": self._cursor}
+        page = yield from self._session.call("GET", self._path, query=query)
+        self._cursor = page["nextCursor"]
+        self.ended = self._cursor is None
+        items: list[T] = page["items"]
+        return items
+
+
+def invoices(
+    session: Session,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    state: str | None = None,
+    encf: str | None = None,
+    client_request_id: str | None = None,
+    rnc: str | None = None,
+    page_size: int = 200,
+) -> Pages[Item]:
+    """Go through your submissions, newest first, fetching as it goes.
+
+    `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.
+    """
+    query = {
+        "from": _moment(since),
+        "to": _moment(until),
+        "state": state,
+        "encf": encf,
+        "clientRequestId": client_request_id,
+        "rnc": rnc,
+        "limit": page_size,
+    }
+    return Pages(session, "/invoices", query)
+
+
+def received(
+    session: Session,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    encf: str | None = None,
+    rnc: str | None = None,
+    page_size: int = 200,
+) -> Pages[ReceivedItem]:
+    """Go through what suppliers issued to you, newest first; `rnc` is the supplier's."""
+    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc, "limit": page_size}
+    return Pages(session, "/received", query)
+
+
+def deliveries(
+    session: Session,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    state: str | None = None,
+    event: str | None = None,
+    about: str | None = None,
+    page_size: int = 200,
+) -> Pages[Delivery]:
+    """Go through the calls of your webhook, newest first; `about` is a received document's id or a taxLogId."""
+    query = {
+        "from": _moment(since),
+        "to": _moment(until),
+        "state": state,
+        "event": event,
+        "about": about,
+        "limit": page_size,
+    }
+    return Pages(session, "/webhooks/deliveries", query)
+
+
+def _handed_in(
+    document: Document,
+    as_user: str | None,
+    as_user_id: str | None,
+    simulate: Simulate | None,
+    strict: bool | None = None,
+) -> dict[str, Any]:
+    form: dict[str, Any] = {"format": "structured", "payload": document}
+    if isinstance(document, str):
+        form = {"format": "xml", "xml": document}
+    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulate, "strict": strict}
+    return {**form, **_without_none(more)}
+
+
+def _decision(client_request_id: str | None, as_user: str | None, as_user_id: str | None) -> dict[str, Any]:
+    request_id = client_request_id or str(uuid.uuid4())
+    return {"clientRequestId": request_id, **_without_none({"asUser": as_user, "asUserId": as_user_id})}
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _one(track_or_id: str) -> str:
+    return f"/invoices/{_in_path(track_or_id)}"
+
+
+def _in_path(value: str) -> str:
+    return quote(value, safe="")
+
+
+def _moment(value: Moment | None) -> str | None:
+    return value.isoformat() if isinstance(value, date) else value

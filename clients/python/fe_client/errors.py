@@ -1,0 +1,132 @@
+"""What can go wrong, each as a class of its own. A refusal by the tax authority is none of these: it is a verdict."""
+
+from typing import Any
+
+from fe_client.models import Deduped, DocumentProblem, Submission
+
+
+class FeError(Exception):
+    """Anything that went wrong. Its text is for people."""
+
+    #: Under which id a receipt was handed in. Repeated under it, it is certain to be issued once.
+    client_request_id: str | None = None
+
+
+class ServerAwayError(FeError):
+    """No connection could be made: nothing was sent, so nothing has happened."""
+
+
+class AnswerLostError(FeError):
+    """The call may have reached the service, and its answer did not come: what became of it is not known here."""
+
+
+class TimedOutError(AnswerLostError):
+    """The answer did not come in time."""
+
+
+class BrokenAnswerError(AnswerLostError):
+    """What came was not an answer of the service, but perhaps one of a proxy between: no JSON, or half of one."""
+
+    def __init__(self, status: int, excerpt: str) -> None:
+        """Take the HTTP status and how the body began."""
+        super().__init__(f"HTTP {status} with a body that is not the service's: {excerpt!r}")
+        self.status = status
+        self.excerpt = excerpt
+
+
+class ApiError(FeError):
+    """The service refused: its words, and what to tell whoever runs it."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        problems: list[DocumentProblem] | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        """Take what the answer said."""
+        super().__init__(f"{message} (HTTP {status})")
+        self.status = status
+        self.message = message
+        #: Everything that is wrong with the document, the cause first. Empty where it is not about a document.
+        self.problems = problems or []
+        #: `X-Request-Id` of the answer: whoever runs the service finds the call by it.
+        self.request_id = request_id
+        #: Seconds after which to try again, where the service said so.
+        self.retry_after = retry_after
+
+
+class InvalidError(ApiError):
+    """400: the request or its document cannot be what it should be; `problems` says why. Repeating does not help."""
+
+
+class WrongCredentialsError(ApiError):
+    """401: the key or its secret is wrong, revoked or expired."""
+
+
+class ForbiddenError(ApiError):
+    """403: the key may not do this."""
+
+
+class NotThereError(ApiError):
+    """404: there is no such thing of yours."""
+
+
+class ConflictError(ApiError):
+    """409: not in the state that it is in."""
+
+
+class ThrottledError(ApiError):
+    """429: too many calls; `retry_after` says when to go on."""
+
+
+class UnavailableError(ApiError):
+    """408 or 5xx: the service, or a proxy before it, cannot do it at the moment."""
+
+
+class ReusedIdError(FeError):
+    """The client_request_id was used before, with another document: that one counts, and this was not issued."""
+
+    def __init__(self, first: Deduped) -> None:
+        """Take the answer about the first one."""
+        super().__init__(f"the client_request_id was used before, for another document ({first['taxLogId']})")
+        self.first = first
+
+
+class NoVerdictYetError(FeError):
+    """There was no verdict in time. The receipt is still on its way: go on with `wait`, and do not issue it again."""
+
+    def __init__(self, submission: Submission) -> None:
+        """Take the submission as it was last seen."""
+        super().__init__(f"{submission['taxLogId']} is still {submission['status']}")
+        self.submission = submission
+
+
+class WebhookRefusedError(FeError):
+    """A call that claims to be a webhook was not made by the service, or not lately, or is no event."""
+
+
+_BY_STATUS: dict[int, type[ApiError]] = {
+    400: InvalidError,
+    401: WrongCredentialsError,
+    403: ForbiddenError,
+    404: NotThereError,
+    408: UnavailableError,
+    409: ConflictError,
+    429: ThrottledError,
+}
+
+
+def refusal(status: int, body: Any, text: str, request_id: str | None, retry_after: float | None) -> ApiError:
+    """Make the error of an answer; `body` is None where a proxy answered something else than JSON."""
+    kind = UnavailableError if status >= 500 else _BY_STATUS.get(status, ApiError)
+    said = body if isinstance(body, dict) else {}
+    return kind(
+        status,
+        str(said.get("message", text)),
+        problems=said.get("problems"),
+        request_id=request_id,
+        retry_after=retry_after,
+    )

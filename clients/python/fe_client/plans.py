@@ -1,0 +1,106 @@
+"""What a call comes to, step by step, without doing any of it: one text for the blocking and the asynchronous client.
+
+A plan is a generator. It yields steps, is given what came of each (or has the error raised at the `yield`), and returns
+the result. `fe_client.blocking` and `fe_client.asynchronous` do the steps.
+"""
+
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeAlias, TypeVar
+
+from fe_client.errors import BrokenAnswerError, refusal
+
+T = TypeVar("T")
+
+_EXCERPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Make this request. Gives a Reply; raises ServerAwayError or AnswerLostError."""
+
+    method: str
+    url: str
+    timeout: float
+    headers: Mapping[str, str]
+    content: bytes | None = None
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Carry this plan out while no other call of the same client is in such a step. Gives its result."""
+
+    plan: "Plan[Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, whole. The names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a good answer says."""
+
+    body: Any
+    headers: Mapping[str, str]
+
+
+Step: TypeAlias = Send | Sleep | Alone
+Plan: TypeAlias = Generator[Step, Any, T]
+
+
+def written(body: object) -> bytes:
+    """Write a body: decimals as texts, which the service takes for numbers, and dates as ISO has them."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, default=_plain).encode()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def read(reply: Reply) -> Answer:
+    """Give what a good answer holds, a JSON object. Raises BrokenAnswerError, or the ApiError that it is."""
+    text = reply.content.decode("utf-8", "replace")
+    try:
+        body = json.loads(text, parse_float=Decimal)
+    except ValueError:
+        body = None
+    if reply.status >= 400:
+        raise refusal(
+            reply.status, body, text[:_EXCERPT], reply.headers.get("x-request-id"), retry_after(reply.headers)
+        )
+    if not 200 <= reply.status < 300 or not isinstance(body, dict):
+        raise BrokenAnswerError(reply.status, text[:_EXCERPT])
+    return Answer(body, reply.headers)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, where an answer says so: as a number, or as a proxy may, as a date beside its own `Date`."""
+    said = headers.get("retry-after", "").strip()
+    if said.isdecimal():
+        return float(said)
+    try:
+        return max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(headers["date"])).total_seconds())
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,384 @@
+/** The client: everything that can be asked of the service. */
+
+import type {
+  AcceptedSubmission,
+  ApprovalTaken,
+  BatchItem,
+  BillingPeriod,
+  ChangedSequence,
+  Deduped,
+  Deleted,
+  Delivery,
+  DeliveryAgain,
+  DeliveryDetail,
+  Item,
+  NewInvoice,
+  NewSequence,
+  NewWebhook,
+  NumberSequence,
+  ReceivedItem,
+  ReceivedXml,
+  Recovery,
+  Sequences,
+  Simulate,
+  Submission,
+  Timeline,
+  Token,
+  UsageReport,
+  Validation,
+  Webhook,
+  Webhooks,
+  Xml,
+} from './core.js';
+import {
+  AnswerLostError,
+  ApiError,
+  FeError,
+  NotThereError,
+  NoVerdictYetError,
+  ReusedIdError,
+  ServerAwayError,
+  ThrottledError,
+  UnavailableError,
+} from './errors.js';
+import { newId } from './random.js';
+import { found, retryAfterOf, Session } from './session.js';
+import type { CallOptions, Options } from './session.js';
+
+/** A receipt: the payload of a structured one (`models.Ecf31` and its like), or finished XML as a text. */
+export type Document = string | object;
+
+/** A date such as 2026-11-22, a timestamp, or a Date. */
+export type Moment = string | Date;
+
+export interface ByUser extends CallOptions {
+  /** E-mail address: issue with that user's certificate. */
+  asUser?: string | undefined;
+  /** The same by id; wins over `asUser`. */
+  asUserId?: string | undefined;
+}
+
+export interface Checked extends ByUser {
+  /** Ask a sandbox for an outcome. */
+  simulate?: Simulate | undefined;
+}
+
+export interface Receipt extends Checked {
+  /** Your order's number, say. With it you may repeat the call yourself without issuing twice; else one is made. */
+  clientRequestId?: string | undefined;
+  /** Refuse at once what would not be sent. */
+  strict?: boolean | undefined;
+}
+
+export interface Decision extends ByUser {
+  clientRequestId?: string | undefined;
+}
+
+interface Listed extends CallOptions {
+  since?: Moment;
+  until?: Moment;
+  pageSize?: number;
+}
+
+const FINAL: readonly string[] = ['Aceptado', 'Aceptado Condicional', 'Rechazado', 'error'];
+const LONGEST_WAIT = 30;
+const ASK_AGAIN = 5;
+
+/**
+ * The service, for one API key. Share it: whoever shares it shares its token, and logins are few (5 a minute).
+ *
+ * ```js
+ * const fe = new Fe('https://fe.example.com', 'fak_0123456789ab', '...');
+ * console.log((await fe.submitAndWait(receipt, { clientRequestId: 'order-1001' })).status);
+ * ```
+ */
+export class Fe {
+  readonly session: Session;
+
+  /** Where the service is and a key of it; nothing is sent yet. A bare host is given the path /api/v1/fe. */
+  constructor(baseUrl: string, apiKeyId: string, apiSecret: string, options: Options = {}) {
+    this.session = new Session(baseUrl, apiKeyId, apiSecret, options);
+  }
+
+  /** Get a new token now. Every other call gets one by itself, and renews it; this tells whether the key is good. */
+  login(): Promise<Token> {
+    return this.session.login();
+  }
+
+  /**
+   * Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
+   *
+   * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
+   */
+  async submit(document: Document, options: Receipt = {}): Promise<AcceptedSubmission | Deduped> {
+    const { signal, strict } = options;
+    const clientRequestId = options.clientRequestId ?? (await newId());
+    const body = { ...handedIn(document, options), clientRequestId, strict };
+    const asked = { body, signal, clientRequestId };
+    const taken = await this.session.call<AcceptedSubmission | Deduped>('POST', '/invoices', asked);
+    if ('deduped' in taken && !taken.bodyMatched) {
+      const reused = new ReusedIdError(taken);
+      reused.clientRequestId = clientRequestId;
+      throw reused;
+    }
+    return taken;
+  }
+
+  /**
+   * Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
+   *
+   * Throws NoVerdictYetError after `timeout` seconds (180). Then it is still on its way: go on with `wait`, or call this
+   * again with the same `clientRequestId`.
+   */
+  async submitAndWait(document: Document, options: Receipt & { timeout?: number } = {}): Promise<Submission> {
+    const { timeout = 180, signal } = options;
+    const clientRequestId = options.clientRequestId ?? (await newId());
+    const ends = this.session.clock() + timeout;
+    const { taxLogId } = await this.submit(document, { ...options, clientRequestId });
+    try {
+      return await this.wait(taxLogId, { timeout: ends - this.session.clock(), signal });
+    } catch (error) {
+      if (error instanceof FeError) error.clientRequestId = clientRequestId;
+      throw error;
+    }
+  }
+
+  /**
+   * Wait until a submission has its verdict. Troubles on the way are borne until `timeout` (180 seconds).
+   *
+   * Throws NotThereError where nothing of yours has that id, NoVerdictYetError after `timeout` seconds, or the trouble
+   * that lasted until then.
+   */
+  async wait(trackOrId: string, options: CallOptions & { timeout?: number } = {}): Promise<Submission> {
+    const { timeout = 180, signal } = options;
+    const { clock, sleep } = this.session;
+    const ends = clock() + timeout;
+    for (;;) {
+      const began = clock();
+      const asked = Math.max(0, Math.min(LONGEST_WAIT, Math.trunc(ends - began)));
+      let trouble: FeError;
+      let again: number | undefined;
+      try {
+        const more = { query: { wait: asked }, wait: asked, signal };
+        const answer = await this.session.exchange<Submission | { found: false }>('GET', one(trackOrId), more);
+        const submission = found<Submission>(answer.body);
+        if (submission === undefined) throw new NotThereError(200, `nothing of yours has the id ${trackOrId}`);
+        if (FINAL.includes(submission.status)) return submission;
+        trouble = new NoVerdictYetError(submission);
+        again = retryAfterOf(answer.headers);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        trouble = error;
+        again = error instanceof ApiError ? error.retryAfter : undefined;
+      }
+      const left = ends - clock();
+      if (left <= 0) throw trouble;
+      // Whoever was answered only after the whole wait asks again at once; who was turned away sooner, when told to.
+      if (trouble instanceof NoVerdictYetError && asked > 0 && clock() - began >= asked) continue;
+      await sleep(Math.min(left, again ?? ASK_AGAIN), signal);
+    }
+  }
+
+  /**
+   * Ask how it stands with a submission; undefined: nothing of yours has that id. With `wait` the service answers as
+   * soon as there is a verdict, at the latest after that many seconds (30 at most).
+   */
+  status(trackOrId: string, options: CallOptions & { wait?: number } = {}): Promise<Submission | undefined> {
+    const { wait = 0, signal } = options;
+    return this.session.find('GET', one(trackOrId), { query: { wait: wait || undefined }, wait, signal });
+  }
+
+  /** Fetch the document of a submission: once signed, the legal proof. undefined: nothing of yours has that id. */
+  xml(trackOrId: string, options: CallOptions = {}): Promise<Xml | undefined> {
+    return this.session.find('GET', `${one(trackOrId)}/xml`, options);
+  }
+
+  /** Read every event of a submission, oldest first. undefined: nothing of yours has that id. */
+  timeline(trackOrId: string, options: CallOptions = {}): Promise<Timeline | undefined> {
+    return this.session.find('GET', `${one(trackOrId)}/timeline`, options);
+  }
+
+  /** List everything that is wrong with a receipt, without handing it in. */
+  validate(document: Document, options: Checked = {}): Promise<Validation> {
+    return this.session.call('POST', '/invoices/validate', {
+      body: handedIn(document, options),
+      signal: options.signal,
+    });
+  }
+
+  /**
+   * Hand in up to 500 receipts at once; of each, in their order, what `submit` alone would have been answered.
+   *
+   * Each has `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one, so that a
+   * lost answer issues nothing twice.
+   */
+  async batch(items: Iterable<NewInvoice>, options: CallOptions = {}): Promise<BatchItem[]> {
+    const given = [];
+    for (const item of items) given.push({ ...item, clientRequestId: item.clientRequestId ?? (await newId()) });
+    const asked = { body: { items: given }, ...options };
+    return (await this.session.call<{ items: BatchItem[] }>('POST', '/invoices/batch', asked)).items;
+  }
+
+  /**
+   * Go through your submissions, newest first, fetching as it goes.
+   *
+   * `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.
+   */
+  invoices(
+    filter: Listed & { state?: string; encf?: string; clientRequestId?: string; rnc?: string } = {},
+  ): AsyncGenerator<Item, void> {
+    const { state, encf, clientRequestId, rnc } = filter;
+    return this.#listed('/invoices', { state, encf, clientRequestId, rnc }, filter);
+  }
+
+  /** List the number sequences that are configured, and the types there are. */
+  ncf(options: CallOptions = {}): Promise<Sequences> {
+    return this.session.call('GET', '/ncf', options);
+  }
+
+  /** Create or change the sequence of a prefix. What is left out takes its default, also when it is there already. */
+  putNcf(sequence: NewSequence, options: CallOptions = {}): Promise<NumberSequence> {
+    return this.session.call('POST', '/ncf', { body: sequence, ...options });
+  }
+
+  /** Change of a sequence only what is named. Throws NotThereError, ConflictError. */
+  changeNcf(prefix: string, changes: ChangedSequence, options: CallOptions = {}): Promise<NumberSequence> {
+    return this.session.call('PATCH', `/ncf/${encodeURIComponent(prefix)}`, { body: changes, ...options });
+  }
+
+  /** Delete the sequence of a prefix. Throws NotThereError where there is none. */
+  deleteNcf(prefix: string, options: CallOptions = {}): Promise<Deleted> {
+    return this.session.call('DELETE', `/ncf/${encodeURIComponent(prefix)}`, { repeatable: false, ...options });
+  }
+
+  /** Go through what suppliers issued to you, newest first; `rnc` is the supplier's. */
+  received(filter: Listed & { encf?: string; rnc?: string } = {}): AsyncGenerator<ReceivedItem, void> {
+    return this.#listed('/received', { encf: filter.encf, rnc: filter.rnc }, filter);
+  }
+
+  /** Show a document that a supplier issued to you. undefined: there is none with that id. */
+  receivedDocument(receivedId: string, options: CallOptions = {}): Promise<ReceivedItem | undefined> {
+    return this.session.find('GET', `/received/${encodeURIComponent(receivedId)}`, options);
+  }
+
+  /** Fetch it byte for byte, and the acknowledgement given for it. undefined: there is none with that id. */
+  receivedXml(receivedId: string, options: CallOptions = {}): Promise<ReceivedXml | undefined> {
+    return this.session.find('GET', `/received/${encodeURIComponent(receivedId)}/xml`, options);
+  }
+
+  /** Approve a received document. Throws NotThereError, and ConflictError where the contrary was said before. */
+  approve(receivedId: string, options: Decision = {}): Promise<ApprovalTaken> {
+    return this.#decide(receivedId, 'approve', {}, options);
+  }
+
+  /** Reject a received document, for a reason that its issuer and the authority read. Throws as `approve` does. */
+  reject(receivedId: string, reason: string, options: Decision = {}): Promise<ApprovalTaken> {
+    return this.#decide(receivedId, 'reject', { reason }, options);
+  }
+
+  /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */
+  usage(options: CallOptions & { days?: number } = {}): Promise<UsageReport> {
+    return this.session.call('GET', '/usage', { query: { days: options.days }, signal: options.signal });
+  }
+
+  /** Read the running month's bill so far. */
+  billing(options: CallOptions = {}): Promise<BillingPeriod> {
+    return this.session.call('GET', '/billing/current-period', options);
+  }
+
+  /** Show where you are called. */
+  webhooks(options: CallOptions = {}): Promise<Webhooks> {
+    return this.session.call('GET', '/webhooks', options);
+  }
+
+  /** Set where you are called. The first answer has the `secret`, shown only then; `rotateWebhook` makes another. */
+  setWebhook(webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+    return this.session.call('PUT', '/webhooks', { body: webhook, ...options });
+  }
+
+  /** Make a new secret; for a day the old one signs beside it. */
+  rotateWebhook(options: CallOptions = {}): Promise<Webhook> {
+    return this.session.call('POST', '/webhooks/rotate', { repeatable: false, ...options });
+  }
+
+  /** Have a test event sent to you. */
+  testWebhook(options: CallOptions = {}): Promise<DeliveryAgain> {
+    return this.session.call('POST', '/webhooks/test', { repeatable: false, ...options });
+  }
+
+  /** Go through the calls of your webhook, newest first; `about` is a received document's id or a taxLogId. */
+  deliveries(filter: Listed & { state?: string; event?: string; about?: string } = {}): AsyncGenerator<Delivery, void> {
+    const { state, event, about } = filter;
+    return this.#listed('/webhooks/deliveries', { state, event, about }, filter);
+  }
+
+  /** Show a delivery and each of its tries. undefined: there is none with that id. */
+  delivery(deliveryId: string, options: CallOptions = {}): Promise<DeliveryDetail | undefined> {
+    return this.session.find('GET', `/webhooks/deliveries/${encodeURIComponent(deliveryId)}`, options);
+  }
+
+  /** Have a delivery made again, under the same id. Throws NotThereError, and ConflictError while it is under way. */
+  retryDelivery(deliveryId: string, options: CallOptions = {}): Promise<DeliveryAgain> {
+    const path = `/webhooks/deliveries/${encodeURIComponent(deliveryId)}/retry`;
+    return this.session.call('POST', path, { repeatable: false, ...options });
+  }
+
+  /** Have everything sent again that did not arrive since then. Throws ConflictError while another is at it. */
+  recoverWebhook(since: Moment, options: CallOptions = {}): Promise<Recovery> {
+    const body = { since: moment(since) };
+    return this.session.call('POST', '/webhooks/recover', { body, repeatable: false, ...options });
+  }
+
+  /** How far the latest recoveries are, newest first. */
+  async webhookRecoveries(options: CallOptions = {}): Promise<Recovery[]> {
+    return (await this.session.call<{ items: Recovery[] }>('GET', '/webhooks/recoveries', options)).items;
+  }
+
+  async #decide(receivedId: string, decision: string, said: object, options: Decision): Promise<ApprovalTaken> {
+    const { asUser, asUserId, signal } = options;
+    const clientRequestId = options.clientRequestId ?? (await newId());
+    const body = { ...said, clientRequestId, asUser, asUserId };
+    const path = `/received/${encodeURIComponent(receivedId)}/${decision}`;
+    return this.session.call('POST', path, { body, signal, clientRequestId });
+  }
+
+  async *#listed<T>(
+    path: string,
+    wanted: Record<string, string | undefined>,
+    { since, until, pageSize = 200, signal }: Listed,
+  ): AsyncGenerator<T, void> {
+    const query = { ...wanted, from: moment(since), to: moment(until), limit: pageSize };
+    let cursor: string | undefined;
+    do {
+      const asked = { query: { ...query, cursor }, signal };
+      const page = await this.session.call<{ items: T[]; nextCursor: string | null }>('GET', path, asked);
+      yield* page.items;
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+/** Whether waiting a little may help. */
+function isPassing(error: unknown): error is FeError {
+  return (
+    error instanceof ServerAwayError ||
+    error instanceof AnswerLostError ||
+    error instanceof ThrottledError ||
+    error instanceof UnavailableError
+  );
+}
+
+function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): object {
+  const form = typeof document === 'string' ? { format: 'xml', xml: document } : { format: 'structured', payload: document };
+  return { ...form, asUser, asUserId, simulate };
+}
+
+function one(trackOrId: string): string {
+  return `/invoices/${encodeURIComponent(trackOrId)}`;
+}
+
+function moment(value: Moment): string;
+function moment(value: Moment | undefined): string | undefined;
+function moment(value: Moment | undefined): string | undefined {
+  return value instanceof Date ? value.toISOString() : value;
+}

@@ -1,0 +1,32 @@
+"""The TypeScript client as npm and tsc make it, in a copy: nothing is built beside the sources."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clients.generate import TYPESCRIPT
+
+
+def built(folder: Path) -> Path:
+    """Install what builds it, and build it. Skips, loudly, where there is no npm or no registry."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        pytest.skip("NOT PROVED HERE: there is no node or no npm")
+    package = folder / "typescript"
+    shutil.copytree(TYPESCRIPT, package, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    try:
+        ended = subprocess.run(
+            ["npm", "ci", "--ignore-scripts", "--prefer-offline"],
+            cwd=package,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
+    if ended.returncode:
+        pytest.skip(f"NOT PROVED HERE: typescript could not be installed: {ended.stderr.strip().splitlines()[-1]}")
+    compiled = subprocess.run(["node_modules/.bin/tsc"], cwd=package, capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stdout
+    return package

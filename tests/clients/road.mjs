@@ -1,0 +1,42 @@
+// Hands in the receipts that come on standard input, all at once, and one that is to be refused; tells what became of it.
+import { text } from 'node:stream/consumers';
+import { Fe } from 'fe-client';
+
+const receipts = Object.entries(JSON.parse(await text(process.stdin)));
+const fe = new Fe(process.env.FE_URL, process.env.FE_KEY_ID, process.env.FE_SECRET, { language: 'es' });
+const issue = async ([clientRequestId, receipt, simulate]) => [
+  clientRequestId,
+  await fe.submitAndWait(receipt, { clientRequestId, simulate }),
+];
+const refusal = ['refused', receipts[0][1], { outcome: 'rejected', code: 4 }];
+const verdicts = Object.fromEntries(await Promise.all([...receipts, refusal].map(issue)));
+const listed = [];
+for await (const item of fe.invoices({ pageSize: 4 })) listed.push(item.clientRequestId);
+const ended = new AbortController();
+ended.abort();
+const refused = async (call) => call.then(() => undefined, (error) => error.name);
+const webhook = await fe.setWebhook({ url: 'https://erp.example.com/hooks/fe' });
+const test = await fe.testWebhook();
+const deliveries = [];
+for await (const delivery of fe.deliveries({ event: 'test' })) deliveries.push(delivery.id);
+const nobody = '00000000-0000-7000-8000-000000000000';
+process.stdout.write(
+  JSON.stringify({
+    verdicts,
+    listed,
+    proof: await fe.xml(verdicts.E31.taxLogId),
+    events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,
+    ended: await refused(fe.ncf({ signal: ended.signal })),
+    put: (await fe.putNcf({ prefix: 'E31', maxSequence: 5000, expireAt: '2028-12-31' })).maxSequence,
+    changed: (await fe.changeNcf('E31', { isActive: false })).isActive,
+    deleted: [(await fe.deleteNcf('E47')).prefix, await refused(fe.deleteNcf('E47'))],
+    found: (await Promise.all([fe.status(nobody), fe.receivedDocument(nobody), fe.receivedXml(nobody), fe.delivery(nobody)])).filter(Boolean),
+    decided: [await refused(fe.approve(nobody)), await refused(fe.reject(nobody, 'no'))],
+    received: await fe.received().next(),
+    usage: (await fe.usage({ days: 1 })).items,
+    billing: (await fe.billing()).emissionsAccepted,
+    webhooks: [(await fe.webhooks()).items.length, (await fe.rotateWebhook()).secret !== webhook.secret],
+    deliveries: [deliveries, test.id, (await fe.delivery(test.id)).event],
+    recovered: (await fe.recoverWebhook(new Date(0))).id === (await fe.webhookRecoveries())[0].id,
+  }),
+);

@@ -1,0 +1,151 @@
+"""The Python client over the whole road: a real service, a real database, the simulated authority."""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trio
+from fe_client import AsyncFe, Fe, InvalidError, NotThereError
+from fe_client.models import NewSequence, Simulate, Submission
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.signature import verify
+from fe.http.app import PREFIX
+from tests.clients.receipts import a_call_of_now, of_type
+from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
+from tests.system.stack import Stack, running_stack
+from tests.webhooks.vectors import SECRET
+
+# As in tests/system/test_road.py.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+PAGE = CLIENTS / "python" / "README.md"
+
+#: What a reader does with what the page ends with: its check of a call.
+_CALLED = """
+headers, body = json.loads(os.environ["CALL"])
+print(called(headers, body.encode()), called(headers, b"{}"))
+"""
+
+
+async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
+        await _awaited(stack)
+        await trio.to_thread.run_sync(_blocking, stack)
+        await _page(stack)
+
+
+async def _awaited(stack: Stack) -> None:
+    verdicts: dict[str, Submission] = {}
+    refusal: Simulate = {"outcome": "rejected", "code": 4}
+    async with httpx.AsyncClient(trust_env=False) as http, AsyncFe(stack.base_url, *stack.key, http=http) as fe:
+
+        async def issue(name: str, ecf_type: EcfType, simulate: Simulate | None = None) -> None:
+            verdicts[name] = await fe.submit_and_wait(of_type(ecf_type), client_request_id=name, simulate=simulate)
+
+        async with trio.open_nursery() as nursery:
+            for ecf_type in EcfType:
+                nursery.start_soon(issue, ecf_type.prefix, ecf_type)
+            nursery.start_soon(issue, "refused", EcfType.CREDIT_FISCAL, refusal)
+        listed = [item["clientRequestId"] async for item in fe.invoices(page_size=4)]
+        proof = await fe.xml(verdicts["E31"]["taxLogId"])
+        events = await fe.timeline(verdicts["E31"]["taxLogId"])
+
+    refused = verdicts.pop("refused")
+    assert refused["status"] == "Rechazado"
+    assert [(said["codigo"], bool(said["action"])) for said in refused["explained"]] == [("4", True)]
+    assert {name: (verdict["status"], verdict["eNCF"][:3]) for name, verdict in verdicts.items()} == {
+        ecf_type.prefix: ("Aceptado", ecf_type.prefix) for ecf_type in EcfType
+    }
+    assert sorted(map(str, listed)) == sorted([*verdicts, "refused"])
+    assert proof is not None
+    assert proof["xml"] is not None
+    assert verify(proof["xml"].encode()).root.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
+    assert events is not None
+    assert events["events"][-1]["kind"] == "verdict"
+
+
+def _blocking(stack: Stack) -> None:
+    receipt = of_type(EcfType.CREDIT_FISCAL)
+    with httpx.Client(trust_env=False) as http, Fe(stack.base_url, *stack.key, http=http, language="es") as fe:
+        assert fe.login()["environment"] == "testecf"
+        known = fe.submit(receipt, client_request_id="E31")
+        assert known.get("deduped") is True
+
+        items: list[dict[str, Any]] = [{"format": "structured", "payload": receipt}, {"format": "json"}]
+        taken, refused = fe.batch(items)
+        assert (taken["statusCode"], refused["statusCode"]) == (202, 400)
+        assert fe.wait(taken["taxLogId"])["status"] == "Aceptado"
+        seen = fe.status(taken["taxLogId"], wait=1)
+        assert seen is not None
+
+        receipt["Encabezado"]["IdDoc"]["TipoIngresos"] = "99"
+        (problem,) = fe.validate(receipt)["problems"]
+        with pytest.raises(InvalidError) as caught:
+            fe.submit(receipt, strict=True)
+        assert caught.value.problems == [problem]
+        assert "debe" in problem["message"] or "código" in problem["message"]
+        assert caught.value.request_id
+
+        wanted: NewSequence = {"prefix": "E31", "maxSequence": 5000, "expireAt": "2028-12-31"}
+        assert fe.put_ncf(wanted)["maxSequence"] == "5000"
+        assert fe.change_ncf("E31", {"isActive": False})["isActive"] is False
+        assert fe.delete_ncf("E47")["prefix"] == "E47"
+        with pytest.raises(NotThereError):
+            fe.delete_ncf("E47")
+        fe.change_ncf("E31", {"isActive": True})
+        assert "E47" not in [sequence["prefix"] for sequence in fe.ncf()["items"]]
+
+        nobody = "00000000-0000-7000-8000-000000000000"
+        finding: list[Callable[[str], object]] = [fe.status, fe.xml, fe.timeline]
+        finding += [fe.received_document, fe.received_xml, fe.delivery]
+        assert [find(nobody) for find in finding] == [None] * 6
+        for decide in (fe.approve, partial(fe.reject, reason="no")):
+            with pytest.raises(NotThereError):
+                decide(nobody)
+        assert list(fe.received()) == []
+        assert fe.usage(days=1)["items"] == []
+        assert fe.billing()["emissionsAccepted"] == 0
+
+        secret = fe.set_webhook({"url": "https://erp.example.com/hooks/fe"})["secret"]
+        assert fe.rotate_webhook()["secret"] != secret
+        assert [webhook["url"] for webhook in fe.webhooks()["items"]] == ["https://erp.example.com/hooks/fe"]
+        test = fe.test_webhook()
+        assert [delivery["id"] for delivery in fe.deliveries(event="test")] == [test["id"]]
+        delivery = fe.delivery(test["id"])
+        assert delivery is not None
+        assert delivery["event"] == "test"
+        assert fe.recover_webhook("2026-11-01")["id"] == fe.webhook_recoveries()[0]["id"]
+
+
+async def _page(stack: Stack) -> None:
+    blocks = program(PAGE, "python")
+    code = "import json\n" + "\n".join(blocks) + _CALLED
+    given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
+    # Without its path: the client knows that.
+    told = environment(stack.base_url.removesuffix(PREFIX), stack.key) | given
+
+    ended = await trio.run_process(
+        [sys.executable, "-c", code],
+        env=told | {"PYTHONPATH": str(CLIENTS / "python")},
+        capture_stdout=True,
+        capture_stderr=True,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr.decode()
+    lines = ended.stdout.decode().splitlines()
+    assert lines[0].startswith("Aceptado E31")
+    assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
+    assert lines[-3:] == ["Aceptado", "test 2026-11-06T14:15:30.000Z", "204 401"]
+    assert lines_of_code(blocks[0]) <= 10, "the page promises ten"
+
+
+def test_the_page_in_spanish_has_the_same_code() -> None:
+    assert program(PAGE.with_name("README.es.md"), "python") == program(PAGE, "python")

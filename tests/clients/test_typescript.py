@@ -1,0 +1,199 @@
+"""The TypeScript client: built as it is published, in trouble, and its core compared with the description."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, description, typescript_core
+from fe.ecf.catalogue import EcfType
+from fe.ecf.signature import verify
+from fe.http.app import PREFIX
+from tests.clients.package import built
+from tests.clients.receipts import a_call_of_now, of_type
+from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
+from tests.clients.troubles import TROUBLES, Outcome, Trouble, play
+from tests.system.stack import running_stack
+from tests.webhooks.vectors import FILE, SECRET, VECTORS
+
+DRIVER = Path(__file__).with_name("driver.mjs")
+ROAD = Path(__file__).with_name("road.mjs")
+PAGE = CLIENTS / "typescript" / "README.md"
+
+#: What a reader does with what the page ends with: its check of a call.
+_CALLED = """
+const [headers, body] = JSON.parse(process.env.CALL);
+console.log(await called(headers, body), await called(headers, '{}'));
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("npm"))
+
+
+class Node:
+    """A process that makes calls by the client, one after the other."""
+
+    def __init__(self, package: Path) -> None:
+        self._process = subprocess.Popen(
+            ["node", str(DRIVER), str(package / "dist" / "index.js")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate(timeout=120)
+
+    def ask(self, order: object, paused: Callable[[], None] = lambda: None) -> Outcome:
+        slept: list[float] = []
+        while True:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            assert line, "the process ended"
+            told: dict[str, Any] = json.loads(line)
+            if "slept" not in told:
+                return Outcome(told["result"], told["error"], slept)
+            slept.append(told["slept"])
+            paused()
+            order = "go on"
+
+    def drive(self, trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
+        name, args, options = trouble.call
+        order = {"url": url, "call": name, "args": args, "options": options}
+        return self.ask({**order, "tries": trouble.tries, "patience": trouble.patience}, paused)
+
+
+@pytest.fixture(scope="module")
+def node(package: Path) -> Iterator[Node]:
+    node = Node(package)
+    yield node
+    node.close()
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.name)
+def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: Trouble, node: Node) -> None:
+    play(trouble, node.drive)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as in tests/system/test_road.py
+async def test_the_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(
+    package: Path, dsn: str, tmp_path: Path
+) -> None:
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "fe-client").symlink_to(package)
+    shutil.copy(ROAD, tmp_path)
+    (tmp_path / "readme.mjs").write_text("\n".join(program(PAGE, "js")) + _CALLED, encoding="utf-8")
+    receipts = {ecf_type.prefix: of_type(ecf_type) for ecf_type in EcfType}
+    given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
+    async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
+        # The second without the path of the address: the client knows that.
+        runs = [
+            (["node", "readme.mjs"], b"", stack.base_url.removesuffix(PREFIX)),
+            (
+                ["node", ROAD.name],
+                json.dumps(receipts).encode(),
+                stack.base_url,
+            ),
+        ]
+        said = []
+        for command, told, url in runs:
+            ended = await trio.run_process(
+                command,
+                stdin=told,
+                cwd=tmp_path,
+                env=environment(url, stack.key) | given,
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+            )
+            assert ended.returncode == 0, ended.stderr.decode()
+            said.append(ended.stdout.decode())
+
+    _read_the_page(said[0].splitlines())
+    _walked(json.loads(said[1]))
+
+
+def _read_the_page(lines: list[str]) -> None:
+    assert lines[0].startswith("Aceptado E31")
+    assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
+    assert lines[-2:] == ["test 2026-11-06T14:15:30.000Z", "204 401"]
+    assert lines_of_code(program(PAGE, "js")[0]) <= 10, "the page promises ten"
+
+
+def _walked(road: dict[str, Any]) -> None:
+    verdicts = road["verdicts"]
+    refused = verdicts.pop("refused")
+    assert refused["status"] == "Rechazado"
+    assert [(said["codigo"], bool(said["action"])) for said in refused["explained"]] == [("4", True)]
+    assert {name: (verdict["status"], verdict["eNCF"][:3]) for name, verdict in verdicts.items()} == {
+        ecf_type.prefix: ("Aceptado", ecf_type.prefix) for ecf_type in EcfType
+    }
+    assert set(road["listed"]) > {*verdicts, "refused", "order-2001"}
+    assert len(road["listed"]) == len(set(road["listed"]))
+    signed = verify(road["proof"]["xml"].encode()).root
+    assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
+    assert road["events"] > 3
+    assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
+    assert road["deleted"] == ["E47", "NotThereError"]
+    assert (road["found"], road["decided"]) == ([], ["NotThereError"] * 2)
+    assert (road["received"], road["usage"], road["billing"]) == ({"done": True}, [], 0)
+    deliveries, test, event = road["deliveries"]
+    assert (deliveries, event) == ([test], "test")
+    assert (road["webhooks"], road["recovered"]) == ([1, True], True)
+
+
+def test_the_page_in_spanish_has_the_same_code() -> None:
+    assert program(PAGE.with_name("README.es.md"), "js") == program(PAGE, "js")
+
+
+def test_webhooks_are_judged_as_the_vectors_say(node: Node) -> None:
+    judged = node.ask(json.loads(FILE.read_text(encoding="utf-8"))).result
+
+    standard = {each.name: valid for each, (valid, _) in zip(VECTORS, judged, strict=True)}
+    assert standard == {each.name: each.valid for each in VECTORS}
+    by_header = {each.name for each, (_, valid) in zip(VECTORS, judged, strict=True) if not valid}
+    assert by_header == SIGNED_OTHERWISE
+
+
+#: The vectors whose body was not signed by the secret as X-Service-Signature says; the rest differ in other headers.
+SIGNED_OTHERWISE = {
+    "one character of the body was changed",
+    "parsed and written again: the same JSON, other bytes",
+    "signed by another secret",
+}
+
+
+def test_the_core_is_what_is_made_of_the_description(package: Path) -> None:
+    assert (TYPESCRIPT / TYPESCRIPT_CORE).read_text(encoding="utf-8") == typescript_core(description(), package), (
+        "run: npm ci in clients/typescript, then python -m clients.generate"
+    )
+
+
+def test_what_is_published_is_what_is_needed_and_no_more(package: Path) -> None:
+    packed = subprocess.run(
+        ["npm", "pack", "--dry-run", "--json", "--ignore-scripts"], cwd=package, capture_output=True, text=True
+    )
+
+    assert packed.returncode == 0, packed.stderr
+    (told,) = json.loads(packed.stdout)
+    modules = {path.stem for path in (TYPESCRIPT / "src").glob("*.ts")}
+    built_files = {f"dist/{module}{ending}" for module in modules for ending in (".js", ".d.ts")}
+    assert {file["path"] for file in told["files"]} == built_files | {
+        "package.json",
+        "README.md",
+        "README.es.md",
+        "LICENSE",
+    }
+    assert json.loads((package / "package.json").read_text(encoding="utf-8")).get("dependencies") is None

@@ -58,7 +58,7 @@ def fits(seen: Any, shown: Any) -> bool:
 
 
 #: What the pages wait for with `wait=30` is waited for however busy the machine is: asked until there is a verdict.
-_PATIENT = """
+PATIENT = """
 curl() {
   while :; do
     said=$(command curl "$@")
@@ -81,7 +81,7 @@ class Shell:
     async def prepare(self, given: dict[str, str]) -> None:
         """Set the variables that a page starts from; `curl` becomes patient, and asks no proxy."""
         setting = {**given, "no_proxy": "*"}
-        await self.run("\n".join(f"export {name}='{value}'" for name, value in setting.items()) + _PATIENT)
+        await self.run("\n".join(f"export {name}='{value}'" for name, value in setting.items()) + PATIENT)
 
     async def run(self, commands: str) -> str:
         stdin, stdout = self._process.stdin, self._process.stdout

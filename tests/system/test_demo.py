@@ -14,13 +14,18 @@ from pathlib import Path
 
 import pytest
 
+from fe.ecf.catalogue import PREFIXES
 from tests.cli.running import environment
+from tests.http.test_api_docs import PATIENT, blocks
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: looks through /proc")
 
 #: Those that a visitor may paste into; zsh is installed by .ci/servers, where that can be done.
 SHELLS = [["bash", "--norc"], *([["zsh", "-f"]] if shutil.which("zsh") else [])]
+
+#: The types that the guide issues after the first one.
+PREFIXES_BUT_31 = [prefix for prefix in PREFIXES if prefix != "E31"]
 
 _COMMAND = [sys.executable, "-m", "fe", "demo"]
 
@@ -64,6 +69,19 @@ def _folder(printed: str) -> str:
     match = re.search(r" \. (\S+)/env ", printed)
     assert match is not None, printed
     return match[1]
+
+
+def _base_url(printed: str) -> str:
+    match = re.search(r"base URL +(\S+)", printed)
+    assert match is not None, printed
+    return match[1]
+
+
+def _one_of_every_type() -> str:
+    """What the guide, to which README sends the visitor, gives to paste; waited for however busy the machine is."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "api" / "README.md").read_text(encoding="utf-8")
+    part = page[page.index("\n## One of every type\n") :]
+    return PATIENT + next(block for kind, block in blocks(part) if kind == "run")
 
 
 def parent_of(pid: int) -> int:
@@ -128,13 +146,15 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         folder = _folder(printed)
         running = processes_of(folder)
         pasted = "\n".join(line.strip() for line in printed.strip().splitlines()[-3:])
-        assert pasted.startswith("TOKEN=")
-        # In each shell there is, twice in each: one receipt comes of it.
+        assert "TOKEN=" in pasted
+        # In each shell there is, twice in each: one receipt comes of it, and one login of each shell.
         said = [
-            subprocess.run([shell, *quiet, "-c", pasted], capture_output=True, text=True, timeout=300)
+            subprocess.run([shell, *quiet, "-c", f"{pasted}\n{pasted}"], capture_output=True, text=True, timeout=300)
             for shell, *quiet in SHELLS
-            for _ in range(2)
         ]
+        token, *_ = pasted.splitlines()
+        going_on = f"BASE={_base_url(printed)}\n{token}\n{_one_of_every_type()}"
+        ten = subprocess.run(["bash", "--norc", "-c", going_on], capture_output=True, text=True, timeout=500)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],
             capture_output=True,
@@ -146,12 +166,13 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=120)
 
-    handed_in = [json.loads(one.stdout.splitlines()[0]) for one in said]
-    listed = [json.loads(one.stdout.splitlines()[1]) for one in said]
+    answers = [json.loads(line) for one in said for line in one.stdout.splitlines()]
+    handed_in, listed = answers[::2], answers[1::2]
     assert {one["taxLogId"] for one in handed_in} == {listed[0]["items"][0]["taxLogId"]}
-    assert [one.get("bodyMatched") for one in handed_in] == [None] + [True] * (len(said) - 1)
-    assert [one["total"] for one in listed] == [14] * len(said)
+    assert [one.get("bodyMatched") for one in handed_in] == [None] + [True] * (2 * len(said) - 1)
+    assert [one["total"] for one in listed] == [14] * 2 * len(said)
     assert [one.stderr for one in said] == [""] * len(said)
+    assert re.findall(r"^(E\d\d)\d{10} Aceptado$", ten.stdout, re.MULTILINE) == PREFIXES_BUT_31, ten.stdout + ten.stderr
     assert "Comercial Río Ozama SRL" in used.stdout
     assert len(running) >= 3
     assert rest == "Stopping everything.\n"

@@ -134,13 +134,14 @@ class Scenario:
         )
         self.show.line("")
         self.show.line(
-            "  Your first receipt, in bash or zsh; pasted again it is the same one (docs/api/README.md goes on):"
+            "  Your first receipt, for bash and zsh; pasted again it is the same one. A token lasts an hour:"
         )
+        self.show.line("  `unset KEY` gets another. docs/api/README.md goes on from here.")
         self.show.line("")
-        # Addresses in quotes, for zsh; the token apart, because a login at each call ends in a lockout.
+        # Addresses in quotes, for zsh. Logged in once for each key and shell: a sixth login in a minute is a lockout.
         bearer = """-H "Authorization: Bearer $TOKEN\""""
         first = json.dumps(FIRST, ensure_ascii=False, separators=(",", ":"))
-        self.show.line(f"  TOKEN=$({token})")
+        self.show.line(f"""  [ "$KEY" = {key} ] || {{ KEY={key}; TOKEN=$({token}); }}""")
         self.show.line(
             f"  curl -s '{stack.base_url}/invoices' {bearer} -H 'Content-Type: application/json' -d '{first}'; echo"
         )

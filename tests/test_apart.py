@@ -20,6 +20,7 @@ from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
 from fe.ecf.problems import Problem
 from fe.ecf.taxes import RATES
+from fe.ecf.texts import Text
 from fe.http.errors import ApiError, describe
 from fe.identifiers import SubmissionId
 from fe.issuing.sign import CannotIssue, NumberTaken
@@ -162,10 +163,10 @@ async def test_a_process_ends_with_the_service_however_that_ends(tmp_path: Path)
 @pytest.mark.parametrize(
     "error",
     [
-        ApiError(400, "message", (("Retry-After", "1"),), ()),
+        ApiError(400, Text("message", "mensaje"), (("Retry-After", "1"),), ()),
         NotADocument((PROBLEM,)),
-        MalformedJson("not JSON", 3, 4),
-        MalformedXml("no", 5, 6),
+        MalformedJson(Text("not JSON", "no es JSON"), 3, 4),
+        MalformedXml(Text("no", "no"), 5, 6),
         CannotIssue((PROBLEM,), 5),
         CannotIssue((PROBLEM,) * 500),
         NumberTaken(SubmissionId(UUID(int=5))),

@@ -21,14 +21,11 @@ STARTERS = {
 COMPILERS = {
     "fe/authority/simulator/multipart.py": "the boundary of a form, escaped",
     "fe/ecf/finished.py": "names of the format's own lists, letters only",
-    "fe/http/languages.py": "templates of our own table of messages, escaped",
     "fe/http/server/fast_path.py": "the path of a route of ours, escaped",
     "fe/http/server/limited_requests.py": "the paths of our routes",
 }
 #: Who fills in formats that are no constants.
-FORMATTERS = {
-    "fe/http/languages.py": "translations of our own table of messages",
-}
+FORMATTERS: dict[str, str] = {}
 #: Who loads modules by name.
 LOADERS = {
     "fe/cli/__init__.py": "its own table of commands",

@@ -7,6 +7,7 @@ from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.dates import end_of_day, local
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem, Severity
+from fe.ecf.texts import Text, Told
 from fe.identifiers import SequenceId, TenantId
 from fe.store import sequences
 from fe.store.postgres.db import Conn
@@ -14,22 +15,42 @@ from fe.store.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
 
-PREFIX_WORDS = f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}"
-RANGE_WORDS = "maximum sequence must be greater or equal to the minimum"
-NUMBER_WORDS = f"must be a whole number from 1 to {LARGEST}"
+PREFIX_WORDS = Text(
+    f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}",
+    f"prefix debe ser un tipo de e-CF válido: uno de {', '.join(PREFIXES)}",
+)
+_RANGE = Text(
+    "maximum sequence must be greater or equal to the minimum",
+    "la secuencia máxima debe ser mayor o igual que la mínima",
+)
+_NUMBERS = Text(f"numbers go from 1 to {LARGEST}", f"los números van de 1 a {LARGEST}")
+_OUTSIDE = Text(
+    "the next number must be in the range, or one past its end",
+    "el próximo número debe estar en el rango, o uno después de su fin",
+)
+_SENT = Text(
+    "a number from there on was sent: what the authority may have cannot be drawn again",
+    "se envió un número desde ahí en adelante: lo que la DGII puede tener no se toma de nuevo",
+)
 
-_SENT = "a number from there on was sent: what the authority may have cannot be drawn again"
 
-
-class BadSequence(Exception):
+class BadSequence(Told):
     """A prefix, a range or a last day that cannot be; nothing was written. The message may be shown to anybody."""
 
 
-class NoSequence(Exception):
+class NoSequence(Told):
     """There is no sequence of that prefix."""
 
+    def __init__(self, prefix: str) -> None:
+        super().__init__(
+            Text(
+                f"no NCF sequence exists for the prefix {prefix}",
+                f"no existe una secuencia de NCF para el prefijo {prefix}",
+            )
+        )
 
-class NumberSent(Exception):
+
+class NumberSent(Told):
     """A sequence cannot go back to where it is asked to: a number from there on was sent, and is not free again."""
 
     def __init__(self) -> None:
@@ -45,9 +66,9 @@ def check_prefix(prefix: str) -> None:
 def check_range(minimum: int | None, maximum: int | None) -> None:
     """Raise BadSequence unless numbers may go from `minimum` to `maximum`; None is passed over."""
     if any(number is not None and not 1 <= number <= LARGEST for number in (minimum, maximum)):
-        raise BadSequence(f"numbers go from 1 to {LARGEST}")
+        raise BadSequence(_NUMBERS)
     if minimum is not None and maximum is not None and minimum > maximum:
-        raise BadSequence(RANGE_WORDS)
+        raise BadSequence(_RANGE)
 
 
 def end_of(last_day: date | None) -> datetime | None:
@@ -55,7 +76,9 @@ def end_of(last_day: date | None) -> datetime | None:
     try:
         return end_of_day(last_day) if last_day is not None else None
     except OverflowError:
-        raise BadSequence(f"a sequence cannot end on {last_day}") from None
+        raise BadSequence(
+            Text(f"a sequence cannot end on {last_day}", f"una secuencia no puede terminar el {last_day}")
+        ) from None
 
 
 async def put(
@@ -104,13 +127,13 @@ async def change(
     except Unchanged as refused:
         match refused.reason:
             case "none":
-                raise NoSequence(f"no NCF sequence exists for the prefix {prefix}") from None
+                raise NoSequence(prefix) from None
             case "sent":
                 raise NumberSent from None
             case "outside":
-                raise BadSequence("the next number must be in the range, or one past its end") from None
+                raise BadSequence(_OUTSIDE) from None
             case _:
-                raise BadSequence(RANGE_WORDS) from None
+                raise BadSequence(_RANGE) from None
 
 
 def show(sequence: Sequence) -> dict[str, Any]:

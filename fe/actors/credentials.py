@@ -8,6 +8,7 @@ import trio
 
 from fe.ecf.certificate import CertificateError, Credential, open_p12
 from fe.ecf.signature import Signer
+from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import TryLater
@@ -19,11 +20,21 @@ from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 _log = structlog.get_logger(__name__)
 
 
+_REMOVED = Text("no certificate available: it was removed", "no hay un certificado disponible: se eliminó")
+_NO_PASSPHRASE = Text(
+    "tenant is missing the certificate passphrase setting", "falta configurar la contraseña del certificado"
+)
+
+
 class CannotOpen(TryLater):
     """The certificate cannot be used to sign; the message tells the tenant what to do.
 
     To the signer that is the end. What is signed already needs it to talk to the authority, and waits for another.
     """
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text.en)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +111,9 @@ class SigningCredentials:
     async def _open(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         encrypted = await self._db.run_for(tenant_id, certificates.encrypted, certificate_id)
         if encrypted is None:
-            raise CannotOpen("no certificate available: it was removed")
+            raise CannotOpen(_REMOVED)
         if encrypted.passphrase is None:
-            raise CannotOpen("tenant is missing the certificate passphrase setting")
+            raise CannotOpen(_NO_PASSPHRASE)
         try:
             opened = await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
         except Exception:
@@ -126,5 +137,5 @@ class SigningCredentials:
         try:
             credential = open_p12(p12, passphrase.decode())
         except CertificateError as error:
-            raise CannotOpen(str(error)) from error
+            raise CannotOpen(Text(error.message, error.message_es)) from error
         return Opened(name, Signer(credential), credential)

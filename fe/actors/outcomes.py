@@ -8,6 +8,7 @@ from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import Refused
 from fe.authority.estado import Estado
+from fe.ecf.texts import Text
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
@@ -139,9 +140,9 @@ def response_of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def failure_response(error: str, *, reply: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+def failure_response(error: Text, *, reply: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """The `response` of a submission that failed on our side, or was refused outright."""
-    return {"status": "error", "error": error, "dgiiResponse": reply, **more}
+    return {"status": "error", "error": error.en, "errorEs": error.es, "dgiiResponse": reply, **more}
 
 
 def _messages(messages: tuple[Message, ...]) -> list[dict[str, str]]:
@@ -173,7 +174,8 @@ def received(receipt: Receipt) -> Received:
 
 def refused(refusal: Refused) -> Failed:
     """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
-    response = failure_response(refusal.reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
+    reason = Text(refusal.reason, f"la DGII lo rechazó con el estado HTTP {refusal.status}")
+    response = failure_response(reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
     return Failed(response=response, fate=NumberFate.USED if refusal.duplicate else NumberFate.REUSABLE)
 
 

@@ -12,6 +12,7 @@ from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.apart import Apart, ApartFailed, NoTurn
 from fe.clock import Clock
 from fe.ecf.problems import serialize_problem
+from fe.ecf.texts import Text
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.large import is_large
 from fe.issuing.rates import KnownRates
@@ -86,15 +87,15 @@ class SignerPool:
         except ApartFailed as error:
             raise TryLater(str(error)) from error
         except CannotIssue as error:
-            return _fail(str(error), problems=[serialize_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
+            return _fail(error.text, problems=[serialize_problem(p) for p in error.problems[:_SHOWN_PROBLEMS]])
         except NumberTaken as taken:
-            response = failure_response(str(taken), otherTaxLogId=str(taken.holder))
+            response = failure_response(taken.text, otherTaxLogId=str(taken.holder))
             return Failed(response=response, fate=NumberFate.USED)
         except (NoCertificate, CannotOpen) as error:
-            return _fail(str(error))
+            return _fail(error.text)
         then = self.straight(work, steps.outgoing(signing_input, document), document.host)
         return Signed(document=document, then=then, lease=self.lease)
 
 
-def _fail(error: str, **more: Any) -> Outcome:
+def _fail(error: Text, **more: Any) -> Outcome:
     return Failed(response=failure_response(error, **more), fate=NumberFate.REUSABLE)

@@ -15,6 +15,9 @@ from typing import Any, NoReturn
 import msgspec
 from lxml import etree
 
+from fe.ecf import parse_messages as messages
+from fe.ecf.texts import Text
+
 MAX_BYTES = 1024 * 1024
 MAX_JSON_DEPTH = 64
 #: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a
@@ -33,17 +36,24 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 class Malformed(ValueError):
     """Bytes that are not what they were said to be. `message` never repeats the input at length."""
 
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: Text, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message, line, column)
         self.message = message
         self.line = line
         self.column = column
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> Text:
+        """The message with its place, as far as that is known."""
         if self.line is None:
             return self.message
-        where = f"line {self.line}" if self.column is None else f"line {self.line}, column {self.column}"
-        return f"{self.message} ({where})"
+        en, es = f"line {self.line}", f"línea {self.line}"
+        if self.column is not None:
+            en, es = f"{en}, column {self.column}", f"{es}, columna {self.column}"
+        return Text(f"{self.message.en} ({en})", f"{self.message.es} ({es})")
+
+    def __str__(self) -> str:
+        return self.text.en
 
 
 class MalformedJson(Malformed):
@@ -73,7 +83,7 @@ def _decode(raw: bytes, error: type[Malformed]) -> str:
     except UnicodeDecodeError as wrong:
         line = raw.count(b"\n", 0, wrong.start) + 1
         column = wrong.start - raw.rfind(b"\n", 0, wrong.start)
-        raise error("not UTF-8", line, column) from None
+        raise error(messages.NOT_UTF_8, line, column) from None
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
@@ -94,11 +104,11 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     controls, lone surrogates).
     """
     if len(raw) > max_bytes:
-        raise MalformedJson(f"larger than {max_bytes} bytes")
+        raise MalformedJson(messages.larger(max_bytes))
     if raw.startswith(_BOM):
-        raise MalformedJson("begins with a byte order mark", 1, 1)
+        raise MalformedJson(messages.BYTE_ORDER_MARK, 1, 1)
     if b"\0" in raw:
-        raise MalformedJson("holds a NUL character")
+        raise MalformedJson(messages.NUL)
     text = _decode(raw, MalformedJson)
     if (opened := raw.count(b"{") + raw.count(b"[")) > MAX_JSON_DEPTH:
         _refuse_deep(raw, may_be_many=opened > MAX_JSON_CONTAINERS)
@@ -107,7 +117,7 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
         try:
             value = _JSON.decode(text)
         except json.JSONDecodeError as wrong:
-            raise MalformedJson(f"not JSON: {wrong.msg}", wrong.lineno, wrong.colno) from None
+            raise MalformedJson(messages.not_json(wrong.msg), wrong.lineno, wrong.colno) from None
     if _may_be_unwritable(text):
         _refuse_unwritable(value, "")
     return value
@@ -162,9 +172,9 @@ def _members(value: Any) -> int:
 def _refuse_deep(raw: bytes, *, may_be_many: bool) -> None:
     brackets = _STRING.sub(b"", raw).translate(None, _NOT_A_BRACKET)
     if may_be_many and brackets.count(b"{") + brackets.count(b"[") > MAX_JSON_CONTAINERS:
-        raise MalformedJson(f"more than {MAX_JSON_CONTAINERS} objects and lists")
+        raise MalformedJson(messages.too_many_containers(MAX_JSON_CONTAINERS))
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_JSON_DEPTH:
-        raise MalformedJson(f"nested deeper than {MAX_JSON_DEPTH} levels")
+        raise MalformedJson(messages.too_deep(MAX_JSON_DEPTH))
 
 
 def _may_be_unwritable(text: str) -> bool:
@@ -180,11 +190,11 @@ def _may_be_unwritable(text: str) -> bool:
 def _refuse_unwritable(value: Any, path: str) -> None:
     if isinstance(value, str):
         if _NOT_XML.search(value):
-            raise MalformedJson(f"the text at {path or 'the top'} holds a character that is not allowed")
+            raise MalformedJson(messages.unwritable_text(path))
     elif isinstance(value, dict):
         for key, below in value.items():
             if _NOT_XML.search(key):
-                raise MalformedJson(f'the key "{excerpt(key)}" holds a character that is not allowed')
+                raise MalformedJson(messages.unwritable_key(excerpt(key)))
             _refuse_unwritable(below, f"{path}.{excerpt(key)}" if path else excerpt(key))
     elif isinstance(value, list):
         for number, below in enumerate(value, 1):
@@ -194,27 +204,27 @@ def _refuse_unwritable(value: Any, path: str) -> None:
 def _integer(token: str) -> int:
     # The length is checked before the conversion: that of a long token takes seconds and holds the interpreter lock.
     if len(token) > MAX_NUMBER_DIGITS + (token[0] == "-"):
-        raise MalformedJson(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+        raise MalformedJson(messages.too_many_digits(MAX_NUMBER_DIGITS))
     return int(token)
 
 
 def _decimal(token: str) -> Decimal:
     if len(token) > MAX_NUMBER_DIGITS + 1 + (token[0] == "-"):
-        raise MalformedJson(f"a number of more than {MAX_NUMBER_DIGITS} digits")
+        raise MalformedJson(messages.too_many_digits(MAX_NUMBER_DIGITS))
     if "e" in token or "E" in token:
-        raise MalformedJson("a number with an exponent; write it out")
+        raise MalformedJson(messages.EXPONENT)
     return Decimal(token)
 
 
 def _not_a_number(token: str) -> NoReturn:
-    raise MalformedJson(f"{token} is not a number of JSON")
+    raise MalformedJson(messages.not_a_number(token))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise MalformedJson(f'the key "{excerpt(counts.most_common(1)[0][0])}" appears twice in one object')
+        raise MalformedJson(messages.key_twice(excerpt(counts.most_common(1)[0][0])))
     return members
 
 
@@ -244,22 +254,6 @@ _BLANK_BETWEEN_TAGS = re.compile(rb">[ \t\r\n]+<")
 _BLANKS = " \t\r\n"
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_XML_DEPTH + 1) + ")")
 
-#: What libxml2's commonest refusals mean, in words of ours: its own texts repeat names and values from the input.
-_XML_ERRORS = {
-    etree.ErrorTypes.ERR_DOCUMENT_EMPTY: "there is no document",
-    etree.ErrorTypes.ERR_DOCUMENT_END: "there is something after the end of the document",
-    etree.ErrorTypes.ERR_TAG_NAME_MISMATCH: "an end tag does not match its start tag",
-    etree.ErrorTypes.ERR_TAG_NOT_FINISHED: "a tag is not finished",
-    etree.ErrorTypes.ERR_GT_REQUIRED: "a tag lacks its >",
-    etree.ErrorTypes.ERR_NAME_REQUIRED: "a name is missing or not allowed (a bare & or < is written &amp; or &lt;)",
-    etree.ErrorTypes.ERR_ENTITYREF_SEMICOL_MISSING: "a bare & is not allowed: write &amp;",
-    etree.ErrorTypes.ERR_UNDECLARED_ENTITY: "an entity that XML does not define; write the character itself",
-    etree.ErrorTypes.ERR_INVALID_CHAR: "a character that XML does not allow",
-    etree.ErrorTypes.ERR_INVALID_CHARREF: "a reference to a character that XML does not allow",
-    etree.ErrorTypes.ERR_ATTRIBUTE_REDEFINED: "an attribute appears twice in one tag",
-    etree.ErrorTypes.ERR_RESERVED_XML_NAME: "an XML declaration is allowed only at the very beginning",
-}
-
 
 class _Parsers(threading.local):
     """One parser for each thread: lxml parsers must not be shared, and making one for every document is waste.
@@ -284,25 +278,25 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     processing instruction, anything beside the root; more than 50,000 elements or 32 levels; NUL.
     """
     if len(raw) > max_bytes:
-        raise MalformedXml(f"larger than {max_bytes} bytes")
+        raise MalformedXml(messages.larger(max_bytes))
     if b"\0" in raw:
-        raise MalformedXml("holds a NUL character, or is not UTF-8")
+        raise MalformedXml(messages.NUL_OR_NOT_UTF_8)
     raw = raw.removeprefix(_BOM)
     _decode(raw, MalformedXml)
     has_declaration = _refuse_foreign_declaration(raw)
     if b"<!DOCTYPE" in raw:
-        raise MalformedXml("a DOCTYPE is not allowed", _line_of(raw, b"<!DOCTYPE"))
+        raise MalformedXml(messages.DOCTYPE, _line_of(raw, b"<!DOCTYPE"))
     # Counted before parsing: a megabyte of empty elements costs a hundred of memory.
     if raw.count(b"<") > MAX_XML_ELEMENTS and raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
-        raise MalformedXml(f"more than {MAX_XML_ELEMENTS} elements")
+        raise MalformedXml(messages.too_many_elements(MAX_XML_ELEMENTS))
     try:
         root = etree.fromstring(raw, _parsers.parser)
     except etree.XMLSyntaxError as wrong:
         line, column = wrong.position
-        meaning = _XML_ERRORS.get(_code_of(wrong), "not well-formed XML")
+        meaning = messages.XML_ERRORS.get(_code_of(wrong), messages.NOT_WELL_FORMED)
         raise MalformedXml(meaning, line or None, column or None) from None
     if _TOO_DEEP(root):
-        raise MalformedXml(f"nested deeper than {MAX_XML_DEPTH} levels")
+        raise MalformedXml(messages.too_deep(MAX_XML_DEPTH))
     # Compact documents without references or markup other than elements (our own, say) need no second look. One byte is
     # looked for, not two: comments and CDATA have a !, instructions a ?, references a &, of which those to characters
     # may be blanks.
@@ -323,7 +317,7 @@ def parse_own(text: str) -> etree._Element:
     try:
         return etree.fromstring(text.encode(), _parsers.parser)
     except etree.XMLSyntaxError as wrong:
-        raise MalformedXml("a character that XML does not allow") from wrong
+        raise MalformedXml(messages.BAD_CHARACTER) from wrong
 
 
 def _code_of(wrong: etree.XMLSyntaxError) -> int | None:
@@ -336,10 +330,10 @@ def _refuse_foreign_declaration(raw: bytes) -> bool:
         return False
     declaration = _DECLARATION.match(raw)
     if declaration is None:
-        raise MalformedXml("the XML declaration is not one of version 1.0", 1)
+        raise MalformedXml(messages.NOT_VERSION_1_0, 1)
     encoding = declaration["encoding"]
     if encoding is not None and encoding.lower() not in (b"utf-8", b"utf8"):
-        raise MalformedXml("the declared encoding is not UTF-8", 1)
+        raise MalformedXml(messages.FOREIGN_ENCODING, 1)
     return True
 
 
@@ -354,9 +348,9 @@ def _line_of(raw: bytes, what: bytes) -> int:
 
 def _refuse_all_but_elements(root: etree._Element) -> None:
     for beside in (*root.itersiblings(preceding=True), *root.itersiblings()):
-        raise MalformedXml("a comment or processing instruction is not allowed", _line(beside))
+        raise MalformedXml(messages.COMMENT, _line(beside))
     for node in root.iter(etree.Comment, etree.ProcessingInstruction, etree.Entity):
-        raise MalformedXml("a comment, processing instruction or entity is not allowed", _line(node))
+        raise MalformedXml(messages.COMMENT_OR_ENTITY, _line(node))
 
 
 def _drop_blanks(root: etree._Element) -> None:

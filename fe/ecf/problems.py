@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from fe.ecf.parse import excerpt
+from fe.ecf.texts import Text
 
 FOUND_LIMIT = 64
 #: A megabyte of rubbish can break the format in 340,000 places. Nobody reads more than these.
@@ -59,6 +60,12 @@ class Problem:
     #: The codes that the value may be, or of a long list those that are alike.
     allowed: tuple[str, ...] = ()
     repair: Repair | None = None
+
+    @property
+    def text(self) -> Text:
+        """What is wrong, behind where."""
+        said = Text(self.message, self.message_es)
+        return said.after(self.path) if self.path else said
 
 
 class Enough(Exception):

@@ -10,6 +10,8 @@ from typing import Final
 
 import idna
 
+from fe.ecf.texts import Text, Told
+
 _LONGEST: Final = 2048
 _URL: Final = re.compile(r"(https?)://([^/?#]*)((?:[/?][!-~]*)?)", re.IGNORECASE | re.ASCII)
 _PORT: Final = re.compile(r"[0-9]{1,5}")
@@ -32,7 +34,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
-class BadTarget(ValueError):
+class BadTarget(Told, ValueError):
     """A URL that is not called; the message says why, to whoever gave it."""
 
 
@@ -79,33 +81,54 @@ class Target:
 def read_target(url: str, policy: Policy) -> Target:
     """Read a URL. Raises BadTarget saying what is wrong with it."""
     if len(url) > _LONGEST:
-        raise BadTarget(f"the URL is longer than {_LONGEST} characters")
+        raise BadTarget(Text(f"the URL is longer than {_LONGEST} characters", f"la URL pasa de {_LONGEST} caracteres"))
     if "\\" in url or any(character <= " " or character == "\x7f" for character in url):
-        raise BadTarget("the URL holds blanks, control characters or backslashes")
+        raise BadTarget(
+            Text(
+                "the URL holds blanks, control characters or backslashes",
+                "la URL contiene espacios, caracteres de control o barras invertidas",
+            )
+        )
     if "#" in url:
-        raise BadTarget("the URL has a fragment (#...), which is never sent: leave it out")
+        raise BadTarget(
+            Text(
+                "the URL has a fragment (#...), which is never sent: leave it out",
+                "la URL tiene un fragmento (#...), que nunca se envía: omítalo",
+            )
+        )
     matched = _URL.fullmatch(url)
     if matched is None:
         if not re.match(r"https?://", url, re.IGNORECASE | re.ASCII):
-            raise BadTarget("the URL should begin with https://")
-        raise BadTarget("the path of the URL holds characters that have to be written with %")
+            raise BadTarget(Text("the URL should begin with https://", "la URL debe comenzar con https://"))
+        raise BadTarget(
+            Text(
+                "the path of the URL holds characters that have to be written with %",
+                "la ruta de la URL contiene caracteres que deben escribirse con %",
+            )
+        )
     scheme, authority, path = matched[1].lower(), matched[2], matched[3]
     if "@" in authority:
-        raise BadTarget("the URL holds credentials: put them in a header of your own")
+        raise BadTarget(
+            Text(
+                "the URL holds credentials: put them in a header of your own",
+                "la URL contiene credenciales: póngalas en una cabecera propia",
+            )
+        )
     host, port = _split(authority, scheme)
     target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}")
     if target.is_loopback:
         if not policy.development:
-            raise BadTarget("the URL is this machine's own")
+            raise BadTarget(Text("the URL is this machine's own", "la URL es de esta misma máquina"))
         if port in policy.own_ports:
-            raise BadTarget("the URL is this service's own")
+            raise BadTarget(Text("the URL is this service's own", "la URL es de este mismo servicio"))
         return target
     if scheme != "https":
-        raise BadTarget("the URL should begin with https://")
+        raise BadTarget(Text("the URL should begin with https://", "la URL debe comenzar con https://"))
     if port not in policy.ports:
-        raise BadTarget(f"the port should be one of {', '.join(map(str, sorted(policy.ports)))}")
+        ports = ", ".join(map(str, sorted(policy.ports)))
+        raise BadTarget(Text(f"the port should be one of {ports}", f"el puerto debe ser uno de {ports}"))
     if host in policy.own_hosts:
-        raise BadTarget("the URL is this service's own")
+        raise BadTarget(Text("the URL is this service's own", "la URL es de este mismo servicio"))
     return target
 
 
@@ -113,20 +136,22 @@ def _split(authority: str, scheme: str) -> tuple[str, int]:
     if authority.startswith("["):
         host, bracket, rest = authority.partition("]")
         if host + bracket != "[::1]":
-            raise BadTarget("the URL should name a host, not an address")
+            raise BadTarget(
+                Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
+            )
         name, rest = "::1", rest
         if rest and not rest.startswith(":"):
-            raise BadTarget("the host of the URL is no name")
+            raise BadTarget(Text("the host of the URL is no name", "el host de la URL no es un nombre"))
         port = rest[1:] if rest else ""
         colon = rest[:1]
     else:
         name, colon, port = authority.partition(":")
         name = _name(name)
     if colon and not _PORT.fullmatch(port):
-        raise BadTarget("the port of the URL is no number")
+        raise BadTarget(Text("the port of the URL is no number", "el puerto de la URL no es un número"))
     number = int(port) if port else _DEFAULT_PORTS[scheme]
     if not 0 < number < 65536:
-        raise BadTarget("the port of the URL is none")
+        raise BadTarget(Text("the port of the URL is none", "el puerto de la URL no existe"))
     return name, number
 
 
@@ -137,21 +162,33 @@ def _name(text: str) -> str:
         try:
             name = idna.encode(text, uts46=True, std3_rules=True, transitional=False).decode()
         except idna.IDNAError:
-            raise BadTarget("the host of the URL is no name that IDNA knows") from None
+            raise BadTarget(
+                Text(
+                    "the host of the URL is no name that IDNA knows",
+                    "el host de la URL no es un nombre que IDNA conozca",
+                )
+            ) from None
     name = name.lower()
     if name in _LOOPBACK:
         return name
     name = name.removesuffix(".")
     labels = name.split(".")
     if _NUMERIC.fullmatch(labels[-1]):
-        raise BadTarget("the URL should name a host, not an address")
+        raise BadTarget(
+            Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
+        )
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise BadTarget("the host of the URL is no name")
+        raise BadTarget(Text("the host of the URL is no name", "el host de la URL no es un nombre"))
     for label in labels:
         if label.startswith("xn--"):
             _require_plain(label)
     if len(labels) < 2 or any(name == private or name.endswith(f".{private}") for private in _NEVER_PUBLIC):
-        raise BadTarget("the host of the URL is not one of the public internet")
+        raise BadTarget(
+            Text(
+                "the host of the URL is not one of the public internet",
+                "el host de la URL no es de la internet pública",
+            )
+        )
     return name
 
 
@@ -162,4 +199,6 @@ def _require_plain(label: str) -> None:
     except idna.IDNAError:
         plain = False
     if not plain:
-        raise BadTarget("the host of the URL is no name that IDNA knows")
+        raise BadTarget(
+            Text("the host of the URL is no name that IDNA knows", "el host de la URL no es un nombre que IDNA conozca")
+        )

@@ -16,6 +16,7 @@ from fe.accounts.keys import Peppers
 from fe.apart import Apart
 from fe.clock import Clock
 from fe.config import Network, Settings, named_keys, read_networks, require
+from fe.http import messages
 from fe.http.access_log import AccessLog
 from fe.http.approvals import ApprovalHandlers
 from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
@@ -355,11 +356,9 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    message = f"the body must not be larger than {request.max_content_length} bytes"
-                    raise ApiError(413, message, (_CLOSE,)) from None
+                    raise ApiError(413, messages.body_too_large(request.max_content_length), (_CLOSE,)) from None
                 except RequestTimeout:
-                    message = f"the body did not arrive within {api.body_seconds:g} s"
-                    raise ApiError(408, message, (_CLOSE,)) from None
+                    raise ApiError(408, messages.body_too_slow(api.body_seconds), (_CLOSE,)) from None
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)

@@ -10,9 +10,11 @@ from fe import failpoints
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import show_day
+from fe.http import messages
 from fe.http.approval_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.languages import Language
 from fe.http.parameters import read_uuid
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
@@ -71,7 +73,7 @@ class ApprovalHandlers:
         body: ApproveReceived | RejectReceived = read_body(model, raw or b"{}")
         record = await self._find(caller.tenant_id, call.params["received_id"])
         if record.environment is not caller.environment:
-            raise ApiError(403, f"the document was received in {record.environment}: use a key of that environment")
+            raise ApiError(403, messages.received_elsewhere(record.environment))
         reason = body.reason if isinstance(body, RejectReceived) else None
         now = self._clock()
         new = admit(
@@ -99,13 +101,14 @@ class ApprovalHandlers:
                 request_id=call.request_id,
                 e_ncf=record.e_ncf,
             )
-        return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(_serialize(record, reason is None, decided)))
+        answer = _serialize(record, reason is None, decided, call.language)
+        return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(answer))
 
     async def _find(self, tenant_id: TenantId, text: str) -> ReceivedRecord:
         wanted: UUID | None = read_uuid(text)
         record = None if wanted is None else await self._db.run_for(tenant_id, received.one, wanted)
         if record is None:
-            raise ApiError(404, "there is no received document of this id")
+            raise ApiError(404, messages.NO_RECEIVED)
         return record
 
     async def _take_in(self, decision: Decision, new: NewSubmission, now: datetime) -> DecisionResult:
@@ -138,27 +141,21 @@ def _acecf(record: ReceivedRecord, reason: str | None) -> dict[str, Any]:
 
 def _refuse(decided: DecisionResult, *, approved: bool) -> None:
     """Raise ApiError (409) when something else was said before."""
-    said = "rejected" if approved else "approved"
     match decided.outcome:
         case DecisionOutcome.CONTRARY:
             raise ApiError(
                 409,
-                f"it was {said} before, by taxLogId {decided.submission_id} (status {decided.status}): a decision that"
-                " the authority has, or may yet have, cannot be taken back",
+                messages.decided_otherwise(
+                    approved=not approved, tax_log_id=decided.submission_id, status=decided.status
+                ),
             )
         case DecisionOutcome.ELSEWHERE:
-            raise ApiError(
-                409,
-                f"an ACECF about it is under way, taxLogId {decided.submission_id} (status {decided.status}): wait for"
-                " its end",
-            )
+            raise ApiError(409, messages.decision_under_way(decided.submission_id, decided.status))
         case DecisionOutcome.TAKEN:
-            raise ApiError(
-                409, f"the clientRequestId was used before, for another submission: taxLogId {decided.submission_id}"
-            )
+            raise ApiError(409, messages.request_id_taken(decided.submission_id))
 
 
-def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult) -> ApprovalTaken:
+def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult, language: Language) -> ApprovalTaken:
     accepted = decided.status in (Status.ACCEPTED, Status.CONDITIONAL)
     decision = "approved" if approved else "rejected"
     is_new = decided.outcome is DecisionOutcome.ACCEPTED
@@ -170,7 +167,5 @@ def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult) 
         "taxLogId": str(decided.submission_id),
         "status": decided.status,
         "deduped": not is_new,
-        "message": "Accepted for processing. Ask GET /received/{id} how it stands with the authority and the issuer."
-        if is_new
-        else "This was decided before; nothing was processed again.",
+        "message": (messages.DECISION_TAKEN_IN if is_new else messages.DECIDED_BEFORE).said(language),
     }

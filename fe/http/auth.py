@@ -9,8 +9,10 @@ import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.clock import Clock
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import Caller
-from fe.http.errors import KEY_REVOKED, RETRY_WHEN_DOWN, WWW_AUTHENTICATE, ApiError
+from fe.http.errors import RETRY_WHEN_DOWN, WWW_AUTHENTICATE, ApiError
 from fe.http.tokens import BadToken, Tokens
 from fe.identifiers import ApiKeyId
 from fe.store import keys
@@ -127,7 +129,7 @@ class ScopeMissing(ApiError):
     """A token is good, and its key may not do this (403)."""
 
     def __init__(self, api_key_id: str, scope: str) -> None:
-        super().__init__(403, f"Missing required scope(s): {scope}")
+        super().__init__(403, messages.missing_scope(scope))
         self.api_key_id = api_key_id
         self.scope = scope
 
@@ -144,11 +146,11 @@ class Authenticator:
         """Identify the caller and see that its token permits `scope`. Raises ApiError (401, 403, 503)."""
         now = self._clock()
         if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
-            raise _unauthorized("Missing bearer token")
+            raise _unauthorized(messages.MISSING_TOKEN)
         try:
             grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
         except BadToken:
-            raise _unauthorized("Invalid or expired token") from None
+            raise _unauthorized(messages.BAD_TOKEN) from None
         # The scope is checked before the key's state: a token that lacks it learns nothing more.
         if scope not in grant.scopes:
             raise ScopeMissing(grant.api_key_id, scope)
@@ -156,11 +158,11 @@ class Authenticator:
             key = await self._states.find(grant.api_key_id)
         except DatabaseUnavailable as error:
             _log.warning("the state of a key cannot be asked: refusing", error=error)
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
+            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
         if key is None or not key.active(now):
-            raise _unauthorized(KEY_REVOKED)
+            raise _unauthorized(messages.KEY_REVOKED)
         return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
 
 
-def _unauthorized(message: str) -> ApiError:
+def _unauthorized(message: Text) -> ApiError:
     return ApiError(401, message, (WWW_AUTHENTICATE,))

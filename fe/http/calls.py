@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import excerpt
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.errors import ApiError
 from fe.http.languages import Language, choose
 from fe.identifiers import ApiKeyId, TenantId
@@ -70,10 +72,10 @@ class Call:
                 max_num_fields=MAX_QUERY_FIELDS,
             )
         except ValueError:
-            raise ApiError(400, "the query string cannot be read") from None
+            raise ApiError(400, messages.BAD_QUERY) from None
         fields = dict(pairs)
         if len(fields) != len(pairs):
-            raise ApiError(400, "the query string names a parameter twice")
+            raise ApiError(400, messages.PARAMETER_TWICE)
         for name in fields:
             if name not in self.parameters:
                 raise ApiError(400, _unknown_parameter(name, self.parameters))
@@ -104,14 +106,13 @@ class ApiReply:
 Handler = Callable[[Call], Awaitable[ApiReply]]
 
 
-def _unknown_parameter(name: str, known: Collection[str]) -> str:
+def _unknown_parameter(name: str, known: Collection[str]) -> Text:
     """Say that there is no such parameter, and which there are: the likeliest first, then as they are described."""
 
     def likeness(one: str) -> float:
         return SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
 
-    shown = excerpt(name, 40)
-    return f"there is no query parameter {shown}; there are {', '.join(sorted(known, key=likeness, reverse=True))}"
+    return messages.no_such_parameter(excerpt(name, 40), sorted(known, key=likeness, reverse=True))
 
 
 def refuse_foreign_media_type(content_type: str | None) -> None:
@@ -125,8 +126,8 @@ def refuse_foreign_media_type(content_type: str | None) -> None:
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
-        raise ApiError(415, "Content-Type must be application/json")
+        raise ApiError(415, messages.NOT_JSON_TYPE)
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8"):
-            raise ApiError(415, "the charset of application/json must be utf-8")
+            raise ApiError(415, messages.FOREIGN_CHARSET)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -11,7 +10,9 @@ from fe.apart import ApartFailed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
-from fe.http.languages import Language, say, say_problems, serialize_problems
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.languages import Language, say_problems, serialize_problems
 from fe.http.response_models import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
@@ -25,16 +26,7 @@ RETRY_WHEN_DOWN = 5
 
 #: As many problems of a document as fit a message that a person reads.
 _MAX_PROBLEMS = 5
-
-#: What the holder of a token is told whose key is not to be used any more (interface.md#authentication-failures).
-KEY_REVOKED = "API key has been revoked"
 WWW_AUTHENTICATE = ("WWW-Authenticate", "Bearer")
-
-_NO_NUMBER = {
-    "none": "no active NCF sequence for {prefix}: configure one with POST /ncf, or send eNCF",
-    "expired": "the NCF sequence for {prefix} has expired",
-    "used up": "the NCF sequence for {prefix} is exhausted",
-}
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -46,10 +38,10 @@ class ApiError(Exception):
     refuses_for = 0
 
     def __init__(
-        self, status: int, message: str, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
+        self, status: int, message: Text, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
     ) -> None:
         """Take status and message; `problems` are all that is wrong with the document, where one was validated."""
-        super().__init__(status, message)
+        super().__init__(status, message.en)
         self.status = status
         self.message = message
         self.headers = headers
@@ -65,11 +57,9 @@ class ErrorAnswer:
     """What a client is sent for an error."""
 
     status: int
-    message: str
+    message: Text
     headers: Headers = ()
     problems: Sequence[DocumentProblem] = ()
-    #: Where the message is made of problems, which know both languages.
-    message_es: str | None = None
 
     def body(self, language: Language = "en") -> bytes:
         """The body every error has (interface.md#errors)."""
@@ -77,8 +67,7 @@ class ErrorAnswer:
 
     def fields(self, language: Language) -> Error:
         """What the body says."""
-        own = self.message_es if language == "es" else None
-        fields: Error = {"message": own or say(self.message, language), "statusCode": self.status}
+        fields: Error = {"message": self.message.said(language), "statusCode": self.status}
         if self.problems:
             fields["problems"] = say_problems(self.problems, language)
         return fields
@@ -88,36 +77,31 @@ def describe(error: Exception) -> ErrorAnswer:
     """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
-            message_es = _first_in_spanish(error.problems) if error.problems else None
-            return ErrorAnswer(error.status, error.message, error.headers, error.problems, message_es)
+            return ErrorAnswer(error.status, error.message, error.headers, error.problems)
         case MalformedJson():
-            return ErrorAnswer(
-                400, f"the body is {error}" if error.message.startswith("not ") else f"the body: {error}"
-            )
+            return ErrorAnswer(400, messages.of_body(error.text))
         case CannotBeSigned():
-            problems = serialize_problems(error.problems)
-            return ErrorAnswer(400, f"xml: {error}", (), problems, f"xml: {_first_in_spanish(problems)}")
+            return ErrorAnswer(400, error.text.after("xml"), (), serialize_problems(error.problems))
         case Malformed():
-            return ErrorAnswer(400, f"xml: {error}")
+            return ErrorAnswer(400, error.text.after("xml"))
         case NotADocument():
-            problems = serialize_problems(error.problems)
-            return ErrorAnswer(400, _name_problems(error), (), problems, _name_in_spanish(error.problems))
+            return ErrorAnswer(400, _name_problems(error.problems), (), serialize_problems(error.problems))
         case ForbiddenIssuer():
-            return ErrorAnswer(403, str(error))
+            return ErrorAnswer(403, error.text)
         case ApartFailed():
-            return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
+            return ErrorAnswer(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
-            return ErrorAnswer(400, _NO_NUMBER[error.reason].format(prefix=error.prefix))
+            return ErrorAnswer(400, messages.no_number(error.reason, error.prefix))
         case TenantDisabled():
             # Its key was still believed a moment ago; by now the next call is refused before it gets here.
-            return ErrorAnswer(401, KEY_REVOKED, (WWW_AUTHENTICATE,))
+            return ErrorAnswer(401, messages.KEY_REVOKED, (WWW_AUTHENTICATE,))
         case DatabaseUnavailable():
             _log.warning("the database cannot be asked", error=error)
-            return ErrorAnswer(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),))
+            return ErrorAnswer(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case HTTPException():
             return _of_framework(error)
     _log.error("a request failed by a fault of ours", error=error, exc_info=error)
-    return ErrorAnswer(500, "Internal Server Error")
+    return ErrorAnswer(500, messages.INTERNAL_ERROR)
 
 
 def refusal(error: Exception) -> str | None:
@@ -142,31 +126,23 @@ def refusal(error: Exception) -> str | None:
     return None
 
 
-def _name_problems(error: NotADocument) -> str:
-    named = [_name(problem) for problem in error.problems[:_MAX_PROBLEMS]]
-    more = len(error.problems) - len(named)
-    counted = "; items are counted from 1" if any("[" in problem.path for problem in error.problems) else ""
-    return "; ".join(named) + (f"; and {more} more" if more else "") + counted
+def _name_problems(problems: Sequence[Problem]) -> Text:
+    """Name the first problems in one message."""
+    more = len(problems) - _MAX_PROBLEMS
+    ends = [Text(f"; and {more} more", f"; y {more} más")] if more > 0 else []
+    if any("[" in problem.path for problem in problems):
+        ends.append(Text("; items are counted from 1", "; los ítems se cuentan desde 1"))
+    named = [_name(problem) for problem in problems[:_MAX_PROBLEMS]]
+    return Text(
+        "; ".join(one.en for one in named) + "".join(one.en for one in ends),
+        "; ".join(one.es for one in named) + "".join(one.es for one in ends),
+    )
 
 
-def _name_in_spanish(problems: Sequence[Problem]) -> str:
-    named = [f"{excerpt(one.path, 120)}: {one.message_es}" if one.path else one.message_es for one in problems]
-    more = f"; y {len(named) - _MAX_PROBLEMS} más" if len(named) > _MAX_PROBLEMS else ""
-    counted = "; los ítems se cuentan desde 1" if any("[" in one.path for one in problems) else ""
-    return "; ".join(named[:_MAX_PROBLEMS]) + more + counted
-
-
-def _first_in_spanish(problems: Sequence[DocumentProblem]) -> str:
-    first = problems[0]
-    line, column = first.get("line"), first.get("column")
-    place = "" if line is None or column is None else f" (línea {line}, columna {column})"
-    return f"{first['path']}: {first['messageEs']}{place}" if first["path"] else f"{first['messageEs']}{place}"
-
-
-def _name(problem: Problem) -> str:
+def _name(problem: Problem) -> Text:
     expected = f" (expected: {problem.expected})" if problem.expected is not None else ""
-    where = f"{excerpt(problem.path, 120)}: " if problem.path else ""
-    return f"{where}{problem.message}{expected}"
+    said = Text(f"{problem.message}{expected}", problem.message_es)
+    return said.after(excerpt(problem.path, 120)) if problem.path else said
 
 
 def _of_framework(error: HTTPException) -> ErrorAnswer:
@@ -175,4 +151,4 @@ def _of_framework(error: HTTPException) -> ErrorAnswer:
     headers: Headers = ()
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         headers = (("Allow", ", ".join(sorted(error.valid_methods))),)
-    return ErrorAnswer(status, HTTPStatus(status).phrase, headers)
+    return ErrorAnswer(status, messages.of_status(status), headers)

@@ -12,10 +12,11 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
+from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.document_slots import AT_ONCE, DocumentSlots
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.languages import Language, say, serialize_problems
+from fe.http.languages import Language, serialize_problems
 from fe.http.large_invoices import LargeInvoice
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
@@ -153,7 +154,7 @@ class Invoices:
         """
         caller = call.identity
         if "idempotency-key" in call.headers:
-            raise ApiError(400, "a batch has no Idempotency-Key: give each of its items a clientRequestId")
+            raise ApiError(400, messages.NO_KEY_OF_BATCH)
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now, sandbox = self._clock(), self._is_sandbox(caller)
@@ -346,7 +347,7 @@ class Invoices:
             first = problems[0]
             raise ApiError(
                 400,
-                f"{first.path}: {first.message}" if first.path else first.message,
+                first.text,
                 problems=serialize_problems(problems),
             )
         return problems
@@ -366,7 +367,7 @@ def _serialize_accepted(
         "status": Status.QUEUED,
         "environment": caller.environment,
         "billable": caller.environment.billable,
-        "message": say("Accepted for processing. Ask GET /invoices/{taxLogId} for the verdict.", language),
+        "message": messages.TAKEN_IN.said(language),
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
@@ -385,14 +386,14 @@ def _serialize_taken(accepted: Accepted, caller: Caller, language: Language) -> 
 
 
 def _serialize_deduped(accepted: Accepted, caller: Caller, language: Language) -> Deduped:
-    same = "" if accepted.body_matched else " Its body was another one; the first is what counts."
+    said = messages.USED_BEFORE if accepted.body_matched else messages.USED_BEFORE_FOR_ANOTHER
     fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,
         "environment": caller.environment,
         "deduped": True,
         "bodyMatched": accepted.body_matched,
-        "message": say(f"This clientRequestId was used before; nothing was processed again.{same}", language),
+        "message": said.said(language),
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf

@@ -1,15 +1,13 @@
-"""Which language an answer is in, and what its messages are in it: the one place that chooses."""
+"""Which language an answer is in: the one place that chooses. What is said in it, `messages.py` and problems know."""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal, cast
+from typing import cast
 
 from fe.ecf.problems import Problem, serialize_problem
-from fe.http.messages import SPANISH
+from fe.ecf.texts import Language as Language
 from fe.http.response_models import DocumentProblem
-
-Language = Literal["en", "es"]
 
 #: A longer header is not read: nobody speaks so many languages.
 _LONGEST = 200
@@ -35,36 +33,6 @@ def choose(accepted: str | None) -> Language:
     spanish = wanted.get("es", 0.0)
     english = wanted.get("en", wanted.get("*", 0.0) if "es" in wanted else 1.0)
     return "es" if spanish > max(english, 0.0) else "en"
-
-
-def _pattern(template: str) -> re.Pattern[str]:
-    parts = re.split(r"(\{~?\})", template)
-    return re.compile("".join("(.*)" if part in ("{}", "{~}") else re.escape(part) for part in parts), re.DOTALL)
-
-
-#: Those with gaps, the longest first: the more a template says, the surer it is the one.
-_WITH_GAPS = [
-    (_pattern(english), re.findall(r"\{~?\}", english), spanish)
-    for english, spanish in sorted(SPANISH.items(), key=lambda row: len(row[0]), reverse=True)
-    if "{" in english
-]
-
-
-def say(message: str, language: Language) -> str:
-    """Give a message of the table in the language; what is not in it stays as it is."""
-    if language == "en":
-        return message
-    exact = SPANISH.get(message)
-    if exact is not None:
-        return exact
-    for pattern, gaps, spanish in _WITH_GAPS:
-        found = pattern.fullmatch(message)
-        if found is not None:
-            values = (
-                say(value, language) if gap == "{~}" else value for gap, value in zip(gaps, found.groups(), strict=True)
-            )
-            return spanish.replace("{~}", "{}").format(*values)
-    return message
 
 
 def say_problems(problems: Iterable[DocumentProblem], language: Language) -> list[DocumentProblem]:

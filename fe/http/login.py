@@ -13,9 +13,11 @@ from fe.accounts.keys import SCOPES, Peppers, scopes_at_login
 from fe.clock import Clock
 from fe.config import Network
 from fe.ecf.parse import MalformedJson
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
-from fe.http.request_bodies import RequestModel, read_body
+from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.response_models import TOKEN, Token
 from fe.http.server.addresses import Address, client_address
 from fe.http.shares import too_many_requests
@@ -43,15 +45,15 @@ class LoginRequest(RequestModel):
     apiSecret: str
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {"apiKeyId": "apiKeyId must start with fak_"}
+        return {"apiKeyId": messages.KEY_ID_FORM}
 
     @field_validator("apiKeyId")
     @classmethod
     def _begins_with_fak(cls, value: ApiKeyId) -> ApiKeyId:
         if not value.startswith("fak_"):
-            raise ValueError("must start with fak_")
+            raise InvalidField(messages.KEY_ID_FORM)
         return value
 
 
@@ -106,7 +108,7 @@ class Login:
         if pepper_id is None:
             self._metrics.login.labels("refused").inc()
             _log.warning("a login was refused", address=str(client), api_key_id=_bounded(credentials.apiKeyId))
-            raise ApiError(401, "Invalid credentials")
+            raise ApiError(401, messages.BAD_CREDENTIALS)
         assert key is not None
         if key.pepper_id != self._peppers.current:
             # An older pepper, on its way out: this is the one moment at which the secret is here to be hashed anew.
@@ -153,7 +155,9 @@ class Login:
         seconds = max(math.ceil(lockout.retry_after), 1)
         if lockout.kind == "address":
             return too_many_requests(seconds)
-        return ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)),))  # the address may have other keys
+        return ApiError(
+            429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(seconds)),)
+        )  # the address may have other keys
 
 
 def _bounded(api_key_id: str) -> str:

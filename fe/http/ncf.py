@@ -6,15 +6,17 @@ from typing import Annotated, Self, cast
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from fe.accounts import sequences as account_sequences
-from fe.accounts.sequences import LARGEST, NUMBER_WORDS, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
+from fe.accounts.sequences import LARGEST, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
 from fe.http.parameters import parse_moment
-from fe.http.request_bodies import RequestModel, read_body
+from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.response_models import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
 from fe.store import sequences
 from fe.store.postgres.db import Database
@@ -32,14 +34,14 @@ class _OfSequence(RequestModel):
     isActive: bool | None = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
         return {
             "prefix": PREFIX_WORDS,
-            "minSequence": f"minSequence {NUMBER_WORDS}",
-            "maxSequence": f"maxSequence {NUMBER_WORDS}",
-            "currentSequence": f"currentSequence must be a whole number from 1 to {LARGEST + 1}",
-            "expireAt": "expireAt must be a date (YYYY-MM-DD) or a full ISO 8601 timestamp",
+            "minSequence": messages.number_between("minSequence", 1, LARGEST),
+            "maxSequence": messages.number_between("maxSequence", 1, LARGEST),
+            "currentSequence": messages.number_between("currentSequence", 1, LARGEST + 1),
+            "expireAt": messages.EXPIRY_FORM,
         }
 
     @field_validator("expireAt")
@@ -49,7 +51,7 @@ class _OfSequence(RequestModel):
             try:
                 account_sequences.end_of(_read_day(value))
             except BadSequence:
-                raise ValueError("not a day") from None
+                raise InvalidField(messages.EXPIRY_FORM) from None
         return value
 
     @property
@@ -78,7 +80,7 @@ class NewSequence(_OfSequence):
     @classmethod
     def _is_in_the_catalogue(cls, value: str) -> str:
         if value not in PREFIXES:
-            raise ValueError("not a prefix")
+            raise InvalidField(PREFIX_WORDS)
         return value
 
     @model_validator(mode="after")
@@ -86,7 +88,7 @@ class NewSequence(_OfSequence):
         try:
             account_sequences.check_range(self.minimum, self.maximum)
         except BadSequence as wrong:
-            raise ValueError(str(wrong)) from None
+            raise InvalidField(wrong.text) from None
         return self
 
     @property
@@ -127,7 +129,7 @@ def _read_day(text: str) -> date:
     """The day a date or a timestamp means. Raises BadSequence when it is neither."""
     moment = parse_moment(text)
     if moment is None:
-        raise BadSequence("not a day")
+        raise BadSequence(messages.EXPIRY_FORM)
     return last_day(moment)
 
 
@@ -181,11 +183,11 @@ class Ncf:
                 now=self._clock(),
             )
         except BadSequence as wrong:
-            raise ApiError(400, str(wrong)) from None
+            raise ApiError(400, wrong.text) from None
         except NoSequence as missing:
-            raise ApiError(404, str(missing)) from None
+            raise ApiError(404, missing.text) from None
         except NumberSent as sent:
-            raise ApiError(409, str(sent)) from None
+            raise ApiError(409, sent.text) from None
         return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, call.language)))
 
     async def delete(self, call: Call) -> ApiReply:
@@ -193,7 +195,7 @@ class Ncf:
         caller = call.identity
         prefix = _prefix_in(call)
         if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
-            raise ApiError(404, f"no NCF sequence exists for the prefix {prefix}")
+            raise ApiError(404, NoSequence(prefix).text)
         return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
 
     def _serialize(self, sequence: Sequence, language: Language) -> NumberSequence:
@@ -211,5 +213,5 @@ def _serialize_sequence(sequence: Sequence) -> NumberSequence:
 def _prefix_in(call: Call) -> str:
     prefix = call.params["prefix"]
     if prefix not in PREFIXES:
-        raise ApiError(400, "invalid e-CF type")
+        raise ApiError(400, messages.NO_SUCH_TYPE)
     return prefix

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.errors import ApiError
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import Place, Status, WebhookEvent
@@ -48,9 +50,6 @@ DELIVERY_STATES = {
 _DELIVERY_STATE = re.compile("|".join(DELIVERY_STATES))
 #: How a date or a timestamp is described.
 A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
-_E_NCF_WORDS = "an e-CF number such as E310000000001"
-_TAX_ID_WORDS = "a tax id of 9 or 11 digits"
-_DATE_WORDS = "a date (YYYY-MM-DD) or an ISO 8601 timestamp"
 
 
 def read_track_or_id(text: str) -> SubmissionId | TrackId | None:
@@ -66,7 +65,7 @@ def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: i
     if text is None:
         return default
     if not _NUMBER.fullmatch(text) or not minimum <= int(text) <= maximum:
-        raise ApiError(400, f"{name} must be a whole number from {minimum} to {maximum}")
+        raise ApiError(400, messages.number_between(name, minimum, maximum))
     return int(text)
 
 
@@ -80,7 +79,7 @@ def read_moment(query: Mapping[str, str], name: str, *, end_of_day: bool) -> dat
         return None
     moment = parse_moment(text, end_of_day=end_of_day)
     if moment is None:
-        raise ApiError(400, f"{name} must be {_DATE_WORDS} between the years 1 and 9999")
+        raise ApiError(400, messages.moment_form(name))
     return moment
 
 
@@ -113,13 +112,13 @@ class ListQuery(Generic[F]):
 def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
-    request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, "a text of 1 to 120 characters")
+    request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, messages.REQUEST_ID_FORM)
     chosen = HistoryFilter(
         since=since,
         until=until,
         state=_read_state(query),
-        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
-        buyer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
+        e_ncf=_read_like(query, "encf", _E_NCF, messages.E_NCF_FORM),
+        buyer_rnc=_read_like(query, "rnc", _TAX_ID, messages.TAX_ID_FORM),
         client_request_id=None if request_id is None else ClientRequestId(request_id),
     )
     return _read_list(query, chosen)
@@ -131,8 +130,8 @@ def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     chosen = ReceivedFilter(
         since=since,
         until=until,
-        e_ncf=_read_like(query, "encf", _E_NCF, _E_NCF_WORDS),
-        issuer_rnc=_read_like(query, "rnc", _TAX_ID, _TAX_ID_WORDS),
+        e_ncf=_read_like(query, "encf", _E_NCF, messages.E_NCF_FORM),
+        issuer_rnc=_read_like(query, "rnc", _TAX_ID, messages.TAX_ID_FORM),
     )
     return _read_list(query, chosen)
 
@@ -149,13 +148,13 @@ def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:
 def read_delivery_query(query: Mapping[str, str], environment: Environment) -> ListQuery[DeliveryFilter]:
     """Read the query of GET /webhooks/deliveries, of an environment. Raises ApiError (400)."""
     since, until = _read_period(query)
-    state = _read_like(query, "state", _DELIVERY_STATE, f"one of: {', '.join(DELIVERY_STATES)}")
-    kind = _read_like(query, "event", _EVENT, f"one of: {', '.join(WebhookEvent)}")
+    state = _read_like(query, "state", _DELIVERY_STATE, messages.one_of(DELIVERY_STATES))
+    kind = _read_like(query, "event", _EVENT, messages.one_of(WebhookEvent))
     chosen = DeliveryFilter(
         environment=environment,
         state=None if state is None else DELIVERY_STATES[state],
         kind=None if kind is None else WebhookEvent(kind),
-        about=_read_like(query, "about", _ABOUT, "an id: at most 120 printable characters"),
+        about=_read_like(query, "about", _ABOUT, messages.ID_FORM),
         since=since,
         until=until,
     )
@@ -171,21 +170,21 @@ def _read_period(query: Mapping[str, str]) -> tuple[datetime | None, datetime | 
     since = read_moment(query, "from", end_of_day=False)
     until = read_moment(query, "to", end_of_day=True)
     if since is not None and until is not None and since > until:
-        raise ApiError(400, "from must not be later than to")
+        raise ApiError(400, messages.FROM_AFTER_TO)
     return since, until
 
 
 def _read_state(query: Mapping[str, str]) -> Status | Literal[Place.DEAD_LETTER] | None:
-    text = _read_like(query, "state", _STATE, f"one of: {', '.join(STATES)}")
+    text = _read_like(query, "state", _STATE, messages.one_of(STATES))
     if text is None:
         return None
     return Place.DEAD_LETTER if text == Place.DEAD_LETTER else Status(text)
 
 
-def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], words: str) -> str | None:
+def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], form_words: Text) -> str | None:
     text = query.get(name)
     if text is not None and not form.fullmatch(text):
-        raise ApiError(400, f"{name} must be {words}")
+        raise ApiError(400, messages.must_be(name, form_words))
     return text
 
 
@@ -194,7 +193,7 @@ def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:
     if text is None:
         return None
     if not _UUID.fullmatch(text):
-        raise ApiError(400, "cursor must be the nextCursor of an earlier answer")
+        raise ApiError(400, messages.BAD_CURSOR)
     return SubmissionId(UUID(text))
 
 

@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from fe.http import messages
 from fe.http.errors import ApiError
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
@@ -81,7 +82,7 @@ class Quotas:
         wait = max(spans[0].wait(size, now), spans[1].wait(size, now))
         if wait:
             self._metrics.share_refused.labels(self._limit).inc()
-            raise ApiError(429, "Too Many Requests", (("Retry-After", str(math.ceil(wait))),))
+            raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(math.ceil(wait))),))
         for span in spans:
             span.documents += 1
             span.bytes += size

@@ -3,6 +3,7 @@
 import math
 from collections import OrderedDict
 
+from fe.http import messages
 from fe.http.errors import ApiError
 
 _MAX_KEYS = 10_000
@@ -29,4 +30,4 @@ class Buckets:
             self._buckets.popitem(last=False)
         if not allowed:
             wait = max(math.ceil((1 - level) / self._rate), 1)
-            raise ApiError(429, "Too Many Requests", (("Retry-After", str(wait)),))
+            raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(wait)),))

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed
+from fe.http import messages
 from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
 from fe.http.request_bodies import check, read_body
@@ -15,24 +16,19 @@ from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.store.submissions import NewSubmission
 
-#: What is said to who asks for an outcome where receipts are real.
-_NO_SANDBOX = "simulate is for sandboxes: here the authority is not a simulator, or the key is for production"
-_ONLY_VALIDATED = "simulate.now is for POST /invoices/validate, and for POST /invoices with strict"
-_NOTHING_COMES = "simulate.outcome is for POST /invoices: what is only validated has no outcome"
-
 
 def read_draft(raw: bytes, sandbox: bool = False) -> Draft:
     """Read what is to be validated. Raises Malformed, or ApiError (400) naming the first field that is wrong."""
     draft = _draft(read_body(NewInvoice, raw), sandbox)
     if draft.simulation is not None:
-        raise ApiError(400, _NOTHING_COMES)
+        raise ApiError(400, messages.NOTHING_COMES)
     return draft
 
 
 def _draft(body: NewInvoice, sandbox: bool) -> Draft:
     """Make the draft; only in a sandbox it may ask for what becomes of it."""
     if body.simulate is not None and not sandbox:
-        raise ApiError(400, _NO_SANDBOX)
+        raise ApiError(400, messages.NO_SANDBOX)
     return body.as_draft()
 
 
@@ -46,10 +42,10 @@ def read_submission(
     body = read_body(NewInvoice, raw)
     draft = _draft(body, sandbox)
     if draft.simulated_now is not None and not body.strict:
-        raise ApiError(400, _ONLY_VALIDATED)
+        raise ApiError(400, messages.ONLY_VALIDATED)
     if key is not None:
         if draft.client_request_id not in (None, key):
-            raise ApiError(400, "Idempotency-Key and clientRequestId differ: send one of them")
+            raise ApiError(400, messages.TWO_KEYS)
         draft = replace(draft, client_request_id=key)
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if body.strict else None
@@ -65,7 +61,7 @@ def read_key(call: Call) -> ClientRequestId | None:
         return None
     text = given[1:-1] if len(given) > 1 and given[0] == given[-1] == '"' else given
     if not _KEY.fullmatch(text):
-        raise ApiError(400, "Idempotency-Key must be 1 to 120 printable characters of ASCII")
+        raise ApiError(400, messages.KEY_FORM)
     return ClientRequestId(text)
 
 
@@ -81,10 +77,10 @@ def read_submissions(
         try:
             body = check(NewInvoice, item)
             if body.strict:
-                raise ApiError(400, "strict is not for batches: ask POST /invoices/validate before")
+                raise ApiError(400, messages.NO_STRICT_BATCH)
             draft = _draft(body, sandbox)
             if draft.simulated_now is not None:
-                raise ApiError(400, _ONLY_VALIDATED)
+                raise ApiError(400, messages.ONLY_VALIDATED)
             read.append(admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now))
         except (ApiError, Malformed, NotADocument) as wrong:
             read.append(wrong)

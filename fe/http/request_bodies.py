@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from fe.ecf.parse import excerpt, parse_json
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.errors import ApiError
 
 
@@ -18,24 +20,20 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """Messages by field path, for those whose wording the interface document gives."""
         return {}
 
 
 M = TypeVar("M", bound=RequestModel)
 
-_KINDS = {
-    "string_type": "must be a string",
-    "bool_type": "must be true or false",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "dict_type": "must be an object",
-    "list_type": "must be an array",
-    "missing": "is required",
-    "uuid_type": "must be a UUID",
-    "uuid_parsing": "must be a UUID",
-}
+
+class InvalidField(ValueError):
+    """What a validator of ours says of a field, or of the whole; after the field's name, where there is one."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text.en)
+        self.text = text
 
 
 def read_body(model: type[M], raw: bytes) -> M:
@@ -46,7 +44,7 @@ def read_body(model: type[M], raw: bytes) -> M:
 def check(model: type[M], value: Any) -> M:
     """Check a parsed body. Raises ApiError (400) naming the first field that is wrong."""
     if not isinstance(value, dict):
-        raise ApiError(400, "the body must be a JSON object")
+        raise ApiError(400, messages.NOT_AN_OBJECT)
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -55,13 +53,12 @@ def check(model: type[M], value: Any) -> M:
     raise ApiError(400, _message(model, first))
 
 
-def _message(model: type[RequestModel], error: ErrorDetails) -> str:
+def _message(model: type[RequestModel], error: ErrorDetails) -> Text:
     path = ".".join(excerpt(str(part)) for part in error["loc"])
     if path in model.messages():
         return model.messages()[path]
-    if error["type"] == "value_error":
-        message = error["msg"].removeprefix("Value error, ")
-        return f"{path}: {message}" if path else message
-    if error["type"] in _KINDS:
-        return f"{path} {_KINDS[error['type']]}"
-    return f"{path}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+    context = error.get("ctx", {})
+    raised = context.get("error")
+    if isinstance(raised, InvalidField):
+        return raised.text.after(path) if path else raised.text
+    return messages.of_field(path, error["type"], error["msg"], context)

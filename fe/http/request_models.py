@@ -7,13 +7,14 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.ecf.parse import writable
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.parameters import parse_moment
-from fe.http.request_bodies import RequestModel
+from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
 from fe.issuing.prepare import Draft
-from fe.sandbox import LARGEST_CODE, MOST_SECONDS, AskedOutcome, Simulation
+from fe.sandbox import LARGEST_CODE, MOST_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
-_FORMAT = "format must be one of: xml, structured"
 _UUID_LENGTH = 36
 
 #: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
@@ -63,15 +64,15 @@ class ByUser(RequestModel):
     ] = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {"clientRequestId": "clientRequestId must be a string of 1 to 120 characters"}
+        return {"clientRequestId": messages.CLIENT_REQUEST_ID_FORM}
 
     @field_validator("asUser")
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and "@" not in value[1:-1]:
-            raise ValueError("must be an e-mail address")
+            raise InvalidField(messages.AN_ADDRESS)
         return value
 
     @field_validator("asUserId")
@@ -79,7 +80,7 @@ class ByUser(RequestModel):
     def _is_a_uuid(cls, value: str | None) -> str | None:
         # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
         if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise ValueError("must be a UUID")
+            raise InvalidField(messages.A_UUID)
         return value
 
     @property
@@ -116,14 +117,19 @@ class Simulate(RequestModel):
     @classmethod
     def _is_a_moment(cls, value: str | None) -> str | None:
         if value is not None and _moment(value) is None:
-            raise ValueError("must be a date (YYYY-MM-DD) or an ISO 8601 timestamp between the years 2000 and 2100")
+            raise InvalidField(messages.SIMULATED_MOMENT)
         return value
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
         if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
-            raise ValueError("needs an outcome: rejected, conditional, stuck, lost-answer or slow")
-        self.asked()
+            raise InvalidField(messages.NEEDS_OUTCOME)
+        if self.outcome == AskedOutcome.REJECTED.value and self.code is None:
+            raise InvalidField(messages.NEEDS_CODE)
+        if self.code is not None and self.outcome not in WITH_CODE:
+            raise InvalidField(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
+        if self.seconds is not None and self.outcome not in WITH_SECONDS:
+            raise InvalidField(messages.seconds_go_with(MOST_SECONDS, WITH_SECONDS))
         return self
 
     def asked(self) -> Simulation | None:
@@ -172,16 +178,16 @@ class NewInvoice(ByUser):
     ] = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {**super().messages(), "format": _FORMAT}
+        return {**super().messages(), "format": messages.FORMAT_FORM}
 
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
-            raise ValueError("xml is required when format is xml")
+            raise InvalidField(messages.XML_IS_REQUIRED)
         if self.format == "structured" and self.payload is None:
-            raise ValueError("payload is required when format is structured")
+            raise InvalidField(messages.PAYLOAD_IS_REQUIRED)
         return self
 
     def as_draft(self) -> Draft:
@@ -216,9 +222,9 @@ class NewBatch(RequestModel):
     ]
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """Our own message for a list of a wrong length, or none."""
-        return {"items": f"items must be an array of 1 to {MOST_ITEMS} receipts"}
+        return {"items": messages.batch_form(MOST_ITEMS)}
 
 
 class ApproveReceived(ByUser):
@@ -234,15 +240,15 @@ class RejectReceived(ByUser):
     ]
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """What the format demands of the reason."""
-        return {**super().messages(), "reason": "reason must be a text of 1 to 250 characters that says why"}
+        return {**super().messages(), "reason": messages.REASON_FORM}
 
     @field_validator("reason")
     @classmethod
     def _is_text(cls, value: str) -> str:
         if not value.strip() or not writable(value):
-            raise ValueError("must be a text")
+            raise InvalidField(messages.A_TEXT)
         return value
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypedDict, cast
 from fe.ecf.dates import ZONE
 from fe.ecf.verdicts import explain
 from fe.http.approval_models import Handing
+from fe.http.failures import say_response
 from fe.http.handing import serialize_handing
 from fe.http.languages import Language, say_problems
 from fe.http.parameters import iso
@@ -68,7 +69,7 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
         "securityCode": record.security_code,
         "ncfExpiration": record.ncf_expiration.strftime("%d-%m-%Y") if record.ncf_expiration else None,
         "fechaHoraFirma": _local(record.signed_at),
-        "response": record.response,
+        "response": say_response(record.response, language),
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
+from fe.http import messages
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
 from fe.monitoring.metrics import Metrics
 
@@ -67,7 +68,7 @@ class Shares(Generic[Who]):
             raise too_many_requests(RETRY_WHEN_FULL)
         if self._together is not None and self._all + amount > self._together:
             self._metrics.http_shed.inc()
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_SHED)),))
 
     @contextmanager
     def held(self, who: Who, amount: int = 1) -> Iterator[None]:
@@ -91,6 +92,6 @@ class Shares(Generic[Who]):
 
 def too_many_requests(seconds: int) -> ApiError:
     """Refuse somebody who had its share, for so many seconds; the connection ends, for connections are shared too."""
-    refused = ApiError(429, "Too Many Requests", (("Retry-After", str(seconds)), ("Connection", "close")))
+    refused = ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(seconds)), ("Connection", "close")))
     refused.refuses_for = seconds
     return refused

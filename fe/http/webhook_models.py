@@ -8,10 +8,11 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import Moment, ResponseModel, Uuid, closed
 from fe.lifecycle import WANTED, WebhookEvent
-from fe.webhooks.accounts import URL_WORDS
 
 #: What an endpoint may ask for, in the order of the page.
 EVENTS = [str(kind) for kind in WebhookEvent if kind in WANTED]
@@ -40,7 +41,7 @@ class NewWebhook(RequestModel):
         }
     )
 
-    url: Annotated[str, Field(max_length=2048, description=URL_WORDS)]
+    url: Annotated[str, Field(max_length=2048, description=messages.URL_WORDS.en)]
     enabled: Annotated[bool | None, Field(json_schema_extra={"default": True})] = None
     events: Annotated[
         list[Annotated[str, Field(json_schema_extra={"enum": EVENTS})]] | None,
@@ -52,11 +53,11 @@ class NewWebhook(RequestModel):
     ] = None
 
     @classmethod
-    def messages(cls) -> dict[str, str]:
+    def messages(cls) -> dict[str, Text]:
         """Our own words for what pydantic would word otherwise."""
         return {
-            "url": f"url must be a text of at most 2048 characters: {URL_WORDS}",
-            "headers": "headers must be an object of texts",
+            "url": messages.must_be("url", messages.url_form(2048)),
+            "headers": messages.HEADERS_FORM,
         }
 
 

@@ -8,6 +8,8 @@ from uuid import UUID
 import trio
 
 from fe.clock import Clock
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.paging import read_page
@@ -106,7 +108,7 @@ class WebhookHandlers:
         """Send an event `test`."""
         self._count(call)
         delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock())
-        return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, "pending", "the test event is on its way")))
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, messages.TEST_ON_ITS_WAY, call)))
 
     async def deliveries(self, call: Call) -> ApiReply:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
@@ -139,15 +141,15 @@ class WebhookHandlers:
         if known is not None and _is_of(call, known):
             again = await self._do(call, webhooks.retry, known.delivery_id)
         if again is None:
-            raise ApiError(404, "no delivery has this id")
-        return ApiReply(202, DELIVERY_AGAIN.write(_again(again.delivery_id, "pending", "it is on its way again")))
+            raise ApiError(404, messages.NO_DELIVERY)
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(again.delivery_id, messages.AGAIN_ON_ITS_WAY, call)))
 
     async def recover(self, call: Call) -> ApiReply:
         """Deliver again what did not arrive since a moment."""
         self._count(call)
         since = parse_moment(read_body(NewRecovery, await call.body()).since)
         if since is None:
-            raise ApiError(400, "since must be a date (YYYY-MM-DD) or an ISO 8601 timestamp")
+            raise ApiError(400, messages.SINCE_FORM)
         asked = await self._do(call, self._accounts.recover, call.identity.environment, since, self._clock())
         self._wakeups.notify("webhook_recovery")
         return ApiReply(202, RECOVERY.write(_recovery(asked)))
@@ -168,7 +170,7 @@ class WebhookHandlers:
     @property
     def _accounts(self) -> WebhookAccounts:
         if self._known is None:
-            raise ApiError(503, "webhooks are not set up in this installation")
+            raise ApiError(503, messages.NO_WEBHOOKS_HERE)
         return self._known
 
     async def _do(
@@ -182,11 +184,11 @@ class WebhookHandlers:
         try:
             return await self._db.run_for(call.identity.tenant_id, work, *args, **kwargs)
         except BadWebhook as bad:
-            raise ApiError(400, str(bad)) from None
+            raise ApiError(400, bad.text) from None
         except NoWebhook as missing:
-            raise ApiError(404, f"{missing}: PUT /webhooks sets one") from None
+            raise ApiError(404, messages.set_a_webhook(missing.text)) from None
         except NotNow as busy:
-            raise ApiError(409, str(busy)) from None
+            raise ApiError(409, busy.text) from None
 
 
 def _is_of(call: Call, delivery: deliveries.DeliveryRecord) -> bool:
@@ -257,8 +259,8 @@ def _attempt(one: deliveries.AttemptRecord) -> Attempt:
     }
 
 
-def _again(delivery_id: UUID, state: Literal["pending", "held"], message: str) -> DeliveryAgain:
-    return {"id": str(delivery_id), "state": state, "message": message}
+def _again(delivery_id: UUID, message: Text, call: Call) -> DeliveryAgain:
+    return {"id": str(delivery_id), "state": "pending", "message": message.said(call.language)}
 
 
 def _recovery(one: recoveries.RecoveryRecord) -> Recovery:

@@ -21,6 +21,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem
+from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
@@ -55,7 +56,7 @@ class CannotBeSigned(MalformedXml):
 
     def __init__(
         self,
-        message: str,
+        message: Text,
         line: int | None = None,
         column: int | None = None,
         problems: tuple[Problem, ...] = (),
@@ -161,6 +162,10 @@ class Acceptance:
                     continue
                 try:
                     answers.append(await self._alone(new, now))
+                except Contended as error:  # others were in its way, and in its alone
+                    answers.append(error)
+                except DatabaseUnavailable as error:  # as above: each of a hundred would else wait for it
+                    return answers + [error] * (len(news) - len(answers))
                 except Exception as error:  # its own answer, whatever it is: the others have theirs
                     answers.append(error)
         return answers
@@ -215,8 +220,7 @@ def _read(draft: Draft) -> tuple[bytes, Document]:
             return original, read_finished(original, at_the_door=True)
         except NotADocument as error:
             first = error.problems[0]
-            where = f"{first.path}: " if first.path else ""
-            raise CannotBeSigned(f"{where}{first.message}", first.line, first.column, error.problems) from error
+            raise CannotBeSigned(first.text, first.line, first.column, error.problems) from error
     assert draft.payload is not None
     return write_canonical_json(draft.payload), draft.read()
 

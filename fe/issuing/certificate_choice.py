@@ -3,11 +3,21 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from fe.ecf.texts import Text, Told
 from fe.identifiers import UserId
 from fe.store.queue.inputs import Candidate
 
+_NONE = Text(
+    "no certificate available: upload the .p12 file and its passphrase in the portal",
+    "no hay un certificado disponible: suba el archivo .p12 y su contraseña en el portal",
+)
+_SEVERAL = Text(
+    "several user certificates are available: say which one with asUser or asUserId",
+    "hay varios certificados de usuarios: indique cuál con asUser o asUserId",
+)
 
-class NoCertificate(Exception):
+
+class NoCertificate(Told):
     """No certificate may sign this submission; the message tells the tenant what to do. Permanent."""
 
 
@@ -21,15 +31,21 @@ def choose_certificate(
     """
     chosen = _by_rule(candidates, as_user, as_user_id)
     if not chosen.not_before <= now < chosen.not_after:
-        state = "has expired" if now >= chosen.not_after else "is not valid yet"
-        period = f"{chosen.not_before:%Y-%m-%d} to {chosen.not_after:%Y-%m-%d}"
-        raise NoCertificate(f"the certificate {state} (valid {period}): upload a new one")
+        over = now >= chosen.not_after
+        first, last = f"{chosen.not_before:%Y-%m-%d}", f"{chosen.not_after:%Y-%m-%d}"
+        state = Text("has expired", "ha vencido") if over else Text("is not valid yet", "aún no es válido")
+        raise NoCertificate(
+            Text(
+                f"the certificate {state.en} (valid {first} to {last}): upload a new one",
+                f"el certificado {state.es} (válido del {first} al {last}): suba uno nuevo",
+            )
+        )
     return chosen
 
 
 def _by_rule(candidates: Sequence[Candidate], as_user: str | None, as_user_id: UserId | None) -> Candidate:
     if not candidates:
-        raise NoCertificate("no certificate available: upload the .p12 file and its passphrase in the portal")
+        raise NoCertificate(_NONE)
     if as_user_id is not None:
         return _only([c for c in candidates if c.user_id == as_user_id], f"asUserId {as_user_id}")
     if as_user is not None:
@@ -40,10 +56,15 @@ def _by_rule(candidates: Sequence[Candidate], as_user: str | None, as_user_id: U
         return company[0]
     if len(candidates) == 1:
         return candidates[0]
-    raise NoCertificate("several user certificates are available: say which one with asUser or asUserId")
+    raise NoCertificate(_SEVERAL)
 
 
 def _only(found: list[Candidate], asked: str) -> Candidate:
     if not found:
-        raise NoCertificate(f"no certificate available for the user given by {asked}")
+        raise NoCertificate(
+            Text(
+                f"no certificate available for the user given by {asked}",
+                f"no hay un certificado disponible para el usuario indicado en {asked}",
+            )
+        )
     return found[0]

@@ -7,6 +7,7 @@ import trio
 
 from fe.ecf.catalogue import Root
 from fe.ecf.identity import TAX_ID_FORM
+from fe.ecf.texts import Text, Told
 from fe.identifiers import TenantId
 from fe.store import issuers
 from fe.store.issuers import Standing
@@ -25,12 +26,17 @@ ISSUER_PATH = {
 }
 
 
-class ForbiddenIssuer(Exception):
+class ForbiddenIssuer(Told):
     """The issuer is another tenant of this installation, and no delegation is recorded. The message is for clients."""
 
     def __init__(self, root: Root, rnc: str) -> None:
         name = ISSUER_PATH[root].rpartition(".")[2]
-        super().__init__(f"{name} {rnc} is that of another taxpayer of this service, and no delegation is recorded")
+        super().__init__(
+            Text(
+                f"{name} {rnc} is that of another taxpayer of this service, and no delegation is recorded",
+                f"{name} {rnc} es de otro contribuyente de este servicio, y no consta una delegación",
+            )
+        )
 
 
 class KnownIssuers:

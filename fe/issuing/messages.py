@@ -5,6 +5,7 @@ What the document alone shows is said by `fe.ecf.rules`.
 
 from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Severity, show
+from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 
 
@@ -63,13 +64,13 @@ def foreign_issuer(path: str, rnc: str, own: str) -> Problem:
     )
 
 
-def no_certificate(message: str) -> Problem:
-    """No certificate could sign it at that moment; `message` is what the receipt would end with."""
+def no_certificate(said: Text) -> Problem:
+    """No certificate could sign it at that moment; `said` is what the receipt would end with."""
     return Problem(
         code="no-certificate",
         path="",
-        message=message,
-        message_es="ningún certificado puede firmarlo en ese momento: no hay, o está fuera de su vigencia",
+        message=said.en,
+        message_es=said.es,
         fix="have a certificate that is valid then put in before",
         fix_es="haga instalar antes un certificado vigente en ese momento",
     )

@@ -14,6 +14,7 @@ from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code
 from fe.ecf.taxes import RATES, Rates
+from fe.ecf.texts import Text, Told
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
@@ -31,14 +32,15 @@ class QrHosts:
     fc: str
 
 
-class CannotIssue(Exception):
+class CannotIssue(Told):
     """The document would certainly be refused: it is neither signed nor sent. Permanent; its number is free again."""
 
     def __init__(self, problems: tuple[Problem, ...], unnamed: int = 0) -> None:
         """Take what is wrong, one thing at least, and how many more there are."""
         first = problems[0]
         more = len(problems) - 1 + unnamed
-        super().__init__(f"{first.path}: {first.message}{f' (and {more} more)' if more else ''}")
+        counted = Text(f" (and {more} more)", f" (y {more} más)") if more else Text("", "")
+        super().__init__(Text(f"{first.text.en}{counted.en}", f"{first.text.es}{counted.es}"))
         self.problems = problems
         self.unnamed = unnamed
 
@@ -47,11 +49,16 @@ class CannotIssue(Exception):
         return CannotIssue, (self.problems[:_CARRIED], self.unnamed + max(len(self.problems) - _CARRIED, 0))
 
 
-class NumberTaken(Exception):
+class NumberTaken(Told):
     """Its number is accepted, or on its way, under another submission: this one is not sent. Permanent."""
 
     def __init__(self, holder: SubmissionId) -> None:
-        super().__init__(f"the number is that of another submission already, taxLogId {holder}: nothing was sent")
+        super().__init__(
+            Text(
+                f"the number is that of another submission already, taxLogId {holder}: nothing was sent",
+                f"el número ya es de otro envío, taxLogId {holder}: no se envió nada",
+            )
+        )
         self.holder = holder
 
     def __reduce__(self) -> tuple[type["NumberTaken"], tuple[SubmissionId]]:

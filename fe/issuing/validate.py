@@ -134,7 +134,7 @@ def _of_the_certificate(candidates: Sequence[Candidate], survey: Survey, now: da
     try:
         choose_certificate(candidates, as_user=survey.as_user, as_user_id=survey.as_user_id, now=now)
     except NoCertificate as missing:
-        yield no_certificate(str(missing))
+        yield no_certificate(missing.text)
 
 
 def find_problems(

@@ -9,6 +9,7 @@ from uuid import UUID
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.ecf.texts import Text, Told
 from fe.egress.configured import policy_from_settings
 from fe.egress.target import BadTarget, Policy, read_target
 from fe.identifiers import TenantId
@@ -22,12 +23,11 @@ from fe.webhooks.headers import BadHeaders, check_headers
 from fe.webhooks.secrets import WebhookVault, webhook_vault
 from fe.webhooks.signature import new_secret
 
-URL_WORDS = "https, a public host name, without user, password or fragment"
 #: What is told of when nothing else was asked for: what the interface promises (interface.md#events).
 DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
 
 
-class WebhookRefused(Exception):
+class WebhookRefused(Told):
     """What was asked for cannot be; nothing was changed. The message may be shown to the tenant."""
 
 
@@ -39,7 +39,7 @@ class NoWebhook(WebhookRefused):
     """No address is set."""
 
     def __init__(self, environment: Environment) -> None:
-        super().__init__(f"no webhook is set in {environment}")
+        super().__init__(Text(f"no webhook is set in {environment}", f"no hay un webhook configurado en {environment}"))
 
 
 class NotNow(WebhookRefused):
@@ -147,7 +147,12 @@ class WebhookAccounts:
         """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
         endpoint = await self._of(conn, tenant_id, environment)
         if not endpoint.enabled or endpoint.disabled_at is not None:
-            raise NotNow(f"the webhook of {environment} is disabled: enable it first")
+            raise NotNow(
+                Text(
+                    f"the webhook of {environment} is disabled: enable it first",
+                    f"el webhook de {environment} está desactivado: actívelo primero",
+                )
+            )
         return await events.tell_one(
             conn,
             tenant_id,
@@ -165,13 +170,18 @@ class WebhookAccounts:
     ) -> RecoveryRecord:
         """Deliver again what did not arrive since a moment, in stretches. Raises NoWebhook, BadWebhook, NotNow."""
         if since >= at:
-            raise BadWebhook("since must lie in the past")
+            raise BadWebhook(Text("since must lie in the past", "since debe estar en el pasado"))
         async with conn.transaction():
             await endpoints.await_turn(conn, tenant_id)
             endpoint = await self._of(conn, tenant_id, environment)
             for one in await recoveries.listed(conn, tenant_id):
                 if one.endpoint_id == endpoint.endpoint_id and one.state is RecoveryState.UNDER_WAY:
-                    raise NotNow(f"a recovery is under way: {one.recovery_id}")
+                    raise NotNow(
+                        Text(
+                            f"a recovery is under way: {one.recovery_id}",
+                            f"hay una recuperación en curso: {one.recovery_id}",
+                        )
+                    )
             recovery_id = new_id(at)
             await recoveries.ask(
                 conn,
@@ -195,21 +205,24 @@ class WebhookAccounts:
 
     def _check(self, wanted: Wanted) -> tuple[str, list[WebhookEvent]]:
         kinds = []
+        wanted_kinds = ", ".join(kind for kind in WebhookEvent if kind in WANTED)
         for kind in wanted.events:
             with suppress(ValueError):
                 kinds.append(WebhookEvent(kind))
             if not kinds or kinds[-1] != kind or kind not in WANTED:
-                raise BadWebhook(f"events must be among: {', '.join(kind for kind in WebhookEvent if kind in WANTED)}")
+                raise BadWebhook(
+                    Text(f"events must be among: {wanted_kinds}", f"events debe ser de entre: {wanted_kinds}")
+                )
         try:
             return read_target(wanted.url, self._policy).url, list(dict.fromkeys(kinds))
         except BadTarget as bad:
-            raise BadWebhook(f"url: {bad}") from None
+            raise BadWebhook(bad.text.after("url")) from None
 
     def _seal(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
         try:
             checked = check_headers(headers.items())
         except BadHeaders as bad:
-            raise BadWebhook(f"headers: {bad}") from None
+            raise BadWebhook(bad.text.after("headers")) from None
         return self._vault.seal_headers(tenant_id, endpoint_id, checked)
 
     async def _add(
@@ -258,7 +271,7 @@ async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliverie
     again = await deliveries.retry(conn, tenant_id, delivery_id)
     found = await deliveries.one(conn, tenant_id, delivery_id)
     if found is not None and not again:
-        raise NotNow("it is under way at this moment")
+        raise NotNow(Text("it is under way at this moment", "está en curso en este momento"))
     return found
 
 

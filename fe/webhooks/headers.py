@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from fe.ecf.texts import Text, Told
+
 _MOST: Final = 20
 _LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 4096
@@ -33,7 +35,7 @@ _OURS: Final = frozenset(
 _OUR_PREFIXES: Final = ("content-", "x-service-", "webhook-", "proxy-", ":")
 
 
-class BadHeaders(ValueError):
+class BadHeaders(Told, ValueError):
     """Headers that are not sent; the message says why, to whoever gave them."""
 
 
@@ -41,19 +43,27 @@ def check_headers(pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]
     """See that these may be sent with every call. Raises BadHeaders; no value is ever in its message."""
     headers = list(pairs)
     if len(headers) > _MOST:
-        raise BadHeaders(f"at most {_MOST} headers")
+        raise BadHeaders(Text(f"at most {_MOST} headers", f"máximo {_MOST} cabeceras"))
     seen: set[str] = set()
     for name, value in headers:
         if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-            raise BadHeaders(f"{name[:_LONGEST_NAME]!r} is no name for a header")
+            shown = repr(name[:_LONGEST_NAME])
+            raise BadHeaders(Text(f"{shown} is no name for a header", f"{shown} no es un nombre de cabecera"))
         lower = name.lower()
         if lower in _OURS or lower.startswith(_OUR_PREFIXES):
-            raise BadHeaders(f"the header {name} is set by the service")
+            raise BadHeaders(
+                Text(f"the header {name} is set by the service", f"la cabecera {name} la pone el servicio")
+            )
         if lower in seen:
-            raise BadHeaders(f"the header {name} is there twice")
+            raise BadHeaders(Text(f"the header {name} is there twice", f"la cabecera {name} está dos veces"))
         if len(value) > _LONGEST_VALUE or not _VALUE.fullmatch(value):
             raise BadHeaders(
-                f"the value of {name} should be 1 to {_LONGEST_VALUE} visible ASCII characters, with blanks inside only"
+                Text(
+                    f"the value of {name} should be 1 to {_LONGEST_VALUE} visible ASCII characters, with blanks inside"
+                    " only",
+                    f"el valor de {name} debe ser de 1 a {_LONGEST_VALUE} caracteres ASCII visibles, con espacios solo"
+                    " en medio",
+                )
             )
         seen.add(lower)
     return headers

@@ -177,6 +177,7 @@ async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(db: Dat
     assert (await submission(db, subject))["response"] == {
         "status": "error",
         "error": "authority rejected with status 400",
+        "errorEs": "la DGII lo rechazó con el estado HTTP 400",
         "dgiiResponse": {"a": 1},
         "mensajes": [{"codigo": "3243", "valor": "La longitud del nombre del archivo no es válida"}],
     }

@@ -1,5 +1,6 @@
 """The authority's codes in our own words, and the pages made of them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,13 @@ def test_a_code_is_taken_as_it_came_and_then_as_a_number(codigo: str, valor: str
 @pytest.mark.parametrize("messages", [[], [{"codigo": "0", "valor": ""}], [{"codigo": "0", "valor": "Aceptado"}], [{}]])
 def test_what_says_nothing_is_not_explained(messages: list[dict[str, Any]]) -> None:
     assert list(explain(messages)) == []
+
+
+@pytest.mark.parametrize(("document", "anchor"), [("authority", "messages"), ("interface", "messages")])
+def test_every_code_of_the_reference_is_explained(document: str, anchor: str) -> None:
+    text = (DOCS / "reference" / f"{document}.md").read_text(encoding="utf-8")
+    section = re.split(r"\n\n(?=<a |## )|\n## ", text.partition(f'<a id="{anchor}"></a>')[2], maxsplit=1)[0]
+    named = set(re.findall(r"(?<![\w.-])(\d{1,4})(?= [a-záA-Z`])", section)) - {"0"}
+
+    assert len(named) > 6
+    assert named <= {each.code for each in EXPLANATIONS}

@@ -77,6 +77,23 @@ async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(fro
         assert await answers_health(front), name
 
 
+async def test_a_refusal_of_what_cannot_be_read_is_in_the_language_that_its_head_asks_for(front: Running) -> None:
+    asked = {
+        name: sent.replace(b"Host: a\r\n", b"Host: a\r\nAccept-Language: es-DO\r\n", 1)
+        for name, sent in AMBIGUOUS.items()
+    }
+    with_a_head = {name: sent for name, sent in asked.items() if sent != AMBIGUOUS[name]}
+
+    assert len(with_a_head) > 10
+    for name, request_bytes in with_a_head.items():
+        got = await front.raw(request_bytes)
+
+        assert b"\r\ncontent-language: es\r\n" in got.lower(), (name, got)
+        plain = body_of(await front.raw(AMBIGUOUS[name]))
+        assert body_of(got)["statusCode"] == plain["statusCode"]
+        assert body_of(got)["message"] != plain["message"], name
+
+
 @pytest.mark.parametrize("with_token", [False, True])
 async def test_a_thousand_malformed_chunks_do_not_end_the_process(front: Running, key: Key, with_token: bool) -> None:
     """Without a token the answer comes before the body is read: an unguarded server of this kind ends after some 25."""

@@ -1,95 +1,137 @@
-"""Messages in both languages: one table that has every message of the code, and one place that chooses."""
+"""Messages in both languages: each is one value that has both, and one place chooses."""
 
 import ast
-import re
+import importlib
+import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fe.ecf.parse import _XML_ERRORS
-from fe.http import errors, languages, messages, request_bodies
-from fe.http.errors import describe
-from fe.http.languages import choose, say
+import fe.http
+from fe.ecf import parse_messages
+from fe.ecf.texts import Text
+from fe.http import languages, messages
+from fe.http.errors import ApiError, describe
+from fe.http.failures import say_response
+from fe.http.languages import choose
+from fe.http.request_bodies import RequestModel, check
+from fe.http.server.plain_errors import plain_error
 
-ROOT = Path(__file__).resolve().parents[2]
-#: Where messages of the API are raised. Reception speaks the authority's protocol to suppliers, in its own way.
-_SOURCES = [
-    *(path for path in (ROOT / "fe" / "http").rglob("*.py") if "reception" not in path.parts),
-    ROOT / "fe" / "ecf" / "parse.py",
-    ROOT / "fe" / "accounts" / "sequences.py",
-]
-_RAISED = {"ApiError", "MalformedJson", "MalformedXml", "BadSequence", "NoSequence", "_unauthorized", "error"}
-#: What is told of tokens and files to operators, not to clients.
-_GAP = re.compile(r"\{~?\}")
+FE = Path(__file__).resolve().parents[2] / "fe"
 
 
-def template(node: ast.expr) -> str | None:
-    """A message as the table has it: a gap for each value; None for what is not written there."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)  # type: ignore[misc]  # parts of an f-string are texts
-    return None
-
-
-def raised() -> Iterator[tuple[str, str]]:
-    for path in _SOURCES:
+def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
+    """Every call of these names in the code, and where it stands."""
+    for path in sorted(FE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _RAISED:
-                continue
-            at = 1 if node.func.id == "ApiError" else 0
-            if len(node.args) > at:
-                text = template(node.args[at])
-                if text is not None and len(text) > 4:
-                    yield f"{path.name}:{node.lineno}", text
+            if isinstance(node, ast.Call):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+                if called in names:
+                    yield f"{path.relative_to(FE)}:{node.lineno}", node
 
 
-def is_known(text: str) -> bool:
-    """Whether the table has it, or something with gaps where it has values of its own."""
-    return say(_GAP.sub("x", text), "es") != _GAP.sub("x", text)
+def words_of(node: ast.expr) -> str:
+    """What a text says itself, without the values in it."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
 
 
-def test_every_message_that_is_raised_has_its_row() -> None:
-    found = list(raised())
+def values_of(node: ast.expr) -> list[str]:
+    """The values in a text, as the code names them; a Text in a Text is itself, in whichever language."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else []
+    shown = [ast.unparse(part.value) for part in parts if isinstance(part, ast.FormattedValue)]
+    return sorted(one.removesuffix(".en").removesuffix(".es") for one in shown)
 
-    assert len(found) > 60
-    assert [(where, text) for where, text in found if not is_known(text)] == []
+
+def test_every_text_of_the_code_is_written_in_two_languages_and_says_the_same_values_in_both() -> None:
+    """mypy sees to the rest: an answer, and an error whose message a client reads, takes a Text and no `str`."""
+    found = [
+        (where, call.args[0], call.args[1])
+        for where, call in calls("Text")
+        if len(call.args) == 2 and not call.keywords
+    ]
+    written = [(where, en, es) for where, en, es in found if any(map(str.isalpha, words_of(en)))]
+
+    assert len(written) > 150
+    assert [where for where, en, es in written if words_of(en) == words_of(es)] == []
+    assert [where for where, en, es in written if values_of(en) != values_of(es)] == []
 
 
-def test_so_have_those_that_stand_in_tables() -> None:
-    tables = [
-        *(f"x {words}" for words in request_bodies._KINDS.values()),
-        *_XML_ERRORS.values(),
-        *(words.format(prefix="E31") for words in errors._NO_NUMBER.values()),
+def test_only_what_suppliers_are_told_repeats_its_english() -> None:
+    repeated = [
+        where
+        for where, call in calls("Text")
+        if len(call.args) == 2
+        and isinstance(call.args[0], ast.Name)
+        and isinstance(call.args[1], ast.Name)
+        and call.args[0].id == call.args[1].id
     ]
 
-    assert [text for text in tables if not is_known(text)] == []
+    assert [where.partition(":")[0] for where in repeated] == ["http/reception/handlers.py"]
 
 
-@pytest.mark.parametrize(("english", "spanish"), list(messages.SPANISH.items()), ids=lambda text: str(text)[:40])
-def test_each_row_says_its_values_in_both_languages(english: str, spanish: str) -> None:
-    gaps = _GAP.findall(english)
-    assert _GAP.findall(spanish) == gaps or english.startswith("{} must be {} between")
-    values = iter(f"<{n}>" for n in range(9))
-    filled = _GAP.sub(lambda _: next(values), english)
+def test_every_status_that_is_answered_has_its_words() -> None:
+    statuses = {
+        call.args[0].value
+        for _, call in calls("ApiError", "plain_error", "ErrorAnswer", "_break_off")
+        if call.args and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, int)
+    }
 
-    said = say(filled, "es")
-
-    assert say(filled, "en") == filled
-    assert said != filled or english in ("xml: {~}",)
-    assert all(f"<{n}>" in said for n in range(len(gaps))) or english.startswith("{} must be {} between")
-
-
-def test_a_message_in_a_message_is_said_in_the_language_too() -> None:
-    spanish = "xml: a una etiqueta le falta su > (línea 1, columna 2)"
-    assert say("xml: a tag lacks its > (line 1, column 2)", "es") == spanish
-    assert say("the body is not JSON: Expecting value (line 1, column 1)", "es").startswith("el cuerpo: no es JSON")
-    assert say("something that nobody wrote down", "es") == "something that nobody wrote down"
+    # What the router and h11 refuse by themselves too.
+    for status in sorted({*statuses, 400, 404, 405, 408, 413, 414, 417, 431, 501, 505} - {200}):
+        text = messages.of_status(status)
+        assert text.es not in (text.en, "Error de la solicitud", "Error del servicio"), status
 
 
-def test_braces_of_a_client_are_no_gaps() -> None:
-    assert say("there is no query parameter {x}{}; there are page", "es") == "no hay un parámetro {x}{}; existen page"
+def all_values(of: Any) -> list[Text]:
+    found = [value for value in vars(of).values() if isinstance(value, Text)]
+    tables = [value for value in vars(of).values() if isinstance(value, dict)]
+    return [*found, *(one for table in tables for one in table.values() if isinstance(one, Text))]
+
+
+@pytest.mark.parametrize("text", [*all_values(messages), *all_values(parse_messages)], ids=str)
+def test_the_spanish_of_a_message_is_another_text(text: Text) -> None:
+    assert text.en
+    assert text.es
+    assert text.en != text.es
+    assert text.said("en") == str(text) == text.en
+    assert text.said("es") == text.es
+
+
+def models() -> list[type[RequestModel]]:
+    for module in pkgutil.walk_packages(fe.http.__path__, "fe.http."):
+        importlib.import_module(module.name)
+    found: list[type[RequestModel]] = []
+    todo = [RequestModel]
+    while todo:
+        below = todo.pop().__subclasses__()
+        found += [one for one in below if one.__module__.startswith("fe.http.")]
+        todo += below
+    return sorted(set(found), key=lambda one: one.__name__)
+
+
+#: Of every kind of JSON, too small and too large.
+_WRONG: list[Any] = [None, True, 0, -1, 10**19, "", "x", "x" * 3000, [], ["x"], [1], [None] * 600, {}, {"x": 1}]
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+def test_whatever_is_wrong_with_a_field_is_said_in_our_own_words(model: type[RequestModel]) -> None:
+    good = next(iter((model.model_config.get("json_schema_extra") or {}).get("examples", [{}])))  # type: ignore[union-attr,arg-type]
+    said: list[Text] = []
+    for body in [{}, *({**good, name: value} for name in model.model_fields for value in _WRONG)]:
+        try:
+            check(model, body)
+        except ApiError as wrong:
+            said.append(wrong.message)
+
+    assert said
+    assert [text for text in said if text.es == text.en or text.es.endswith("no tiene un valor admitido")] == []
+
+
+def test_there_are_models() -> None:
+    assert {"NewInvoice", "NewBatch", "NewSequence", "LoginRequest", "NewWebhook"} <= {one.__name__ for one in models()}
 
 
 @pytest.mark.parametrize(
@@ -120,8 +162,59 @@ def test_the_language_is_the_one_that_is_wanted_most(accepted: str | None, langu
 
 
 def test_an_error_has_its_body_in_both_languages() -> None:
-    answer = describe(errors.ApiError(400, "from must not be later than to"))
+    answer = describe(ApiError(400, messages.FROM_AFTER_TO))
 
     assert answer.body("en") == b'{"message":"from must not be later than to","statusCode":400}'
     assert answer.body("es") == b'{"message":"from no debe ser posterior a to","statusCode":400}'
     assert languages.HEADERS["es"] == (("Content-Language", "es"), ("Vary", "Accept-Language"))
+
+
+def test_what_the_connection_says_is_in_utf_8_and_as_long_as_it_says() -> None:
+    headers, body = plain_error(431, language="es")
+
+    assert body.decode() == '{"message":"Las cabeceras son demasiado grandes","statusCode":431}'
+    headers, body = plain_error(405, language="es")
+    assert body.decode() == '{"message":"Método no permitido","statusCode":405}'
+    assert dict(headers)[b"content-length"] == str(len(body)).encode()
+    assert dict(headers)[b"content-language"] == b"es"
+
+
+# --- why a submission failed
+
+_PROBLEM = {"path": "Encabezado.IdDoc.TipoPago", "message": "TipoPago is missing", "messageEs": "falta TipoPago"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "spanish"),
+    [
+        ({"status": "error", "error": "no", "errorEs": "no, en español"}, "no, en español"),
+        # What an earlier release stored.
+        ({"status": "error", "error": "x", "problems": [_PROBLEM]}, "Encabezado.IdDoc.TipoPago: falta TipoPago"),
+        (
+            {"status": "error", "error": "x", "problems": [_PROBLEM, _PROBLEM]},
+            "Encabezado.IdDoc.TipoPago: falta TipoPago (y 1 más)",
+        ),
+        ({"status": "error", "error": "a sentence that nobody knows"}, "a sentence that nobody knows"),
+        # What the database's functions write.
+        (
+            {"status": "error", "error": "x", "otherTaxLogId": "7"},
+            "el número ya es de otro envío, taxLogId 7: no se envió nada",
+        ),
+        (
+            {"status": "dead_letter", "error": "timeout", "errorEs": "de antes"},
+            "sin éxito hasta ahora, y nada se ha perdido; lo revisa el operador del servicio (timeout)",
+        ),
+        (
+            {"status": "error", "error": "given up by an operator: a duplicate (timeout)"},
+            "abandonado por el operador del servicio: a duplicate (timeout)",
+        ),
+    ],
+)
+def test_why_a_submission_failed_is_said_in_spanish_too(stored: dict[str, Any], spanish: str) -> None:
+    assert say_response(stored, "en") == stored
+    assert say_response(stored, "es") == {**stored, "error": spanish}
+
+
+@pytest.mark.parametrize("response", [None, {}, {"trackStatus": {"estado": "Aceptado"}, "mensajes": []}])
+def test_an_answer_of_the_authority_stays_as_it_is(response: dict[str, Any] | None) -> None:
+    assert say_response(response, "es") == response

@@ -109,11 +109,22 @@ def of_other_types() -> Iterator[Mistake]:
         (EcfType.CREDIT_FISCAL, f"{ITEM}.Retencion.MontoOtraRetencion", "1.00"),
     ):
         yield Mistake(f"{path} in a {ecf_type}", changed(good(ecf_type), path, value), path)
+        name = path.rpartition(".")[2]
+        for how in ("in small letters", "with a small first letter", "with a letter doubled", "with an s at its end"):
+            wrong = beside(path, _SPELT[how](name))
+            yield Mistake(f"{path} {how} in a {ecf_type}", changed(good(ecf_type), wrong, value), wrong)
 
 
 def misplaced() -> Iterator[Mistake]:
-    """Elements that stand in the wrong group."""
+    """Elements that stand in the wrong group, of this type or of others; and a list where its group should be."""
+    yield Mistake(
+        "TipoIngresos beside IdDoc in a 41",
+        changed(good(EcfType.PURCHASES), "Encabezado.TipoIngresos", "01"),
+        "Encabezado.TipoIngresos",
+    )
     of = good(EcfType.CREDIT_FISCAL)
+    items = changed(without(of, "DetallesItems"), "Items", of["DetallesItems"]["Item"])
+    yield Mistake("Items in place of DetallesItems", items, "Items")
     for path, there in (
         (f"{ID}.TipoPago", "Encabezado.TipoPago"),
         (f"{ID}.TipoIngresos", "TipoIngresos"),

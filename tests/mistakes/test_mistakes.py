@@ -9,7 +9,7 @@ from fe.ecf.document import NotADocument, read_payload
 from fe.ecf.problems import Problem, Severity, serialize_problem
 from fe.issuing.prepare import prepare
 from tests.ecf.receipts import EXPIRY, ISSUER, NOW
-from tests.mistakes.corpus import Mistake, good, mistakes
+from tests.mistakes.corpus import Mistake, good, mistakes, of_other_types
 from tests.mistakes.repairing import applied
 
 
@@ -51,3 +51,12 @@ def test_the_first_problem_names_the_cause_and_its_repair_works(mistake: Mistake
         # A sale on credit that is one now may have a remark.
         fatal = [(one.code, one.path, one.message) for one in left if one.severity is Severity.REJECTED]
         assert fatal == [], repair
+
+
+@pytest.mark.parametrize("mistake", of_other_types(), ids=str)
+def test_of_an_element_of_another_type_it_is_said_which_types_have_it(mistake: Mistake) -> None:
+    first = problems_of(mistake.given)[0]
+
+    assert "does not belong to a document e-CF" in first.message
+    assert "these types have it: " in first.message
+    assert "lo tienen los tipos: " in first.message_es

@@ -9,6 +9,7 @@ import trio
 
 from fe.actors.credentials import CannotOpen
 from fe.clock import system_clock
+from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.queue.executor import run_stage
@@ -63,7 +64,12 @@ async def until(condition: trio.Event) -> None:
     ("error", "outcome", "attempt_after", "told"),
     [
         (TryLater("the host is away"), "retry", 1, "the host is away"),
-        (CannotOpen("tenant is missing the certificate passphrase setting"), "retry", 1, "tenant is missing"),
+        (
+            CannotOpen(Text("tenant is missing the passphrase", "falta")),
+            "retry",
+            1,
+            "tenant is missing",
+        ),
         (DatabaseUnavailable("gone"), "given back", 0, "the database was away"),
         (trio.TooSlowError(), "retry", 1, "no result within 50 s"),
         (ValueError("secret text"), "retry", 1, "unexpected ValueError"),

@@ -23,6 +23,7 @@ from fe.actors.tracker import Tracker
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Root, Service
+from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
@@ -327,7 +328,9 @@ class Process:
             self.kill()
             raise Killed
         if paper.unfit:
-            return Failed(response=failure_response("it cannot be issued"), fate=NumberFate.REUSABLE)
+            return Failed(
+                response=failure_response(Text("it cannot be issued", "no se puede emitir")), fate=NumberFate.REUSABLE
+            )
         paper.times_signed += 1
         row = self._ground.statements.tables.submissions[work.tenant_id, work.subject]
         signed = signed_bytes(row.submission_id, row.issuer_rnc, row.e_ncf, paper.times_signed)

@@ -14,6 +14,9 @@ from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.repairs import fold
 
+#: A shorter name is in others by chance.
+_A_WORD = 4
+
 
 class _Place(NamedTuple):
     """Where an element is: the path without numbers of the group it stands in, and whether lists lead to it."""
@@ -36,13 +39,14 @@ def _places(of: DocumentKind) -> dict[str, tuple[_Place, ...]]:
 
 
 @cache
-def types_with(group: str, name: str) -> tuple[str, ...]:
-    """The types of e-CF that have an element in the group at that path (without numbers)."""
-    having = []
+def _types_of(group: str | None) -> dict[str, tuple[str, ...]]:
+    """By element, the types of e-CF that have it in the group at that path (without numbers); of None: anywhere."""
+    having: dict[str, list[str]] = {}
     for ecf_type in EcfType:
-        if any(place.group == group for place in _places(kind(Root.ECF, ecf_type)).get(name, ())):
-            having.append(str(ecf_type))
-    return tuple(having)
+        for name, places in _places(kind(Root.ECF, ecf_type)).items():
+            if group is None or any(place.group == group for place in places):
+                having.setdefault(name, []).append(str(ecf_type))
+    return {name: tuple(types) for name, types in having.items()}
 
 
 def _bare(path: str) -> str:
@@ -57,13 +61,20 @@ def spelt(name: str, known: Collection[str]) -> str | None:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that was meant, by its case or its spelling."""
+    """The known name that was meant, by its case or its spelling, or because it has the given one in it."""
     exact = spelt(name, known)
     if exact is not None:
         return exact
     by_fold = {fold(one): one for one in known}
     near = get_close_matches(fold(name), by_fold, n=1, cutoff=0.7)
-    return by_fold[near[0]] if near else next(iter(get_close_matches(name, known, n=1)), None)
+    if near:
+        return by_fold[near[0]]
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return near[0]
+    wanted = fold(name)
+    around = [one for folded, one in by_fold.items() if wanted in folded] if len(wanted) >= _A_WORD else []
+    return around[0] if len(around) == 1 else None
 
 
 def name_problem(
@@ -79,8 +90,8 @@ def name_problem(
     """Say that `of`, at `path`, has no element `name`, and what was meant.
 
     First a name that differs in its case alone; then one that stands here in other types; then one that stands in
-    another place of this type; then the nearest word. `present` are the names that stand beside it: none of them is
-    meant.
+    another place of this type, or anywhere in others; then the nearest word, of this type or of others. `present` are
+    the names that stand beside it: none of them is meant.
     """
     shown = excerpt(name)
     there = f"{path}.{shown}" if path else shown
@@ -88,13 +99,19 @@ def name_problem(
     code = "forbidden-element" if name in names() else "unknown-element"
 
     def say(
-        words: str, *, instead: str | None = None, repair: Repair | None = None, types: str = "", place: str = ""
+        words: str,
+        *,
+        name: str = shown,
+        instead: str | None = None,
+        repair: Repair | None = None,
+        types: str = "",
+        place: str = "",
     ) -> Problem:
         said = problem(
             words,
             there,
             line,
-            name=shown,
+            name=name,
             kind=the_kind.name,
             instead=instead,
             repair=repair,
@@ -103,6 +120,9 @@ def name_problem(
         )
         return replace(said, code=code)
 
+    def of_others(types: dict[str, tuple[str, ...]], meant: str) -> Problem:
+        return say("element-of-other-type", name=meant, types=", ".join(types[meant]), repair=Repair("remove", there))
+
     if not suggest:
         return say(code)
     free = [one for one in of.by_name if one not in present]
@@ -110,16 +130,23 @@ def name_problem(
     exact = spelt(name, free)
     if exact is not None:
         return say(code, instead=exact, repair=Repair("rename", there, to=f"{prefix}{exact}"))
-    having = types_with(_bare(path), name) if the_kind.root.name == Root.ECF else ()
-    if having:
-        return say("element-of-other-type", types=", ".join(having), repair=Repair("remove", there))
+    here, anywhere = (_types_of(_bare(path)), _types_of(None)) if the_kind.root.name == Root.ECF else ({}, {})
+    foreign = [one for one in here if one not in of.by_name]
+    meant = spelt(name, foreign)
+    if meant is not None:
+        return of_others(here, meant)
     elsewhere = _elsewhere(the_kind, name, path)
     if elsewhere:
         repair = Repair("rename", there, to=elsewhere[0]) if len(elsewhere) == 1 else Repair("remove", there)
         return say("element-elsewhere", place=" / ".join(elsewhere), repair=repair)
-    near = nearest(name, free)
+    meant = spelt(name, [one for one in anywhere if one not in _places(the_kind)])
+    if meant is not None:
+        return of_others(anywhere, meant)
+    near = nearest(name, [*free, *foreign])
     if near is None:
         return say(code, repair=Repair("remove", there))
+    if near in foreign:
+        return of_others(here, near)
     return say(code, instead=near, repair=Repair("rename", there, to=f"{prefix}{near}"))
 
 

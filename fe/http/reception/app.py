@@ -19,6 +19,7 @@ from fe.clock import Clock
 from fe.config import Network
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
+from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
 from fe.http.reception.handlers import Suppliers, read_path
@@ -129,7 +130,7 @@ def _route_of(method: str, path: str) -> str:
 
 
 async def _never(route: Route, call: Call) -> ApiReply:
-    raise ApiError(404, "Not Found")
+    raise ApiError(404, messages.NOT_FOUND)
 
 
 def create_reception(deps: ReceptionDeps) -> QuartTrio:
@@ -149,9 +150,9 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
             try:
                 return await request.get_data(cache=False, as_text=False, parse_form_data=False)
             except RequestEntityTooLarge:
-                raise ApiError(413, f"the body must not be larger than {MAX_BODY_BYTES} bytes", (_CLOSE,)) from None
+                raise ApiError(413, messages.body_too_large(MAX_BODY_BYTES), (_CLOSE,)) from None
             except RequestTimeout:
-                raise ApiError(408, f"the body did not arrive within {BODY_SECONDS} s", (_CLOSE,)) from None
+                raise ApiError(408, messages.body_too_slow(BODY_SECONDS), (_CLOSE,)) from None
 
         return respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
 

@@ -14,6 +14,8 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
 from fe.ecf.parse import MalformedXml
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
 from fe.http.reception.multipart import BadForm, read_xml_part
@@ -70,13 +72,13 @@ class Suppliers:
         """Answer a call of a path. Raises ApiError, or DatabaseUnavailable."""
         where = read_path(path)
         if where is None:
-            raise ApiError(404, "Not Found")
+            raise ApiError(404, messages.NOT_FOUND)
         environment, rnc, service = where
         if method != service.method:
-            raise ApiError(405, "Method Not Allowed", (("Allow", service.method),))
+            raise ApiError(405, messages.METHOD_NOT_ALLOWED, (("Allow", service.method),))
         receiver = await self._reception.db.run(receivers.find, environment, rnc)
         if receiver is None:
-            raise ApiError(404, "nobody receives under this address")
+            raise ApiError(404, _told("nobody receives under this address"))
         return await self._answers[service](receiver, call)
 
     async def _seed(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -89,12 +91,12 @@ class Suppliers:
         try:
             seed = await trio.to_thread.run_sync(read, limiter=self._reception.threads)
         except MalformedXml as wrong:
-            raise ApiError(400, f"xml: {wrong}") from None
+            raise ApiError(400, _told(f"xml: {wrong}")) from None
         except SeedRefused as refused:
-            raise ApiError(400, str(refused)) from None
+            raise ApiError(400, _told(str(refused))) from None
         spend = spent_seeds.spend
         if not await self._reception.db.run_for(receiver.tenant_id, spend, seed.spent, seed.expires):
-            raise ApiError(400, "the seed was used before: ask for another one")
+            raise ApiError(400, _told("the seed was used before: ask for another one"))
         return _token_reply(self._sessions.grant(audience, seed.holder, now), call.headers.get("accept", ""))
 
     async def _receive(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -103,12 +105,12 @@ class Suppliers:
         try:
             said = await self._reception.receive(receiver, raw, presenter, self._clock())
         except MalformedXml as wrong:
-            raise ApiError(400, f"xml: {wrong}") from None
+            raise ApiError(400, _told(f"xml: {wrong}")) from None
         except NothingToAnswer as nothing:
-            raise ApiError(400, str(nothing)) from None
+            raise ApiError(400, _told(str(nothing))) from None
         except CannotAcknowledge as cannot:
             _log.error("nothing can be acknowledged", reason=str(cannot))
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_DOWN)),)) from None
+            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from None
         return ApiReply(200, said, _XML)
 
     async def _approve(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -117,9 +119,9 @@ class Suppliers:
         try:
             await self._reception.approve(receiver, raw, presenter, self._clock())
         except MalformedXml as wrong:
-            raise ApiError(400, f"xml: {wrong}") from None
+            raise ApiError(400, _told(f"xml: {wrong}")) from None
         except ApprovalRefused as refused:
-            raise ApiError(400, str(refused)) from None
+            raise ApiError(400, _told(str(refused))) from None
         return ApiReply(200, write_json({"message": "received"}))
 
     def _presenter(self, receiver: Receiver, call: Call) -> str | None:
@@ -129,19 +131,24 @@ class Suppliers:
         if scheme.lower() == "bearer":
             holder = self._sessions.holder_of(token.strip(), _audience(receiver), self._clock())
         if holder is None and receiver.demands_token:
-            raise ApiError(401, "Unauthorized", (("WWW-Authenticate", "Bearer"),))
+            raise ApiError(401, messages.of_status(401), (("WWW-Authenticate", "Bearer"),))
         return holder
 
     async def _part(self, call: Call) -> bytes:
         """The bytes of the file that was sent. Raises ApiError (400, 408, 413, 415)."""
         if call.headers.get("content-encoding", "identity").lower() != "identity":
-            raise ApiError(415, "send the form as it is, without Content-Encoding", (("Connection", "close"),))
+            raise ApiError(415, _told("send the form as it is, without Content-Encoding"), (("Connection", "close"),))
         body = await call.read_body()
         read = partial(read_xml_part, call.headers.get("content-type", ""), body)
         try:
             return await trio.to_thread.run_sync(read, limiter=self._reception.threads)
         except BadForm as bad:
-            raise ApiError(400, str(bad)) from None
+            raise ApiError(400, _told(str(bad))) from None
+
+
+def _told(reason: str) -> Text:
+    """What a supplier's program is told: in English alone, for it speaks the authority's protocol, not our API."""
+    return Text(reason, reason)
 
 
 def _audience(receiver: Receiver) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import IPv6Network
 
+from fe.http import messages
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
 from fe.http.rate_limit import Buckets
 from fe.http.server.addresses import Address
@@ -28,7 +29,7 @@ class AddressLimits:
         bucket = str(IPv6Network((address, 64), strict=False)) if address.version == 6 else str(address)
         self._pace.take(bucket, now)
         if self._in_work[bucket] >= self._most:
-            raise ApiError(429, "Too Many Requests", (("Retry-After", str(RETRY_WHEN_SHED)),))
+            raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(RETRY_WHEN_SHED)),))
         self._in_work[bucket] += 1
         try:
             yield

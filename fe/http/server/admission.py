@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fe.http import messages
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
 from fe.http.shares import Shares
 from fe.monitoring.metrics import Metrics
@@ -79,7 +80,7 @@ class Admission:
     def _require_room(self) -> None:
         if self._in_work >= self._max:
             self._metrics.http_shed.inc()
-            raise ApiError(503, "Service Unavailable", (("Retry-After", str(RETRY_WHEN_SHED)),))
+            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_SHED)),))
 
     def _leave(self) -> None:
         self._in_work -= 1

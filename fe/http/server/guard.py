@@ -16,13 +16,13 @@ import trio
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, HTTPScope
 from prometheus_client import Counter, Histogram
 
+from fe.http import messages
 from fe.http.calls import ApiReply
 from fe.http.errors import ApiError
-from fe.http.languages import HEADERS, choose, say
 from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath, FastRoute
-from fe.http.server.plain_errors import RawHeaders, new_request_id, plain_error
+from fe.http.server.plain_errors import RawHeaders, language_of, new_request_id, plain_error
 from fe.http.server.requests import refuse_repeated
 from fe.http.server.strangers import Strangers
 from fe.monitoring.metrics import Metrics
@@ -200,11 +200,8 @@ def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> Whole:
         status, message, more = error.status, error.message, error.headers
     else:
         _log.error("the application failed to answer", error=error, exc_info=error)
-        status, message, more = 500, "Internal Server Error", ()
-    wanted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"")
-    language = choose(wanted.decode("latin-1"))
-    headers, body = plain_error(status, say(message, language), request_id)
-    more = (*more, *HEADERS[language])
+        status, message, more = 500, messages.INTERNAL_ERROR, ()
+    headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
     headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
     return Whole(status, headers, body)
 
@@ -217,18 +214,18 @@ def refuse_hostile(scope: HTTPScope) -> None:
         names.add(bytes(name))
         size += len(name) + len(value)
     if size > MAX_HEADER_BYTES:
-        raise ApiError(431, f"the headers must not be larger than {MAX_HEADER_BYTES} bytes")
+        raise ApiError(431, messages.headers_too_large(MAX_HEADER_BYTES))
     refuse_repeated(scope["headers"])
     if b"transfer-encoding" in names and b"content-length" in names:
-        raise ApiError(400, "a request has either Content-Length or Transfer-Encoding")
+        raise ApiError(400, messages.TWO_LENGTHS)
     if b"upgrade" in names:
-        raise ApiError(400, "no other protocol is spoken here: leave Upgrade out")
+        raise ApiError(400, messages.NO_UPGRADE)
     if scope["http_version"] not in ("1.0", "1.1"):
-        raise ApiError(505, "HTTP Version Not Supported")
+        raise ApiError(505, messages.FOREIGN_VERSION)
     if scope["method"] == "CONNECT":
-        raise ApiError(400, "this is not a proxy")
+        raise ApiError(400, messages.NO_PROXY)
     if not scope["path"].startswith(("/", "http://", "https://")) and scope["path"] != "*":
-        raise ApiError(400, "the request target must begin with /")
+        raise ApiError(400, messages.BAD_TARGET)
 
 
 def keep_escaped_slashes(scope: HTTPScope) -> None:

@@ -17,9 +17,11 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.typing import AppWrapper
 
+from fe.ecf.texts import Language, Text
+from fe.http import messages
 from fe.http.server.fast_path import FastRoute
 from fe.http.server.guard import Guard, Whole
-from fe.http.server.plain_errors import RawHeaders, plain_error
+from fe.http.server.plain_errors import RawHeaders, language_in, language_of, plain_error
 from fe.http.server.private_names import require_private_names
 from fe.http.server.whole_requests import WholeRequest, read_whole
 
@@ -59,6 +61,9 @@ class Http11(H11Protocol):
         self._ended = False
         #: Of the body that is being read, and their bytes.
         self._pieces = self._piece_bytes = 0
+        #: Of the request that was read last; of a head that cannot be read there is only what arrived.
+        self._language: Language = "en"
+        self._arrived = b""
         self._collected = bytearray()
 
     async def handle(self, event: Event) -> None:
@@ -73,6 +78,8 @@ class Http11(H11Protocol):
             return
         if isinstance(event, Closed):
             self._ended = True
+        elif isinstance(event, RawData):
+            self._arrived = event.data
         await super().handle(event)
 
     async def _answer_plain(self, request: WholeRequest) -> bool:
@@ -170,16 +177,19 @@ class Http11(H11Protocol):
             return await self._break_off(error.error_status_hint)
         if isinstance(event, h11.Request):
             self._pieces = self._piece_bytes = 0
+            self._language = language_of(event.headers)
         elif isinstance(event, h11.Data):
             self._pieces += 1
             self._piece_bytes += len(event.data)
             if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
-                return await self._break_off(400, "the body came in too many small pieces")
+                return await self._break_off(400, messages.CRUMBS)
         return event
 
-    async def _break_off(self, status: int, message: str | None = None) -> Any:
+    async def _break_off(self, status: int, message: Text | None = None) -> Any:
         if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            await self._send_whole(Whole(status, *plain_error(status, message)))
+            read = self.connection.our_state is h11.SEND_RESPONSE
+            language = self._language if read else language_in(self._arrived)
+            await self._send_whole(Whole(status, *plain_error(status, message, language=language)))
         await self.send(Closed())
         return h11.NEED_DATA
 
@@ -255,7 +265,7 @@ class Http11(H11Protocol):
         self.keep_alive_requests += 1
 
     async def _send_error_response(self, status_code: int) -> None:
-        await self._send_whole(Whole(status_code, *plain_error(status_code)))
+        await self._send_whole(Whole(status_code, *plain_error(status_code, language=self._language)))
 
     async def _send_h11_event(self, event: Any) -> None:
         try:

@@ -1,17 +1,19 @@
 """Answers made outside the application, by the guard and by the connection itself; they look like all others."""
 
 import json
+import re
 import secrets
-from http import HTTPStatus
+from collections.abc import Iterable
+
+from fe.ecf.texts import Language, Text
+from fe.http.languages import HEADERS, choose
+from fe.http.messages import of_status
 
 RawHeaders = list[tuple[bytes, bytes]]
 
-_PHRASES = {
-    400: "Bad Request",
-    408: "Request Timeout",
-    413: "Payload Too Large",
-    431: "Request Header Fields Too Large",
-}
+_ACCEPT_LANGUAGE = re.compile(rb"\naccept-language:[ \t]*([^\r\n]{0,200})", re.IGNORECASE)
+#: So many bytes are looked through for it.
+_HEAD = 16 * 1024
 
 
 def new_request_id() -> str:
@@ -19,14 +21,32 @@ def new_request_id() -> str:
     return secrets.token_hex(8)
 
 
-def plain_error(status: int, message: str | None = None, request_id: str | None = None) -> tuple[RawHeaders, bytes]:
-    """Make headers and body of an error after which the connection is closed."""
-    phrase = message or _PHRASES.get(status) or HTTPStatus(status).phrase
-    body = json.dumps({"message": phrase, "statusCode": status}, separators=(",", ":")).encode()
+def language_of(headers: Iterable[tuple[bytes, bytes]]) -> Language:
+    """Choose the language of a request whose head was read."""
+    wanted = next((value for name, value in headers if name == b"accept-language"), b"")
+    return choose(wanted.decode("latin-1"))
+
+
+def language_in(arrived: bytes) -> Language:
+    """Choose the language of a request whose head cannot be read: a line of it may still say so."""
+    found = _ACCEPT_LANGUAGE.search(arrived, 0, _HEAD)
+    return choose(found[1].decode("latin-1")) if found else "en"
+
+
+def plain_error(
+    status: int, message: Text | None = None, request_id: str | None = None, language: Language = "en"
+) -> tuple[RawHeaders, bytes]:
+    """Make headers and body of an error after which the connection is closed.
+
+    Where no head was read, nobody has said which language is wanted: English.
+    """
+    words = (message or of_status(status)).said(language)
+    body = json.dumps({"message": words, "statusCode": status}, separators=(",", ":"), ensure_ascii=False).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *((name.lower().encode(), value.encode()) for name, value in HEADERS[language]),
         (b"x-request-id", (request_id or new_request_id()).encode()),
     ]
     return headers, body

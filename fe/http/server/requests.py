@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from hypercorn.typing import HTTPScope
 
+from fe.http import messages
 from fe.http.calls import Call
 from fe.http.errors import ApiError
 
@@ -20,7 +21,7 @@ def refuse_repeated(headers: Iterable[RawHeader]) -> None:
     for name, _ in headers:
         if name in SINGLE_HEADERS:
             if name in seen:
-                raise ApiError(400, f"a request has only one {name.decode('ascii').title()}")
+                raise ApiError(400, messages.only_one_header(name.decode("ascii").title()))
             seen.add(name)
 
 

@@ -66,6 +66,37 @@ async def test_a_batch_of_five_hundred_that_is_repeated_issues_nothing_twice(
     assert (kept, works) == (500, 500)
 
 
+async def test_a_receipt_that_the_database_refuses_fails_alone_and_can_be_sent_again(
+    api: httpx.AsyncClient, db: Database
+) -> None:
+    await rows(db, "ALTER TABLE submissions ADD CONSTRAINT no_seventh CHECK (e_ncf <> 'E310000000007')")
+    body = {"items": [numbered(number) for number in range(1, 121)]}
+
+    first = (await api.post("/invoices/batch", json=body)).json()["items"]
+    await rows(db, "ALTER TABLE submissions DROP CONSTRAINT no_seventh")
+    again = (await api.post("/invoices/batch", json=body)).json()["items"]
+
+    assert first[6] == {"message": "Internal Server Error", "statusCode": 500}
+    assert [one["statusCode"] for one in first] == [202] * 6 + [500] + [202] * 113
+    assert [one["statusCode"] for one in again] == [200] * 6 + [202] + [200] * 113
+    assert (await api.get("/invoices")).json()["total"] == 120
+
+
+async def test_each_item_is_answered_in_the_language_that_is_asked_for(api: httpx.AsyncClient) -> None:
+    items = [numbered(1), numbered(1), "no receipt", numbered(2, strict=True), numbered(3, asUserId="x")]
+
+    answer = await api.post("/invoices/batch", json={"items": items}, headers={"Accept-Language": "es-DO"})
+
+    assert answer.headers["Content-Language"] == "es"
+    assert [one["message"] for one in answer.json()["items"]] == [
+        "Aceptado para su proceso. Consulte GET /invoices/{taxLogId} para el veredicto.",
+        "Este clientRequestId ya se usó; no se procesó nada de nuevo.",
+        "el cuerpo debe ser un objeto JSON",
+        "strict no es para lotes: consulte antes POST /invoices/validate",
+        "asUserId: debe ser un UUID",
+    ]
+
+
 async def test_numbers_are_drawn_in_the_order_of_the_batch(api: httpx.AsyncClient) -> None:
     await api.post("/ncf", json={"prefix": "E31", "maxSequence": 3})
     item = structured(invoice_payload(None, TipoeCF="31"))

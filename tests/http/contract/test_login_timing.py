@@ -107,7 +107,7 @@ async def measure(
             with pytest.raises(ApiError) as refused:
                 await attempt(call)
             taken[name].append(time.perf_counter() - began)
-            assert (refused.value.status, refused.value.message) == (401, "Invalid credentials")
+            assert (refused.value.status, str(refused.value.message)) == (401, "Invalid credentials")
     return taken
 
 

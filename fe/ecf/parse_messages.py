@@ -1,0 +1,129 @@
+"""What is said of bytes that are not the JSON or XML they were said to be. Nothing here repeats them at length."""
+
+from lxml import etree
+
+from fe.ecf.texts import Text
+
+NOT_UTF_8 = Text("not UTF-8", "no es UTF-8")
+BYTE_ORDER_MARK = Text("begins with a byte order mark", "comienza con una marca de orden de bytes (BOM)")
+NUL = Text("holds a NUL character", "contiene un carácter NUL")
+EXPONENT = Text("a number with an exponent; write it out", "un número con exponente; escríbalo completo")
+NUL_OR_NOT_UTF_8 = Text("holds a NUL character, or is not UTF-8", "contiene un carácter NUL, o no es UTF-8")
+DOCTYPE = Text("a DOCTYPE is not allowed", "no se permite un DOCTYPE")
+BAD_CHARACTER = Text("a character that XML does not allow", "un carácter que XML no permite")
+NOT_VERSION_1_0 = Text("the XML declaration is not one of version 1.0", "la declaración XML no es de la versión 1.0")
+FOREIGN_ENCODING = Text("the declared encoding is not UTF-8", "la codificación declarada no es UTF-8")
+COMMENT = Text(
+    "a comment or processing instruction is not allowed", "no se permiten comentarios ni instrucciones de proceso"
+)
+COMMENT_OR_ENTITY = Text(
+    "a comment, processing instruction or entity is not allowed",
+    "no se permiten comentarios, instrucciones de proceso ni entidades",
+)
+NOT_WELL_FORMED = Text("not well-formed XML", "no es XML bien formado")
+
+#: What libxml2's commonest refusals mean, in words of ours: its own texts repeat names and values from the input.
+XML_ERRORS: dict[int | None, Text] = {
+    etree.ErrorTypes.ERR_DOCUMENT_EMPTY: Text("there is no document", "no hay documento"),
+    etree.ErrorTypes.ERR_DOCUMENT_END: Text(
+        "there is something after the end of the document", "hay algo después del fin del documento"
+    ),
+    etree.ErrorTypes.ERR_TAG_NAME_MISMATCH: Text(
+        "an end tag does not match its start tag", "una etiqueta de cierre no corresponde a la de apertura"
+    ),
+    etree.ErrorTypes.ERR_TAG_NOT_FINISHED: Text("a tag is not finished", "una etiqueta no está terminada"),
+    etree.ErrorTypes.ERR_GT_REQUIRED: Text("a tag lacks its >", "a una etiqueta le falta su >"),
+    etree.ErrorTypes.ERR_NAME_REQUIRED: Text(
+        "a name is missing or not allowed (a bare & or < is written &amp; or &lt;)",
+        "falta un nombre o no se permite (un & o < suelto se escribe &amp; o &lt;)",
+    ),
+    etree.ErrorTypes.ERR_ENTITYREF_SEMICOL_MISSING: Text(
+        "a bare & is not allowed: write &amp;", "no se permite un & suelto: escriba &amp;"
+    ),
+    etree.ErrorTypes.ERR_UNDECLARED_ENTITY: Text(
+        "an entity that XML does not define; write the character itself",
+        "una entidad que XML no define; escriba el carácter mismo",
+    ),
+    etree.ErrorTypes.ERR_INVALID_CHAR: BAD_CHARACTER,
+    etree.ErrorTypes.ERR_INVALID_CHARREF: Text(
+        "a reference to a character that XML does not allow", "una referencia a un carácter que XML no permite"
+    ),
+    etree.ErrorTypes.ERR_ATTRIBUTE_REDEFINED: Text(
+        "an attribute appears twice in one tag", "un atributo aparece dos veces en una etiqueta"
+    ),
+    etree.ErrorTypes.ERR_RESERVED_XML_NAME: Text(
+        "an XML declaration is allowed only at the very beginning", "la declaración XML solo se permite al comienzo"
+    ),
+}
+
+#: What the standard library's reader says, as its words begin; of anything else "not JSON" is all there is in Spanish.
+_JSON_ERRORS = {
+    "Expecting value": "se esperaba un valor",
+    "Expecting property name enclosed in double quotes": "se esperaba el nombre de un campo entre comillas dobles",
+    "Expecting ':' delimiter": "se esperaba ':'",
+    "Expecting ',' delimiter": "se esperaba ','",
+    "Illegal trailing comma": "hay una coma de más al final",
+    "Extra data": "hay datos de más después del fin",
+    "Unterminated string starting at": "un texto no termina; comienza",
+    "Invalid control character": "un carácter de control no válido",
+    "Invalid \\escape": "un escape (\\) no válido",
+    "Invalid \\uXXXX escape": "un escape \\uXXXX no válido",
+}
+
+
+def not_json(why: str) -> Text:
+    """Say why, in the words of the standard library."""
+    spanish = next((es for begins, es in _JSON_ERRORS.items() if why.startswith(begins)), None)
+    because = Text(f": {why}", "" if spanish is None else f": {spanish}")
+    return Text(f"not JSON{because.en}", f"no es JSON{because.es}")
+
+
+def larger(limit: int) -> Text:
+    """More than so many bytes."""
+    return Text(f"larger than {limit} bytes", f"mayor de {limit} bytes")
+
+
+def too_many_containers(limit: int) -> Text:
+    """More than so many objects and lists."""
+    return Text(f"more than {limit} objects and lists", f"más de {limit} objetos y listas")
+
+
+def too_many_elements(limit: int) -> Text:
+    """More than so many elements."""
+    return Text(f"more than {limit} elements", f"más de {limit} elementos")
+
+
+def too_deep(limit: int) -> Text:
+    """More than so many levels."""
+    return Text(f"nested deeper than {limit} levels", f"más de {limit} niveles de profundidad")
+
+
+def unwritable_text(path: str) -> Text:
+    """A text that XML cannot carry; "" is the top."""
+    where = Text(path or "the top", path or "el nivel superior")
+    return Text(
+        f"the text at {where.en} holds a character that is not allowed",
+        f"el texto en {where.es} contiene un carácter no permitido",
+    )
+
+
+def unwritable_key(key: str) -> Text:
+    """A key that XML cannot carry."""
+    return Text(
+        f'the key "{key}" holds a character that is not allowed', f'la clave "{key}" contiene un carácter no permitido'
+    )
+
+
+def key_twice(key: str) -> Text:
+    """A key that an object has twice."""
+    return Text(f'the key "{key}" appears twice in one object', f'la clave "{key}" aparece dos veces en un objeto')
+
+
+def too_many_digits(limit: int) -> Text:
+    """A number of more than so many digits."""
+    return Text(f"a number of more than {limit} digits", f"un número de más de {limit} dígitos")
+
+
+def not_a_number(token: str) -> Text:
+    """NaN, or Infinity."""
+    return Text(f"{token} is not a number of JSON", f"{token} no es un número de JSON")

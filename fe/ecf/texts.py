@@ -1,0 +1,36 @@
+"""What clients are told, in both languages at once: a message without its Spanish cannot be written."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Language = Literal["en", "es"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One message in English and in Spanish. As `str` it is the English one: for logs, operators and tests."""
+
+    en: str
+    es: str
+
+    def __str__(self) -> str:
+        return self.en
+
+    def said(self, language: Language) -> str:
+        """Give it in a language."""
+        return self.es if language == "es" else self.en
+
+    def after(self, name: str) -> "Text":
+        """Put the name of what it is about before it."""
+        return Text(f"{name}: {self.en}", f"{name}: {self.es}")
+
+
+class Told(Exception):
+    """An error whose message a client may read, in its language."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text.en

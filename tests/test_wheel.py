@@ -14,7 +14,7 @@ from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What a wheel is built from.
-SOURCES = ("fe", "sql", "ops", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("fe", "docs", "sql", "ops", "pyproject.toml", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 
 
@@ -50,6 +50,16 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
         if file.is_file() and "__pycache__" not in file.parts and file.suffix not in (".sql", ".md")
     }
     assert beside - held.keys() == set()
+
+
+def test_a_wheel_holds_the_pages_that_the_service_serves(wheel: Path) -> None:
+    docs = ROOT / "docs"
+    beside = [docs / name for name in ("verdicts.md", "veredictos.md", "webhooks.md")]
+    served = [*(docs / "api").glob("*.md"), *(docs / "api" / "es").glob("*.md"), *beside]
+    with ZipFile(wheel) as archive:
+        held = {name: archive.read(name) for name in archive.namelist() if name.startswith("fe/docs/")}
+
+    assert held == {f"fe/docs/{file.relative_to(docs)}": file.read_bytes() for file in served}
 
 
 def test_a_wheel_holds_what_operators_need(wheel: Path) -> None:

@@ -9,6 +9,7 @@ from fe.cli.dead_letter_options import audited, given
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show_all, tell
 from fe.cli.session import settings_with_database, with_database
+from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId
@@ -47,22 +48,28 @@ def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json:
 
 
 @counterparty.command()
-@click.argument("tax_log_id", type=click.UUID)
+@click.argument("name", metavar="ID")
 @audited
 @json_option
-def replay(tax_log_id: SubmissionId, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Set one going again that gave up, was refused or found no address. The same bytes go out."""
+def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Set one going again that gave up, was refused or found no address. The same bytes go out.
+
+    ID is the taxLogId, trackId or e-NCF of what is handed on.
+    """
     because = given(reason)
 
-    async def work(db: Database) -> bool:
-        found = await db.run(store.listed, list(HandingState), submission_id=tax_log_id, limit=1)
+    async def work(db: Database) -> SubmissionId | None:
+        submission_id = await submission_named(db, name)
+        found = await db.run(store.listed, list(HandingState), submission_id=submission_id, limit=1)
         if not found:
-            raise Failure(f"nothing is handed on of {tax_log_id}")
+            raise Failure(f"nothing is handed on of {name}")
         now = system_clock()
         action = OperatorAction(ActionId(new_id(now)), now, by_whom, because)
-        return await db.transact(store.replay, action, found[0].tenant_id, found[0].submission_id)
+        going = await db.transact(store.replay, action, found[0].tenant_id, submission_id)
+        return submission_id if going else None
 
-    if not with_database(settings_with_database(), work):
+    tax_log_id = with_database(settings_with_database(), work)
+    if tax_log_id is None:
         raise Failure("it is under way, or delivered: there is nothing to replay")
     tell("it is set going again", {"taxLogId": tax_log_id, "state": HandingState.PENDING}, as_json=as_json)
 

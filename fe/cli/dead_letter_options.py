@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import click
 
 from fe.accounts import provision
+from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, SubmissionId
+from fe.identifiers import ActionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
@@ -43,7 +44,13 @@ def filters(command: F) -> F:
             click.option("--error", metavar="TEXT", help="Only with this in the error's text."),
             click.option("--older-than", type=float, metavar="MINUTES", help="Only those that died so long ago."),
             click.option("--encf", "e_ncf", metavar="NUMBER", help="Only of this e-NCF."),
-            click.option("--id", "ids", multiple=True, type=click.UUID, help="Only this submission; may be repeated."),
+            click.option(
+                "--id",
+                "ids",
+                multiple=True,
+                metavar="ID",
+                help="Only this (taxLogId, trackId or e-NCF); may be repeated.",
+            ),
             click.option(
                 "--limit",
                 type=click.IntRange(1, 100_000),
@@ -112,7 +119,7 @@ async def chosen(
     error: str | None,
     older_than: float | None,
     e_ncf: str | None,
-    ids: tuple[SubmissionId, ...],
+    ids: tuple[str, ...],
 ) -> DeadLetterFilter:
     """Tell what the options of `filters` choose."""
     tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
@@ -123,7 +130,7 @@ async def chosen(
         error=error,
         older_than=timedelta(minutes=older_than) if older_than is not None else None,
         e_ncf=e_ncf,
-        subjects=ids or None,
+        subjects=tuple([await submission_named(db, name) for name in ids]) or None,
     )
 
 

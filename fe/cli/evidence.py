@@ -12,6 +12,7 @@ from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, print_json, tell
 from fe.cli.session import settings_with_database, with_database
+from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.identifiers import SubmissionId
@@ -31,15 +32,18 @@ def evidence() -> None:
 
 
 @evidence.command()
-@click.argument("tax_log_id", type=click.UUID)
-def export(tax_log_id: SubmissionId) -> None:
-    """Write the history of TAX_LOG_ID, its documents included, as one JSON object to standard output."""
-    found = with_database(settings_with_database(), lambda db: _stored(db, tax_log_id))
+@click.argument("name", metavar="ID")
+def export(name: str) -> None:
+    """Write the history of ID, its documents included, as one JSON object to standard output.
+
+    ID is a taxLogId, a trackId or an e-NCF.
+    """
+    found = with_database(settings_with_database(), lambda db: _named(db, name))
     print_json(proofs.export(found))  # not in our forms: to the letter what was hashed
 
 
 @evidence.command()
-@click.argument("tax_log_id", type=click.UUID, required=False)
+@click.argument("name", metavar="[ID]", required=False)
 @click.option("--file", "path", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="An export instead.")
 @click.option("--expect", metavar="HASH", help="A hash that was noted earlier: it has to be in the chain still.")
 @click.option("--tenant", "tenant_name", metavar="NAME", help="All submissions of this tenant instead.")
@@ -47,7 +51,7 @@ def export(tax_log_id: SubmissionId) -> None:
 @click.option("--until", type=_DAY, help="With --tenant: accepted on this day (UTC) or before.")
 @json_option
 def verify(
-    tax_log_id: SubmissionId | None,
+    name: str | None,
     path: Path | None,
     expect: str | None,
     tenant_name: str | None,
@@ -59,8 +63,8 @@ def verify(
 
     What was changed is said on stderr, and the exit code is 1.
     """
-    if (tax_log_id, path, tenant_name).count(None) != 2:
-        raise click.UsageError("give one of TAX_LOG_ID, --file and --tenant")
+    if (name, path, tenant_name).count(None) != 2:
+        raise click.UsageError("give one of ID, --file and --tenant")
     if expect is not None and tenant_name is not None:
         raise click.UsageError("--expect goes with one submission")
     if tenant_name is not None:
@@ -69,9 +73,9 @@ def verify(
     if path is not None:
         found = _read(path)
     else:
-        assert tax_log_id is not None
-        one = tax_log_id
-        found = with_database(settings_with_database(), lambda db: _stored(db, one))
+        assert name is not None
+        one = name
+        found = with_database(settings_with_database(), lambda db: _named(db, one))
     wrong = [f"{found.submission_id}: {fault}" for fault in proofs.faults(found, expected_hash=expect)]
     last = found.links[-1].hash.hex() if found.links else None
     record = {"taxLogId": found.submission_id, "events": len(found.links), "lastHash": last}
@@ -105,6 +109,10 @@ def _conclude(words: str, record: dict[str, Any], wrong: list[str], *, as_json: 
         tell(f"{words}: nothing was changed", {**record, "faults": wrong}, as_json=as_json)
     if wrong:
         sys.exit(1)
+
+
+async def _named(db: Database, name: str) -> Evidence:
+    return await _stored(db, await submission_named(db, name))
 
 
 async def _stored(db: Database, tax_log_id: SubmissionId) -> Evidence:

@@ -13,10 +13,11 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.replay import replay
 from fe.cli.session import settings_with_database, with_database
+from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, SubmissionId
+from fe.identifiers import ActionId
 from fe.operations.replay import act_on_each
 from fe.operations.why import Diagnosis, Overdue, explain
 from fe.queue.pulse import SILENCE
@@ -138,14 +139,14 @@ async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt
 
 
 @outbox.command("show")
-@click.argument("tax_log_id", type=click.UUID)
+@click.argument("name", metavar="ID")
 @json_option
-def show_(tax_log_id: SubmissionId, as_json: bool) -> None:
-    """List what happened to one submission."""
+def show_(name: str, as_json: bool) -> None:
+    """List what happened to one submission: a taxLogId, a trackId or an e-NCF."""
 
     async def work(db: Database) -> list[dict[str, Any]]:
-        found = await _submission(db, tax_log_id)
-        events = await db.run(submissions.timeline, found.tenant_id, tax_log_id)
+        found = await _submission(db, name)
+        events = await db.run(submissions.timeline, found.tenant_id, found.subject)
         return [
             {"seq": event.seq, "at": moment(event.at), "event": event.kind, "detail": event.detail} for event in events
         ]
@@ -154,13 +155,13 @@ def show_(tax_log_id: SubmissionId, as_json: bool) -> None:
 
 
 @outbox.command()
-@click.argument("tax_log_id", type=click.UUID)
+@click.argument("name", metavar="ID")
 @json_option
-def why(tax_log_id: SubmissionId, as_json: bool) -> None:
-    """Say what a submission waits for, and until when."""
+def why(name: str, as_json: bool) -> None:
+    """Say what a submission waits for, and until when. ID is a taxLogId, a trackId or an e-NCF."""
 
     async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
-        found = await _submission(db, tax_log_id)
+        found = await _submission(db, name)
         return found, explain(found, _LIMITS)
 
     found, answer = with_database(settings_with_database(), work)
@@ -180,10 +181,10 @@ def why(tax_log_id: SubmissionId, as_json: bool) -> None:
     tell([first, *answer.sentences], record, as_json=as_json)
 
 
-async def _submission(db: Database, tax_log_id: SubmissionId) -> WaitingSubmission:
-    found = await db.run(diagnosis.why, tax_log_id)
+async def _submission(db: Database, name: str) -> WaitingSubmission:
+    found = await db.run(diagnosis.why, await submission_named(db, name))
     if found is None:
-        raise Failure(f"there is no submission {tax_log_id}")
+        raise Failure(f"there is no submission {name}")
     return found
 
 

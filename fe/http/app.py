@@ -31,6 +31,7 @@ from fe.http.languages import HEADERS
 from fe.http.login import Login
 from fe.http.long_polls import LongPolls
 from fe.http.ncf import Ncf
+from fe.http.pages.site import Site
 from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.rate_limit import Buckets
 from fe.http.received import ReceivedHandlers
@@ -196,7 +197,8 @@ class Api:
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self.routes = every_route(
             PREFIX,
-            Docs(),
+            Docs(f"{PREFIX}/docs"),
+            Site(PREFIX),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(

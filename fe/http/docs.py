@@ -1,4 +1,4 @@
-"""The description as a page for people: one file, no script, nothing from any other host."""
+"""The description for programs, as a page for people, and as Markdown."""
 
 import json
 from html import escape
@@ -6,38 +6,26 @@ from typing import Any
 
 from fe.ecf.json_text import write_json
 from fe.http.calls import ApiReply, Call
-
-#: Nothing but the page's own style may be loaded or run.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-h1,h2{line-height:1.2}h2{margin-top:2.5rem;border-bottom:1px solid #ccc}
-details{border:1px solid #d5d5d5;border-radius:6px;margin:.6rem 0;padding:.4rem .8rem}
-summary{cursor:pointer}summary code{font-weight:600}
-.m{display:inline-block;min-width:4.5rem;font:600 .8rem ui-monospace,monospace;color:#fff;background:#31577f;
-border-radius:4px;text-align:center;padding:.1rem 0;margin-right:.5rem}
-.POST{background:#2c6e49}.DELETE{background:#9b2c2c}
-table{border-collapse:collapse;width:100%;font-size:.92rem}
-td,th{text-align:left;vertical-align:top;padding:.25rem .5rem;border-top:1px solid #e5e5e5}
-code,pre{font:.9em ui-monospace,monospace}pre{background:#f5f5f5;padding:.6rem;
-overflow:auto;border-radius:6px}
-@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}
-details,h2,td,th{border-color:#444}a{color:#8ab4f8}}
-"""
+from fe.http.pages.guide import to_html
+from fe.http.pages.layout import Shell, html_reply, inline, markdown_reply
 
 
 class Docs:
     """Serves the description, as JSON and as a page."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: str) -> None:
+        """`base` is the address of the page."""
+        self._shell = Shell(base, "en", "reference")
         self._json = b""
         self._page = b""
+        self._markdown = b""
 
     def show(self, description: dict[str, Any]) -> None:
         """Serve this description from now on."""
         self._json = write_json(description)
-        self._page = _page(description).encode()
+        info = description["info"]
+        self._page = self._shell.around(f"{info['title']} API", _page(description), markdown=f"{self._shell.base}.md")
+        self._markdown = reference_markdown(description).encode()
 
     async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
@@ -45,12 +33,11 @@ class Docs:
 
     async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""
-        headers = (
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Security-Policy", _POLICY),
-            ("Referrer-Policy", "no-referrer"),
-        )
-        return ApiReply(200, self._page, headers)
+        return html_reply(self._page, "en")
+
+    async def markdown(self, call: Call) -> ApiReply:
+        """Serve the description as Markdown."""
+        return markdown_reply(self._markdown, "en")
 
 
 def _page(description: dict[str, Any]) -> str:
@@ -63,17 +50,15 @@ def _page(description: dict[str, Any]) -> str:
     models = "".join(_model(name, schema) for name, schema in schemas.items())
     info = description["info"]
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])} API</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'
         f"<h1>{escape(info['title'])} API <small>{escape(info['version'])}</small></h1>"
-        f"<pre>{escape(info['description'])}</pre>"
+        f"{to_html(info['description'])}"
         f'<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI {escape(description["openapi"])}).</p>'
-        f"{sections}<h2>Models</h2>{models}</body></html>"
+        f"{sections}<h2>Models</h2>{models}"
     )
 
 
 def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
-    parts = [f"<p>{_inline(operation.get('description', 'No token needed.'))}</p>"]
+    parts = [f"<p>{inline(operation.get('description', 'No token needed.'))}</p>"]
     if parameters := operation.get("parameters"):
         rows = "".join(
             _row(f"{p['name']} ({p['in']})", _kind(p["schema"]), p["description"], required=p["required"])
@@ -107,13 +92,13 @@ def _model(name: str, schema: dict[str, Any]) -> str:
         table += f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>"
     return (
         f'<details id="{escape(name)}"><summary><code>{escape(name)}</code> '
-        f"{_inline(schema.get('description', ''))}</summary>{table}</details>"
+        f"{inline(schema.get('description', ''))}</summary>{table}</details>"
     )
 
 
 def _row(name: str, kind: str, meaning: str, *, required: bool) -> str:
     star = "" if required else " <small>optional</small>"
-    return f"<tr><td><code>{escape(name)}</code>{star}<td>{kind}<td>{_inline(meaning)}</tr>"
+    return f"<tr><td><code>{escape(name)}</code>{star}<td>{kind}<td>{inline(meaning)}</tr>"
 
 
 def _kind(schema: dict[str, Any]) -> str:
@@ -138,12 +123,6 @@ def _kind(schema: dict[str, Any]) -> str:
 _BOUNDS = {"minimum": "from", "maximum": "to", "minLength": "from", "maxLength": "to", "default": "default"}
 
 
-def _inline(text: str) -> str:
-    """Text with `code` in backticks."""
-    parts = escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
-
-
 def _curl(path: str, method: str, operation: dict[str, Any]) -> str:
     words = ["curl"]
     if method != "GET":
@@ -153,3 +132,22 @@ def _curl(path: str, method: str, operation: dict[str, Any]) -> str:
     if "requestBody" in operation:
         words.append("-H 'Content-Type: application/json' -d @body.json")
     return " ".join([*words, f'"$BASE{path}"'])
+
+
+def reference_markdown(description: dict[str, Any]) -> str:
+    """The operations as Markdown; the models are in the description itself, which says more of them."""
+    info = description["info"]
+    parts = [f"# {info['title']} API {info['version']}\n", f"{info['description']}\n"]
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            parts.append(f"## {method.upper()} {path}\n")
+            parts.append(f"{operation['summary']}. {operation.get('description', 'No token needed.')}\n")
+            lines = [
+                f"- `{one['name']}` ({one['in']}{', required' if one['required'] else ''}): {one['description']}"
+                for one in operation.get("parameters", ())
+            ]
+            lines += [
+                f"- answers {status}: {answer['description']}" for status, answer in operation["responses"].items()
+            ]
+            parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)

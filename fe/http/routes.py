@@ -12,6 +12,8 @@ from fe.http.invoices import Invoices
 from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.openapi import describe
+from fe.http.pages.layout import MARKDOWN
+from fe.http.pages.site import Site
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
 from fe.http.request_models import ApproveReceived, NewBatch, NewInvoice, RejectReceived
@@ -74,6 +76,7 @@ _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX,
 def every_route(
     prefix: str,
     docs: Docs,
+    site: Site,
     health: Health,
     login: Login,
     invoices: Invoices,
@@ -321,6 +324,10 @@ def every_route(
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),
+        Route("GET", f"{prefix}/docs{MARKDOWN}", None, docs.markdown),
+        Route("GET", f"{prefix}/docs/<path:page>", None, site.page),
+        *(Route("GET", path, None, site.home) for path in ("/", prefix, f"{prefix}/")),
+        Route("GET", "/llms.txt", None, site.llms),
         Route("GET", "/healthz", None, health.live),
         Route("GET", "/readyz", None, health.ready),
     )

@@ -45,7 +45,7 @@ def test_what_gave_up_is_listed_and_set_going_again_once(fe: Fe, tenant: str) ->
     assert found["reason"] == "they answered with status 500"
     assert replayed.code == 0
     assert "nothing to replay" in again
-    assert "nothing is handed on" in unknown
+    assert "there is no submission" in unknown
     assert fe("counterparty", "list", "--json").json == []
     assert [one["state"] for one in fe("counterparty", "list", "--state", "pending", "--json").json] == ["pending"]
     (entry,) = fe("outbox", "log", "--json").json

@@ -8,6 +8,7 @@ import httpx
 import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
+from fe.http.pages.layout import MARKDOWN
 from fe.http.route_types import Route
 from fe.identifiers import TrackId
 from fe.lifecycle import Status
@@ -35,8 +36,20 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
             assert operation["summary"]
             assert ("security" in operation) == (path != f"{PREFIX}/login")
 
-    pages = {f"{PREFIX}/openapi.json", f"{PREFIX}/docs", "/healthz", "/readyz"}
-    assert seen == {(route.method, re.sub(r"<\w+>", "*", route.path)) for route in routes if route.path not in pages}
+    health = {"/healthz", "/readyz"}
+    pages = {
+        "/",
+        PREFIX,
+        f"{PREFIX}/",
+        "/llms.txt",
+        f"{PREFIX}/openapi.json",
+        f"{PREFIX}/docs",
+        f"{PREFIX}/docs{MARKDOWN}",
+    }
+    undescribed = health | pages | {f"{PREFIX}/docs/<path:page>"}
+    assert seen == {
+        (route.method, re.sub(r"<\w+>", "*", route.path)) for route in routes if route.path not in undescribed
+    }
     ids = [
         operation["operationId"] for operations in description["paths"].values() for operation in operations.values()
     ]

@@ -35,8 +35,7 @@ BUYER = {
     "DireccionEmisor": "Avenida Las Carreras 77, Santiago",
 }
 
-#: The types of number the demonstration uses, and how many the authority has granted of each.
-PREFIXES = ("E31", "E32", "E34", "E41")
+#: How many numbers of each of the ten types the authority has granted: whoever goes on from here can issue any of them.
 GRANTED = 10_000_000
 
 #: Receipts that bring their own number take multiples of this. One that lets the service draw gets the number after

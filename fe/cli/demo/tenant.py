@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.accounts import provision
 from fe.accounts.provision import NewKey
-from fe.cli.demo.documents import BUYER, BUYER_RNC, GRANTED, ISSUER, ISSUER_RNC, PREFIXES, expiry_of
+from fe.cli.demo.documents import BUYER, BUYER_RNC, GRANTED, ISSUER, ISSUER_RNC, expiry_of
 from fe.config import named_keys
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
 from fe.ecf.selfmade import self_made, to_p12

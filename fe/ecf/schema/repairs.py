@@ -114,10 +114,16 @@ def example(of: Element) -> Any:
             child.name: example(child) for child in of.children[:1]
         }
         return [made] if of.many > 1 else made
+    return sample(of.simple)
+
+
+@cache
+def sample(simple: Simple) -> str:
+    """Give a value that the format takes."""
     for candidate in _EXAMPLES:
-        if not violations(of.simple, candidate):
+        if not violations(simple, candidate):
             return candidate
-    return of.simple.codes[0].value if of.simple.codes else "1" * (of.simple.shortest or 1)
+    return simple.codes[0].value if simple.codes else "1" * (simple.shortest or 1)
 
 
 _EXAMPLES = (

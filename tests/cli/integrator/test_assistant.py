@@ -73,7 +73,7 @@ async def test_an_assistant_looks_up_explains_validates_and_submits_only_where_i
     (tmp_path / "world.json").write_text(json.dumps(WORLD))
     simulator = SimulatorSettings(world=tmp_path / "world.json")
     async with running_stack(dsn, tmp_path, simulator=simulator) as stack:
-        key = await key_of(stack)
+        key = await key_of(stack, stack.tenant)
         secret = key["FE_API_SECRET"]
         profiles.save(profiles.Profile("default", stack.base_url, key["FE_API_KEY_ID"], secret, "testecf"))
         profiles.save(profiles.Profile("wrong", stack.base_url, key["FE_API_KEY_ID"], "0" * 64, "testecf"))

@@ -31,7 +31,16 @@ async def test_a_cookie_is_no_token(front: Running, api: httpx.AsyncClient) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/static/", "/static/x.js", "/..%2f..%2fetc/passwd", "/../fe/main.py", "/favicon.ico"]
+    "path",
+    [
+        "/docs/../../../pyproject.toml",
+        "/docs/en/guide/../../app.py",
+        "/static/",
+        "/static/x.js",
+        "/..%2f..%2fetc/passwd",
+        "/../fe/main.py",
+        "/favicon.ico",
+    ],
 )
 async def test_no_file_and_no_list_of_files_is_served(front: Running, path: str) -> None:
     async with front.client() as client:

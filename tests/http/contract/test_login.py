@@ -9,6 +9,7 @@ import trio
 from fe.accounts.keys import REVOKED_CHANNEL, SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
 from fe.http.auth import KEY_PATIENCE, KeyPatience
+from fe.http.pages.layout import MARKDOWN
 from fe.http.route_types import Route
 from fe.identifiers import TenantId
 from fe.store import keys
@@ -41,7 +42,10 @@ ADDED = {
     ("GET", "/webhooks/deliveries"): "webhooks:read",
     ("POST", "/webhooks/test"): "webhooks:write",
 }
-PUBLIC = {"/healthz", "/readyz", "/api/v1/fe/login", "/api/v1/fe/openapi.json", "/api/v1/fe/docs"}
+PUBLIC = {
+    *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),
+    *("/api/v1/fe/openapi.json", "/api/v1/fe/docs", f"/api/v1/fe/docs{MARKDOWN}", "/api/v1/fe/docs/<path:page>"),
+}
 
 
 @clause("POST /login", "The only endpoint without Authorization header", "| apiKeyId", "| apiSecret")

@@ -1,0 +1,129 @@
+"""The integrator's guide: the pages of `docs/`, as Markdown and as HTML, their links pointing to where they are served.
+
+The files come with the package (`fe/docs` is a link to `docs`), and are read once.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from fe.http.languages import Language
+
+#: Pages beside docs/api: their place in addresses, and their file in each language.
+_BESIDE: dict[str, dict[Language, str]] = {
+    "guide/webhook-calls": {"en": "webhooks.md"},
+    "guide/verdicts": {"en": "verdicts.md", "es": "veredictos.md"},
+}
+_LINK = re.compile(r"\]\(([^()\s]+)\)")
+_LINKED = re.compile(r"\[([^\]]*)\]\(([^()\s]+)\)")
+#: What tests of the pages say to themselves.
+_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
+_RUN = re.compile(r"^```(\w+) run$", re.MULTILINE)
+
+#: Gives the address of another page of the guide, by its file; None for what is not served.
+Resolve = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class GuidePage:
+    """A page of the guide in one language: the file it was read from, relative to `docs`."""
+
+    file: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """Its first heading."""
+        first = next((line for line in self.text.splitlines() if line.startswith("# ")), "# ")
+        return first[2:].replace("`", "")
+
+    @property
+    def gist(self) -> str:
+        """The first sentence after the heading, for lists of pages."""
+        paragraphs = re.split(r"\n\s*\n", self.text.partition("\n")[2].strip())
+        # A page may begin with a link to itself in the other language.
+        paragraphs = [one for one in paragraphs if one and not one.startswith("*[")]
+        first = " ".join(paragraphs[0].split()) if paragraphs and paragraphs[0][0] not in "|#`-" else ""
+        sentence = re.split(r"(?<=[.;:!?])\s", _LINKED.sub(r"\1", first))[0]
+        # What a page is made from is said for who changes it.
+        return "" if "`fe/" in sentence else sentence.rstrip(":;")
+
+    def markdown(self, resolve: Resolve) -> str:
+        """The page as Markdown, its links pointing to Markdown."""
+
+        def point(found: re.Match[str]) -> str:
+            address = self._address(found[2], resolve, ".md")
+            return f"[{found[1]}]({address})" if address else found[1]
+
+        return _LINKED.sub(point, self.text)
+
+    def html(self, resolve: Resolve) -> str:
+        """The page as HTML, without its shell."""
+        tokens = _renderer().parse(self.text)
+        self._walk(tokens, resolve)
+        rendered: str = _renderer().renderer.render(tokens, _renderer().options, {})
+        return rendered
+
+    def _walk(self, tokens: list[Token], resolve: Resolve) -> None:
+        for number, token in enumerate(tokens):
+            if token.type == "heading_open":
+                token.attrSet("id", _anchor(tokens[number + 1].content))
+            for child in token.children or ():
+                if child.type == "link_open":
+                    address = self._address(str(child.attrGet("href") or ""), resolve, "")
+                    # A link to what is not served would lead nowhere: an anchor without an address is just its text.
+                    child.attrs = {"href": address} if address else {}
+
+    def _address(self, target: str, resolve: Resolve, suffix: str) -> str | None:
+        file, sign, fragment = target.partition("#")
+        if not file or "://" in file or file.startswith("mailto:"):
+            return target
+        address = resolve(posixpath.normpath(posixpath.join(posixpath.dirname(self.file), file)))
+        return f"{address}{suffix}{sign}{fragment}" if address is not None else None
+
+
+def to_html(text: str) -> str:
+    """Markdown without links into the guide, as HTML."""
+    rendered: str = _renderer().render(text)
+    return rendered
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def _anchor(heading: str) -> str:
+    """The anchor of a heading, as the pages themselves name it."""
+    return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-")
+
+
+@cache
+def guide_pages() -> Mapping[str, Mapping[Language, GuidePage]]:
+    """Every page of the guide by its place in addresses, the first one first: `guide`, `guide/states` and so on."""
+    root = files("fe").joinpath("docs")
+    found: dict[str, dict[Language, str]] = {"guide": {"en": "api/README.md"}}
+    folders: tuple[tuple[Language, str], ...] = (("en", "api"), ("es", "api/es"))
+    for language, folder in folders:
+        if not root.joinpath(folder).is_dir():
+            continue
+        for name in sorted(entry.name for entry in root.joinpath(folder).iterdir() if entry.name.endswith(".md")):
+            place = "guide" if name == "README.md" else f"guide/{name.removesuffix('.md')}"
+            found.setdefault(place, {})[language] = f"{folder}/{name}"
+    found |= _BESIDE
+    return {
+        place: {
+            language: GuidePage(file, _read(root.joinpath(file).read_text("utf-8"))) for language, file in each.items()
+        }
+        for place, each in found.items()
+    }
+
+
+def _read(text: str) -> str:
+    return _RUN.sub(r"```\1", _COMMENT.sub("", text))

@@ -1,0 +1,120 @@
+"""The shell of every page: head, style, navigation; and the headers a page is answered with.
+
+Nothing but its own style may be loaded or run: the style is allowed by its hash, so that the policy has no exception.
+"""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from fe.http.calls import ApiReply
+from fe.http.languages import Language
+
+#: What the address of a page ends with where it is asked for as Markdown.
+MARKDOWN = ".md"
+
+LANGUAGES: tuple[Language, ...] = ("es", "en")
+
+STYLE = files("fe.http.pages").joinpath("style.css").read_text(encoding="utf-8")
+
+_HASH = b64encode(sha256(STYLE.encode()).digest()).decode()
+
+#: Where there is a form, it is answered by the service itself and by nobody else.
+_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+_SAFE = (("Content-Security-Policy", _POLICY), ("Referrer-Policy", "no-referrer"))
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "home": "Start",
+        "guide": "Guide",
+        "fields": "Fields",
+        "reference": "Reference",
+        "markdown": "This page as Markdown",
+        "assistants": "For assistants",
+        "skip": "Documentation",
+    },
+    "es": {
+        "home": "Inicio",
+        "guide": "Guía",
+        "fields": "Campos",
+        "reference": "Referencia",
+        "markdown": "Esta página en Markdown",
+        "assistants": "Para asistentes",
+        "skip": "Documentación",
+    },
+}
+_OWN_NAME: dict[Language, str] = {"en": "English", "es": "Español"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What surrounds a page: `base` is the address of the documentation, `place` what of it the page belongs to.
+
+    `path` is its own below a language (`fields/31`), empty for what there is in one language only.
+    """
+
+    base: str
+    language: Language
+    place: str
+    path: str = ""
+
+    def address(self, path: str, language: Language | None = None) -> str:
+        """The address of a page in a language, that of this page unless another is named."""
+        return f"{self.base}/{language or self.language}/{path}"
+
+    def around(self, title: str, body: str, *, markdown: str = "") -> bytes:
+        """The whole page. `markdown` is the address of the same as Markdown."""
+        words = _WORDS[self.language]
+        links = "".join(
+            f'<a href="{target}"{self._current(place)}>{words[place]}</a>'
+            for place, target in (
+                ("guide", self.address("guide")),
+                ("fields", self.address("fields")),
+                ("reference", self.base),
+            )
+        )
+        others = "".join(
+            f'<a href="{self.address(self.path or "guide", language)}" lang="{language}" hreflang="{language}" '
+            f'title="{_OWN_NAME[language]}"{" aria-current=true" if language == self.language else ""}>'
+            f"{language.upper()}</a>"
+            for language in LANGUAGES
+        )
+        beside = f'<link rel="alternate" type="text/markdown" href="{escape(markdown)}">' if markdown else ""
+        foot = [f'<a href="{escape(markdown)}">{words["markdown"]}</a>'] if markdown else []
+        foot.append(f'<a href="{self.base}/llms.txt">{words["assistants"]}: llms.txt</a>')
+        foot.append(f'<a href="{self.base.rpartition("/")[0]}/openapi.json">openapi.json</a>')
+        return (
+            f'<!doctype html><html lang="{self.language}"><head><meta charset="utf-8">'
+            f"<title>{escape(title)} · fe</title>"
+            f'<meta name="viewport" content="width=device-width,initial-scale=1">{beside}<style>{STYLE}</style></head>'
+            f'<body><header class="bar"><div><a href="{self.address("guide")}"><b>fe</b></a>{links}'
+            f'<span class="lang">{others}</span></div></header><main>{body}</main>'
+            f"<footer>{' · '.join(foot)}</footer></body></html>"
+        ).encode()
+
+    def _current(self, place: str) -> str:
+        return " aria-current=page" if place == self.place else ""
+
+
+def html_reply(page: bytes, language: Language, *, negotiated: bool = False) -> ApiReply:
+    """Answer with a page. `negotiated`: in another language it would be another one."""
+    return _reply("text/html", page, language, negotiated, _SAFE)
+
+
+def markdown_reply(text: bytes, language: Language, *, negotiated: bool = False) -> ApiReply:
+    """Answer with Markdown."""
+    return _reply("text/markdown", text, language, negotiated, ())
+
+
+def _reply(kind: str, body: bytes, language: Language, negotiated: bool, more: tuple[tuple[str, str], ...]) -> ApiReply:
+    vary = (("Vary", "Accept-Language"),) if negotiated else ()
+    said = (("Content-Type", f"{kind}; charset=utf-8"), ("Content-Language", language))
+    return ApiReply(200, body, (*said, *vary, *more))
+
+
+def inline(text: str) -> str:
+    """Text with `code` in backticks, as HTML."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

@@ -1,0 +1,102 @@
+"""Searching the catalogue: bounded work over an index that is made once, since anybody may ask without a token."""
+
+import unicodedata
+from functools import cache
+from html import escape
+from typing import NamedTuple
+
+from fe.ecf.describe import every
+from fe.ecf.words import Words, words_of
+from fe.http.languages import Language
+from fe.http.pages.fields import list_of, says, search_form
+from fe.http.pages.papers import PAPERS
+
+#: What is longer is cut, and what is found beyond so many is not shown.
+LONGEST = 64
+MOST_WORDS = 6
+MOST_FOUND = 40
+
+
+class Entry(NamedTuple):
+    """An element, or a kind of document: what is searched, and where it is."""
+
+    name: str
+    path: str
+    words: Words
+    #: The kinds of document that have it: their place in addresses, and how people write them.
+    papers: tuple[tuple[str, str], ...]
+    #: In all languages, folded: the name by itself, and all there is.
+    folded_name: str
+    folded: str
+
+
+def fold(text: str) -> str:
+    """Text without accents and case."""
+    bare = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in bare if not unicodedata.combining(c))
+
+
+@cache
+def index() -> tuple[Entry, ...]:
+    """All that can be found: the kinds of document, then their elements; those that several have are there once."""
+    entries = []
+    papers: dict[tuple[str, Words], list[tuple[str, str]]] = {}
+    more: dict[tuple[str, Words], list[str]] = {}
+    for paper in PAPERS:
+        text = fold(" ".join((paper.code, *paper.title, *paper.about)))
+        title = fold(" ".join((paper.code, *paper.title)))
+        entries.append(Entry(paper.code, "", paper.title, ((paper.slug, paper.code),), title, text))
+        for element in every(paper.tree):
+            # What is called the same in the same place and means the same is found once.
+            key = (element.path, words_of(paper.root, element.path))
+            papers.setdefault(key, []).append((paper.slug, paper.code))
+            if list_of(element.simple) is None:
+                more[key] = [f"{code.meaning} {code.meaning_es}" for code in element.codes]
+    for (path, words), having in papers.items():
+        name = path.rpartition(".")[2]
+        text = fold(" ".join((path, *words, *more.get((path, words), ()))))
+        entries.append(Entry(name, path, words, tuple(having), fold(name), text))
+    return tuple(entries)
+
+
+def find(asked: str) -> list[Entry]:
+    """What has all the words that are asked for, in whichever language; those that bear them in their name first."""
+    wanted = fold(asked[:LONGEST]).split()[:MOST_WORDS]
+    if not wanted:
+        return []
+    found = [entry for entry in index() if all(word in entry.folded for word in wanted)]
+    return sorted(found, key=lambda entry: not all(word in entry.folded_name for word in wanted))
+
+
+_FOUND = Words("Found", "Resultados")
+_FIRST = Words(f"The first {MOST_FOUND} are shown.", f"Se muestran los primeros {MOST_FOUND}.")
+_NONE = Words(
+    "Nothing has all these words. Try one of them, or the name of an element as the authority spells it.",
+    "Nada contiene todas esas palabras. Pruebe con una sola, o con el nombre del elemento como lo escribe la DGII.",
+)
+
+
+def results_html(asked: str, base: str, language: Language) -> str:
+    """The page that answers a search, without its shell."""
+    asked = asked[:LONGEST]
+    found = find(asked)
+    parts = [
+        search_form(base, language, asked),
+        f"<h1>{escape(f'{says(_FOUND, language)}: {len(found)} ({asked})')}</h1>",
+    ]
+    if not found:
+        parts.append(f"<p>{says(_NONE, language)}</p>")
+    if len(found) > MOST_FOUND:
+        parts.append(f'<p class="soft">{says(_FIRST, language)}</p>')
+    for entry in found[:MOST_FOUND]:
+        where = f"#{entry.path}" if entry.path else ""
+        links = " ".join(
+            f'<a class="t" href="{base}/{language}/fields/{slug}{where}">{code}</a>' for slug, code in entry.papers
+        )
+        words = escape(says(entry.words, language))
+        first = f"{base}/{language}/fields/{entry.papers[0][0]}{where}"
+        path = f"<br><small>{entry.path}</small>" if "." in entry.path else ""
+        parts.append(
+            f'<div class="hit"><a href="{first}"><code>{entry.name}</code></a>{path}<p>{words}</p>{links}</div>'
+        )
+    return "".join(parts)

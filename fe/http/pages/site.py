@@ -1,0 +1,282 @@
+"""Which pages there are below the address of the documentation, in which language each is answered.
+
+Without a token: so all work is bounded. A page is made when it is first asked for and kept as bytes; there are a few
+dozen. Only a search is worked out each time, over an index that is made once.
+"""
+
+import re
+from collections.abc import Callable
+from html import escape
+from typing import NamedTuple
+
+import trio
+from werkzeug.exceptions import NotFound
+
+from fe.ecf.json_text import write_json
+from fe.ecf.words import Words
+from fe.http.calls import ApiReply, Call
+from fe.http.examples import by_name
+from fe.http.languages import Language
+from fe.http.pages.codes import TITLE as CODES
+from fe.http.pages.codes import codes_html, codes_markdown
+from fe.http.pages.fields import paper_html, paper_markdown, says, search_form
+from fe.http.pages.guide import GuidePage, guide_pages
+from fe.http.pages.layout import LANGUAGES, Shell, html_reply, markdown_reply
+from fe.http.pages.papers import PAPERS, Paper
+from fe.http.pages.search import results_html
+
+
+class Content(NamedTuple):
+    """What a page says, without its shell, and the language it is really in."""
+
+    title: str
+    html: str
+    markdown: str
+    language: Language
+
+
+class Made(NamedTuple):
+    """A page as it is answered."""
+
+    html: bytes
+    markdown: bytes
+    language: Language
+
+
+_HOME = Words("Electronic fiscal receipts (e-CF)", "Comprobantes fiscales electrónicos (e-CF)")
+_HOME_ABOUT = Words(
+    "This service issues electronic fiscal receipts of the Dominican Republic: your program submits an invoice and "
+    "gets the tax authority's verdict.",
+    "Este servicio emite comprobantes fiscales electrónicos de la República Dominicana: su programa envía una factura "
+    "y recibe el veredicto de la DGII.",
+)
+_GUIDE_ABOUT = Words(
+    "From a key to an accepted receipt, with curl.", "De la clave al primer comprobante aceptado, con curl."
+)
+_FIELDS = Words("Fields and examples", "Campos y ejemplos")
+_FIELDS_ABOUT = Words(
+    "Every field of the ten types in plain words, and working examples.",
+    "Cada campo de los diez tipos en palabras sencillas, con ejemplos que funcionan.",
+)
+_REFERENCE = Words("Reference", "Referencia")
+_REFERENCE_ABOUT = Words("Every operation and answer of the API.", "Cada operación y respuesta de la API.")
+_GUIDE = Words("Guide", "Guía")
+_CODES_ABOUT = Words(
+    "Units, currencies, additional taxes, provinces and municipalities.",
+    "Unidades, monedas, impuestos adicionales, provincias y municipios.",
+)
+
+
+class Site:
+    """Serves the guide, the catalogue, the examples, and what says where they are. `prefix` is the base URL's path."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._base = f"{prefix}/docs"
+        self._made: dict[tuple[str, Language], Made] = {}
+        self._one_at_a_time = trio.Lock()
+        self._listed = b""
+        self._makers: dict[str, Callable[[Language], Content]] = {
+            "fields": self._index,
+            "fields/codes": _codes,
+            **{f"fields/{paper.slug}": self._paper(paper) for paper in PAPERS},
+        }
+
+    async def page(self, call: Call) -> ApiReply:
+        """Answer with a page below the address of the documentation. Raises NotFound."""
+        place = call.params["page"]
+        if place == "llms.txt":
+            return await self.llms(call)
+        if place.startswith("examples/"):
+            return _example(place)
+        language, explicit = call.language, False
+        for one in LANGUAGES:
+            if place.startswith(f"{one}/"):
+                language, explicit, place = one, True, place.removeprefix(f"{one}/")
+        if not place:
+            raise NotFound
+        wants_markdown = place.endswith(".md")
+        place = place.removesuffix(".md")
+        if place == "fields" and not wants_markdown and call.query_string:
+            call.parameters = ("q",)
+            asked = call.query().get("q", "").strip()
+            if asked:
+                return html_reply(self._results(asked, language), language, negotiated=not explicit)
+        made = await self._make(place, language)
+        if wants_markdown:
+            return markdown_reply(made.markdown, made.language, negotiated=not explicit)
+        return html_reply(made.html, made.language, negotiated=not explicit)
+
+    async def home(self, call: Call) -> ApiReply:
+        """Say where the documentation is: to a browser as a page, to a program as JSON."""
+        if "text/html" in call.headers.get("accept", ""):
+            page = html_reply((await self._make("", call.language)).html, call.language)
+            return ApiReply(page.status, page.body, (*page.headers, ("Vary", "Accept, Accept-Language")))
+        where = {
+            "service": "fe",
+            "documentation": self._base,
+            "guide": f"{self._base}/guide",
+            "fields": f"{self._base}/fields",
+            "openapi": f"{self._prefix}/openapi.json",
+            "assistants": "/llms.txt",
+        }
+        return ApiReply(200, write_json(where), (("Vary", "Accept, Accept-Language"),))
+
+    async def llms(self, call: Call) -> ApiReply:
+        """List the pages as Markdown, in the form of llmstxt.org."""
+        if not self._listed:
+            self._listed = self._llms()
+        return ApiReply(200, self._listed, (("Content-Type", "text/plain; charset=utf-8"), ("Content-Language", "en")))
+
+    async def _make(self, place: str, language: Language) -> Made:
+        """Give a page, made at the first call: in a thread, one at a time, so that nobody else waits for it.
+
+        Whoever is cancelled meanwhile is cancelled once it is made.
+        """
+        if place and place not in self._makers and place not in guide_pages():
+            raise NotFound
+        made = self._made.get((place, language))
+        if made is None:
+            async with self._one_at_a_time:
+                made = self._made.get((place, language))
+                if made is None:
+                    made = self._made[place, language] = await trio.to_thread.run_sync(self._made_of, place, language)
+        return made
+
+    def _made_of(self, place: str, language: Language) -> Made:
+        content = self._content(place, language)
+        shell = Shell(self._base, language, place.partition("/")[0], place)
+        beside = f"{shell.address(place)}.md" if place else ""
+        page = shell.around(content.title, content.html, markdown=beside)
+        return Made(page, content.markdown.encode(), content.language)
+
+    def _content(self, place: str, language: Language) -> Content:
+        if not place:
+            return self._home(language)
+        if maker := self._makers.get(place):
+            return maker(language)
+        return self._guide(place, language)
+
+    def _results(self, asked: str, language: Language) -> bytes:
+        shell = Shell(self._base, language, "fields", "fields")
+        return shell.around(says(_FIELDS, language), results_html(asked, self._base, language))
+
+    def _paper(self, paper: Paper) -> Callable[[Language], Content]:
+        def make(language: Language) -> Content:
+            title = f"{paper.code} · {says(paper.title, language)}"
+            html = paper_html(paper, self._base, language)
+            return Content(title, html, paper_markdown(paper, self._base, language), language)
+
+        return make
+
+    def _index(self, language: Language) -> Content:
+        title, about = says(_FIELDS, language), says(_FIELDS_ABOUT, language)
+        places = [
+            (
+                f"fields/{paper.slug}",
+                f"{paper.code} · {says(paper.title, language)}",
+                _first(says(paper.about, language)),
+            )
+            for paper in PAPERS
+        ]
+        places.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
+        html = f'<h1>{title}</h1><p class="lead">{about}</p>{search_form(self._base, language)}'
+        return self._listing(title, about, html, places, language)
+
+    def _home(self, language: Language) -> Content:
+        title, about = says(_HOME, language), says(_HOME_ABOUT, language)
+        places = [
+            ("guide", says(_GUIDE, language), says(_GUIDE_ABOUT, language)),
+            ("fields", says(_FIELDS, language), says(_FIELDS_ABOUT, language)),
+            ("", says(_REFERENCE, language), says(_REFERENCE_ABOUT, language)),
+        ]
+        return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', places, language)
+
+    def _listing(
+        self, title: str, about: str, html: str, places: list[tuple[str, str, str]], language: Language
+    ) -> Content:
+        """A page that is a list of others."""
+        cards = "".join(
+            f'<li><a href="{f"{self._base}/{language}/{place}" if place else self._base}"><b>{escape(name)}</b>'
+            f"<span>{escape(gist)}</span></a>"
+            for place, name, gist in places
+        )
+        rows = "".join(
+            f"- [{name}]({f'{self._base}/{language}/{place}' if place else self._base}.md): {gist}\n"
+            for place, name, gist in places
+        )
+        return Content(title, f'{html}<ul class="cards">{cards}</ul>', f"# {title}\n\n{about}\n\n{rows}", language)
+
+    def _guide(self, place: str, language: Language) -> Content:
+        each = guide_pages()[place]
+        there = language if language in each else next(iter(each))
+        page = each[there]
+        html = page.html(self._resolver(there))
+        if place != "guide":
+            html = f'<p class="soft"><a href="{self._base}/{language}/guide">{says(_GUIDE, language)}</a></p>{html}'
+        return Content(page.title, html, page.markdown(self._resolver(there)), there)
+
+    def _resolver(self, language: Language) -> Callable[[str], str | None]:
+        addresses = {
+            page.file: f"{self._base}/{one}/{place}"
+            for place, each in guide_pages().items()
+            for one, page in each.items()
+        }
+        return addresses.get
+
+    def _llms(self) -> bytes:
+        parts = [f"# fe\n\n> {_HOME_ABOUT.en}\n"]
+        parts.append(
+            "The authority is the DGII; field names are its own, in Spanish. Every page below is Markdown; without "
+            "`.md` it is HTML. Everything is there in Spanish, too.\n"
+        )
+        headings: tuple[tuple[Language, str, str], ...] = (
+            ("en", "Guide", "Fields and examples"),
+            ("es", "Guía en español", "Campos y ejemplos en español"),
+        )
+        reference = (
+            f"## Reference\n\n- [OpenAPI description]({self._prefix}/openapi.json): every operation and every model\n"
+            f"- [The same as Markdown]({self._base}.md): operations, parameters and answers\n"
+        )
+        for language, guide, fields in headings:
+            parts.append(f"## {guide}\n\n{self._links(guide_links(language), language)}")
+            papers = [
+                (f"fields/{one.slug}", f"{one.code} {says(one.title, language)}", says(one.about, language))
+                for one in PAPERS
+            ]
+            papers.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
+            parts.append(f"## {fields}\n\n{self._links(papers, language)}")
+            if language == "en":
+                parts.append(reference)
+        return "\n".join(parts).encode()
+
+    def _links(self, places: list[tuple[str, str, str]], language: Language) -> str:
+        return "".join(
+            f"- [{name}]({self._base}/{language}/{place}.md){f': {gist}' if gist else ''}\n"
+            for place, name, gist in places
+        )
+
+
+def guide_links(language: Language) -> list[tuple[str, str, str]]:
+    """The pages of the guide that are there in a language: place, title, and what they are about."""
+
+    def link(place: str, page: GuidePage) -> tuple[str, str, str]:
+        return place, page.title, page.gist
+
+    return [link(place, each[language]) for place, each in guide_pages().items() if language in each]
+
+
+def _codes(language: Language) -> Content:
+    return Content(says(CODES, language), codes_html(language), codes_markdown(language), language)
+
+
+def _first(text: str) -> str:
+    """The first sentence."""
+    return re.split(r"(?<=[.:;]) ", text)[0].rstrip(":;.") + "."
+
+
+def _example(place: str) -> ApiReply:
+    example = by_name().get(place.removeprefix("examples/").removesuffix(".json"))
+    if example is None or not place.endswith(".json"):
+        raise NotFound
+    return ApiReply(200, example.text.encode())

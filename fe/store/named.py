@@ -1,0 +1,59 @@
+"""Finding a submission by what somebody has of it, over all tenants: for operators."""
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSubmission:
+    """A submission that goes by a name that somebody has of it."""
+
+    tenant: str
+    subject: SubmissionId
+    environment: Environment
+    status: Status
+
+
+# From tenant to tenant, so that each of them is looked up by its indexes. The first kind of name under which anything
+# is found is what was meant: nobody's submission can be had under the id of another's.
+_NAMED = """
+    WITH found AS (
+        SELECT t.name AS tenant, s.kind, s.subject, s.environment, s.status
+          FROM tenants AS t
+         CROSS JOIN LATERAL (
+                SELECT 1 AS kind, a.submission_id AS subject, a.environment, a.status
+                  FROM submissions AS a
+                 WHERE a.tenant_id = t.tenant_id AND a.submission_id = %(submission)s
+                 UNION ALL
+                SELECT 2, b.submission_id, b.environment, b.status
+                  FROM submissions AS b
+                 WHERE b.tenant_id = t.tenant_id AND b.track_id = ANY (%(spellings)s)
+                 UNION ALL
+                SELECT 3, c.submission_id, c.environment, c.status
+                  FROM submissions AS c
+                 WHERE c.tenant_id = t.tenant_id AND c.e_ncf = %(name)s
+         ) AS s
+    )
+    SELECT f.tenant, f.subject, f.environment, f.status
+      FROM found AS f
+     WHERE f.kind = (SELECT min(g.kind) FROM found AS g)
+     ORDER BY f.subject DESC
+     LIMIT 20
+"""
+
+
+async def named(conn: Conn, name: str) -> list[NamedSubmission]:
+    """Find the submissions, whosever they are, that go by a taxLogId, a trackId or an e-NCF; the newest first."""
+    cursor = conn.cursor(row_factory=record_row(NamedSubmission))
+    submission = UUID(name) if _UUID.fullmatch(name) else None
+    await cursor.execute(_NAMED, {"submission": submission, "spellings": [name, name.upper()], "name": name})
+    return await cursor.fetchall()

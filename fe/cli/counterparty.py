@@ -54,7 +54,7 @@ def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json:
 def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
     """Set one going again that gave up, was refused or found no address. The same bytes go out.
 
-    ID is the taxLogId, trackId or e-NCF of what is handed on.
+    ID is the taxLogId, trackId, e-NCF or clientRequestId of what is handed on.
     """
     because = given(reason)
 

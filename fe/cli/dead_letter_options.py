@@ -49,7 +49,7 @@ def filters(command: F) -> F:
                 "ids",
                 multiple=True,
                 metavar="ID",
-                help="Only this (taxLogId, trackId or e-NCF); may be repeated.",
+                help="Only this (by any of its names); may be repeated.",
             ),
             click.option(
                 "--limit",

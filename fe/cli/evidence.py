@@ -36,7 +36,7 @@ def evidence() -> None:
 def export(name: str) -> None:
     """Write the history of ID, its documents included, as one JSON object to standard output.
 
-    ID is a taxLogId, a trackId or an e-NCF.
+    ID is a taxLogId, a trackId, an e-NCF or a clientRequestId.
     """
     found = with_database(settings_with_database(), lambda db: _named(db, name))
     print_json(proofs.export(found))  # not in our forms: to the letter what was hashed

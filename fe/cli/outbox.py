@@ -142,7 +142,7 @@ async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt
 @click.argument("name", metavar="ID")
 @json_option
 def show_(name: str, as_json: bool) -> None:
-    """List what happened to one submission: a taxLogId, a trackId or an e-NCF."""
+    """List what happened to one submission, named as for `why`."""
 
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await _submission(db, name)
@@ -158,7 +158,7 @@ def show_(name: str, as_json: bool) -> None:
 @click.argument("name", metavar="ID")
 @json_option
 def why(name: str, as_json: bool) -> None:
-    """Say what a submission waits for, and until when. ID is a taxLogId, a trackId or an e-NCF."""
+    """Say what a submission waits for, and until when. ID is a taxLogId, a trackId, an e-NCF or a clientRequestId."""
 
     async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
         found = await _submission(db, name)

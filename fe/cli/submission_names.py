@@ -1,4 +1,4 @@
-"""Which submission an operator means: by its taxLogId, the authority's trackId, or its e-NCF."""
+"""Which submission an operator means: by its taxLogId, its trackId, its e-NCF, or what its client calls it."""
 
 from fe.cli.failures import Failure
 from fe.identifiers import SubmissionId

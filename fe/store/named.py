@@ -41,6 +41,12 @@ _NAMED = """
                 SELECT 3, c.submission_id, c.environment, c.status
                   FROM submissions AS c
                  WHERE c.tenant_id = t.tenant_id AND c.e_ncf = %(name)s
+                 UNION ALL
+                SELECT 4, d.submission_id, d.environment, d.status
+                  FROM client_requests AS r
+                  JOIN submissions AS d ON d.tenant_id = r.tenant_id AND d.submission_id = r.submission_id
+                 WHERE r.tenant_id = t.tenant_id AND r.environment = ANY (%(environments)s)
+                   AND r.client_request_id = %(name)s
          ) AS s
     )
     SELECT f.tenant, f.subject, f.environment, f.status
@@ -52,8 +58,12 @@ _NAMED = """
 
 
 async def named(conn: Conn, name: str) -> list[NamedSubmission]:
-    """Find the submissions, whosever they are, that go by a taxLogId, a trackId or an e-NCF; the newest first."""
+    """Find the submissions, whosever they are, that go by a taxLogId, a trackId, an e-NCF or a clientRequestId.
+
+    The newest first, at most 20.
+    """
     cursor = conn.cursor(row_factory=record_row(NamedSubmission))
     submission = UUID(name) if _UUID.fullmatch(name) else None
-    await cursor.execute(_NAMED, {"submission": submission, "spellings": [name, name.upper()], "name": name})
+    values = {"submission": submission, "spellings": [name, name.upper()], "name": name}
+    await cursor.execute(_NAMED, {**values, "environments": list(Environment)})
     return await cursor.fetchall()

@@ -65,8 +65,8 @@ def test_sending_to_receivers_is_turned_on_and_off(fe: Fe, tenant: str) -> None:
 
 
 def test_the_api_is_asked_for_what_was_received_with_a_key(fe: Fe) -> None:
-    nowhere = ("--api", "http://127.0.0.1:9", "--key", "fak_0")
+    nowhere = ("--api", "http://127.0.0.1:9", "--key", "fak_0", "--patience", "0")
 
     assert fe.refused("received", "list", *nowhere) == "FE_API_SECRET is not set: the secret of the key"
-    assert "cannot be reached" in fe.refused("received", "list", *nowhere, api_secret="x")
+    assert "cannot be asked" in fe.refused("received", "list", *nowhere, code=8, api_secret="x")
     assert fe("received", "show", "../x", *nowhere, api_secret="x").code == 2

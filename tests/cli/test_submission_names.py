@@ -1,4 +1,4 @@
-"""Wherever an operator's command asks for a submission, its taxLogId, its trackId and its e-NCF will do."""
+"""Wherever an operator's command asks for a submission, each of its names will do."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -21,11 +21,17 @@ async def subject(db: Database) -> SubmissionId:
     subject = await make_submission(db, tenant, stage=Stage.TRACK, at=NOW, e_ncf="E310000000007")
     await make_submission(db, tenant, stage=Stage.SIGN, at=NOW, e_ncf="E310000000008")
     await rows(db, "UPDATE submissions SET track_id = %(track)s WHERE submission_id = %(id)s", track=TRACK, id=subject)
+    await rows(
+        db,
+        "INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)"
+        " SELECT tenant_id, environment, 'order 7 / ñ', submission_id FROM submissions WHERE submission_id = %(id)s",
+        id=subject,
+    )
     return subject
 
 
 async def test_it_is_found_by_each_of_its_names(fe: Fe, subject: SubmissionId) -> None:
-    for name in (str(subject), TRACK, "E310000000007"):
+    for name in (str(subject), TRACK, "E310000000007", "order 7 / ñ"):
         assert fe("outbox", "why", name, "--json").json["taxLogId"] == str(subject)
         assert len(fe("outbox", "show", name, "--json").json) == 4
         assert fe("evidence", "export", name).json["taxLogId"] == str(subject)

@@ -20,7 +20,7 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import history, submissions
+from fe.store import history, named, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.queue import diagnosis, outbox, steps, tables
@@ -347,6 +347,18 @@ async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
 
     assert scanned == 0
     assert fetched <= 10
+
+
+@pytest.mark.parametrize("name", ["E320000000007", "track-70", "request-E310000000007", str(uuid.UUID(int=1)), "none"])
+async def test_a_submission_is_named_to_an_operator_by_indexes_alone(grown: str, name: str) -> None:
+    """Each tenant is asked by its keys: a test of all of them, and of no table from end to end."""
+    async with open_database(grown, role=OPERATOR) as db:
+        scanned, fetched = await rows_read(db, partial(named.named, name=name))
+        found = await db.run(named.named, name)
+
+    assert scanned == 0
+    assert fetched <= 10
+    assert len(found) == (1 if name[0] in "Etr" else 0)
 
 
 async def test_years_of_partitions_do_not_make_signing_read_all_of_a_tenants_month(grown: str) -> None:

@@ -53,7 +53,7 @@ MATRIX = """
 | `billing_terms` | | S | SI | S | |
 | `certificates` | s | S | SIu | s | S |
 | `circuits` | | SIU | S | S | |
-| `client_requests` | SI | | | S | |
+| `client_requests` | SI | | S | S | |
 | `counterparty_deliveries` | S | SIU | SU | S | |
 | `counterparty_outbox` | | SIUD | SI | S | |
 | `counterparty_sends` | | SIU | S | S | |

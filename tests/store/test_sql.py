@@ -206,6 +206,7 @@ def test_no_statement_is_put_together_from_input() -> None:
 #: What is no constant and goes into a statement all the same, and why it may.
 TRUSTED = {
     "chosen.where()": "history, received: conditions of the module, each with named parameters",
+    "chosen.source()": "history: one of two constants of the module, by what is asked for",
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
     "self._due_tenants": "tables: the same",
     "self._claim": "tables: the same",

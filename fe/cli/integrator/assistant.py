@@ -15,14 +15,14 @@ from pydantic import Field
 from fe import __version__
 from fe.cli.failures import Failure
 from fe.cli.integrator.api import ApiSession, opened
-from fe.cli.integrator.handing_in import body_of, content_id
-from fe.cli.integrator.language import say, terminal_language
+from fe.cli.integrator.handing_in import body_around, body_of, content_id
+from fe.cli.integrator.language import say
 from fe.cli.integrator.lookup import ask
 from fe.cli.integrator.options import api_options
 from fe.ecf.catalogue import EcfType, Root
-from fe.ecf.schema.kinds import kind
-from fe.ecf.schema.model import Element
+from fe.ecf.describe import described, every
 from fe.ecf.verdicts import explain
+from fe.ecf.words import words_of
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -170,7 +170,8 @@ class AssistantTools:
         ],
         under: Annotated[str, Field(description="only below this path, such as Encabezado.IdDoc; empty: all")] = "",
     ) -> dict[str, Any]:
-        """Describe the fields of a type of receipt: path, whether required, how often, what it may be, its codes."""
+        """Describe the fields of a type of receipt: what each is, whether and how often it has to be sent, what the
+        service fills in where it is left out, what it may be, and what its codes mean."""
         fields = [one for one in _fields(EcfType(document_type)) if not under or one["path"].startswith(under)]
         if not fields:
             raise Failure(
@@ -199,36 +200,29 @@ class AssistantTools:
 
 
 def _body(document: dict[str, Any] | str) -> dict[str, Any]:
-    if isinstance(document, str):
-        return body_of(document.encode(), "document")
-    if "format" in document and ("payload" in document or "xml" in document):
-        return document
-    return {"format": "structured", "payload": document}
+    return body_of(document.encode(), "document") if isinstance(document, str) else body_around(document)
 
 
 def _explained(code: str) -> Iterator[dict[str, str]]:
-    spanish = terminal_language() == "es"
     for came, found in explain([{"codigo": code, "valor": "…"}]):
-        meaning, action = (found.meaning_es, found.action_es) if spanish else (found.meaning, found.action)
+        meaning, action = say(found.meaning, found.meaning_es), say(found.action, found.action_es)
         yield {"codigo": came, "meaning": meaning, "action": action}
 
 
 def _fields(ecf_type: EcfType) -> Iterator[dict[str, Any]]:
-    spanish = terminal_language() == "es"
-
-    def below(group: Element, path: str) -> Iterator[dict[str, Any]]:
-        for one in group.children:
-            where = f"{path}.{one.name}" if path else one.name
-            field: dict[str, Any] = {"path": where, "required": one.required}
-            if one.many > 1:
-                field["atMost"] = one.many
-            if one.simple is not None:
-                field["expected"] = one.simple.expected_es if spanish else one.simple.expected
-                if one.simple.codes:
-                    field["codes"] = {
-                        code.value: code.meaning_es if spanish else code.meaning for code in one.simple.codes
-                    }
-            yield field
-            yield from below(one, where)
-
-    return below(kind(Root.ECF, ecf_type).root, "")
+    """What the catalogue of fields says of each, in the language of the terminal."""
+    for one in every(described(Root.ECF, ecf_type)):
+        what = words_of(Root.ECF, one.path)
+        field: dict[str, Any] = {
+            "path": one.path,
+            "is": say(what.en, what.es),
+            "required": one.needed,
+            "howOften": say(*one.how_often),
+        }
+        if one.filled is not None:
+            field["filledIn"] = say(one.filled.words, one.filled.words_es)
+        if one.simple is not None:
+            field["expected"] = say(one.simple.expected, one.simple.expected_es)
+        if one.codes:
+            field["codes"] = {code.value: say(code.meaning, code.meaning_es) for code in one.codes}
+        yield field

@@ -119,6 +119,11 @@ def body_of(raw: bytes, name: str) -> dict[str, Any]:
         raise Failure(f"{name}: {wrong}") from None
     if not isinstance(value, dict):
         raise Failure(say(f"{name}: should hold one JSON object", f"{name}: debe contener un objeto JSON"))
+    return body_around(value)
+
+
+def body_around(value: dict[str, Any]) -> dict[str, Any]:
+    """Make the body that hands a payload in; what is such a body already stays as it is."""
     if "format" in value and ("payload" in value or "xml" in value):
         return value
     return {"format": "structured", "payload": value}

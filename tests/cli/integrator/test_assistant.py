@@ -109,6 +109,8 @@ async def test_an_assistant_looks_up_explains_validates_and_submits_only_where_i
             }
             assert fields["Encabezado.IdDoc.TipoPago"]["required"] is True
             assert fields["Encabezado.IdDoc.TipoPago"]["codes"]["2"] == "credit"
+            assert fields["Encabezado.IdDoc.eNCF"]["required"] is False
+            assert "next number" in fields["Encabezado.IdDoc.eNCF"]["filledIn"]
             assert "nothing was handed in under 'none'" in await reading.is_told("get_submission", id="none")
             assert "give an id or a code" in await reading.is_told("explain_refusal")
             assert "from must be" in await reading.is_told("list_submissions", since="yesterday")

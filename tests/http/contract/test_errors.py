@@ -367,7 +367,8 @@ def test_every_answer_of_the_router_is_ours() -> None:
 
     assert {path for path, _ in rules} == {route.path for route in app.extensions["fe"].routes}
     assert not [rule for rule in rules if rule[1] == "OPTIONS"]
-    assert all(path.startswith(PREFIX) or path in ("/healthz", "/readyz") for path, _ in rules)
+    outside = {path for path, _ in rules if not path.startswith(PREFIX)}
+    assert outside == {"/", "/healthz", "/llms.txt", "/readyz"}
 
 
 # --- in Spanish -----------------------------------------------------------------------------------------------------

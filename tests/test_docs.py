@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import pytest
@@ -208,11 +209,18 @@ def _set_up() -> str:
     return match[1]
 
 
-def test_setting_up_a_tenant_works_as_the_readme_says(tmp_path: Path) -> None:
-    (tmp_path / ".venv").symlink_to(Path(sys.prefix))
+def test_setting_up_a_tenant_works_as_the_readme_says() -> None:
+    # Not pytest's folder, where the server, as another user, is shut out once a second pytest starts.
+    with TemporaryDirectory(prefix="fe-tests-") as folder:
+        _set_up_in(Path(folder))
+
+
+def _set_up_in(folder: Path) -> None:
+    folder.chmod(0o755)
+    (folder / ".venv").symlink_to(Path(sys.prefix))
     ended = subprocess.run(
         ["sh", "-eu", "-c", _set_up()],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=300,
@@ -222,7 +230,7 @@ def test_setting_up_a_tenant_works_as_the_readme_says(tmp_path: Path) -> None:
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert re.search(r"^apiSecret +[0-9a-f]{64}$", ended.stdout, re.MULTILINE)
-    assert (tmp_path / ".fe" / "postgres").is_dir()
+    assert (folder / ".fe" / "postgres").is_dir()
 
 
 def test_every_command_that_is_documented_is_executed_by_a_test() -> None:

@@ -13,9 +13,11 @@ from tests.webhooks.vectors import SECRET
 
 
 def of_type(ecf_type: EcfType) -> dict[str, Any]:
-    """One line of today; notes are of the day of what they change."""
+    """One line of today; notes are of the day of what they change, which was issued before all that tests issue."""
     receipt = payload(ecf_type, [line(indicator=USUAL_INDICATOR[ecf_type])])
-    if "InformacionReferencia" not in receipt:
+    if "InformacionReferencia" in receipt:
+        receipt["InformacionReferencia"]["NCFModificado"] = "E310000009999"
+    else:
         del receipt["Encabezado"]["Emisor"]
     id_doc = receipt["Encabezado"]["IdDoc"]
     del id_doc["eNCF"]

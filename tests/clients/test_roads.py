@@ -142,6 +142,7 @@ async def _page(stack: Stack) -> None:
     lines = ended.stdout.decode().splitlines()
     assert lines[0].startswith("Aceptado E31")
     assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert lines[2].startswith("Rechazado 4 ")
     assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
     assert lines[-3:] == ["Aceptado", "test 2026-11-06T14:15:30.000Z", "204 401"]
     assert lines_of_code(blocks[0]) <= 10, "the page promises ten"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fe.cli.failures import Failure
+from fe.cli.integrator import profiles
 from fe.cli.integrator.api import ApiSession
 from fe.cli.integrator.profiles import Profile, StoredToken
 from tests.cli.in_process import FeHere
@@ -163,15 +164,14 @@ def logged_in(here: FeHere, server: Scripted) -> None:
 
 
 def test_a_server_that_is_away_is_code_8_for_every_command(here: FeHere) -> None:
-    with scripted(token()) as server:
-        logged_in(here, server)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    profiles.save(Profile("default", nowhere, KEY["api_key_id"], KEY["api_secret"], "testecf"))
     (here.folder / "a.json").write_text("{}")
 
     for words in (["status", "x"], ["list"], ["xml", "x"], ["submit", "a.json"], ["validate", "a.json"]):
         ended = here(*words, "--patience", "0")
         assert (ended.code, ended.out) == (8, ""), ended
-        assert f"fe: the API at {server.base_url} cannot be asked: " in ended.err
-    nowhere = f"http://127.0.0.1:{free_port()}"
+        assert f"fe: the API at {nowhere} cannot be asked: " in ended.err
     assert "cannot be asked" in here.refused("login", nowhere, "--patience", "0", code=8, **KEY)
 
 
@@ -205,6 +205,17 @@ def test_a_file_that_is_no_document_is_told_before_anything_is_sent(here: FeHere
 
     for command in ("submit", "validate"):
         assert here.refused(command, "a.json").startswith(words)
+
+
+def test_what_is_wrong_with_a_file_is_told_in_spanish_too(here: FeHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "es_DO.UTF-8")
+    (here.folder / "a.json").write_text("[1]")
+    (here.folder / "b.json").write_text('{"a": 1, "a": 2}')
+
+    assert here.refused("submit", "a.json") == "a.json: debe contener un objeto JSON"
+    told = here.refused("submit", "b.json")
+    assert told.startswith("b.json: ")
+    assert "clave" in told
 
 
 def test_a_file_that_is_not_there_is_told_by_its_name(here: FeHere) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fe.cli.failures import Failure
+from fe.cli.integrator import profiles
 from fe.cli.integrator.api import ApiSession
 from fe.cli.integrator.profiles import Profile, StoredToken
 from tests.cli.in_process import FeHere
@@ -163,15 +164,14 @@ def logged_in(here: FeHere, server: Scripted) -> None:
 
 
 def test_a_server_that_is_away_is_code_8_for_every_command(here: FeHere) -> None:
-    with scripted(token()) as server:
-        logged_in(here, server)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    profiles.save(Profile("default", nowhere, KEY["api_key_id"], KEY["api_secret"], "testecf"))
     (here.folder / "a.json").write_text("{}")
 
     for words in (["status", "x"], ["list"], ["xml", "x"], ["submit", "a.json"], ["validate", "a.json"]):
         ended = here(*words, "--patience", "0")
         assert (ended.code, ended.out) == (8, ""), ended
-        assert f"fe: the API at {server.base_url} cannot be asked: " in ended.err
-    nowhere = f"http://127.0.0.1:{free_port()}"
+        assert f"fe: the API at {nowhere} cannot be asked: " in ended.err
     assert "cannot be asked" in here.refused("login", nowhere, "--patience", "0", code=8, **KEY)
 
 

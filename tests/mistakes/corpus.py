@@ -106,7 +106,7 @@ def of_other_types() -> Iterator[Mistake]:
         (EcfType.CONSUMER, f"{ID}.FechaVencimientoSecuencia", "31-12-2028"),
         (EcfType.CREDIT_NOTE, f"{ID}.FechaVencimientoSecuencia", "31-12-2028"),
         (EcfType.MINOR_EXPENSES, BUYER, {"RNCComprador": "131880681"}),
-        (EcfType.CREDIT_FISCAL, f"{ITEM}.Retencion.MontoOtraRetencion", "1.00"),
+        (EcfType.CREDIT_FISCAL, f"{ITEM}.Mineria", {"PesoNetoKilogramo": "1.00"}),
     ):
         yield Mistake(f"{path} in a {ecf_type}", changed(good(ecf_type), path, value), path)
         name = path.rpartition(".")[2]
@@ -123,6 +123,8 @@ def misplaced() -> Iterator[Mistake]:
         "Encabezado.TipoIngresos",
     )
     of = good(EcfType.CREDIT_FISCAL)
+    nowhere = f"{ITEM}.Retencion.MontoOtraRetencion"
+    yield Mistake("an element of no type", changed(of, nowhere, "1.00"), nowhere)
     items = changed(without(of, "DetallesItems"), "Items", of["DetallesItems"]["Item"])
     yield Mistake("Items in place of DetallesItems", items, "Items")
     for path, there in (

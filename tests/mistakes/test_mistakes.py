@@ -53,7 +53,7 @@ def test_the_first_problem_names_the_cause_and_its_repair_works(mistake: Mistake
         assert fatal == [], repair
 
 
-@pytest.mark.parametrize("mistake", of_other_types(), ids=str)
+@pytest.mark.parametrize("mistake", list(of_other_types()), ids=str)
 def test_of_an_element_of_another_type_it_is_said_which_types_have_it(mistake: Mistake) -> None:
     first = problems_of(mistake.given)[0]
 

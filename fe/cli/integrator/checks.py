@@ -11,7 +11,7 @@ from typing import Literal
 from cryptography import x509
 from lxml import etree
 
-from fe.cli.integrator.language import say
+from fe.cli.integrator.language import say, terminal_language
 from fe.ecf.build import build
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.certificate import holder, holder_id
@@ -70,7 +70,7 @@ def check_document(
         root = parse_xml(raw)
         document = read_xml(root)
     except MalformedXml as wrong:
-        return [DocumentCheck("document", "failed", str(wrong))]
+        return [DocumentCheck("document", "failed", wrong.text.said(terminal_language()))]
     except NotADocument as wrong:
         return [DocumentCheck("document", "failed", str(wrong), wrong.problems)]
     named = [document.root.value, document.type, document.e_ncf, document.issuer_rnc]

@@ -10,7 +10,7 @@ import click
 
 from fe.cli.failures import FAILED, OK, Failure
 from fe.cli.integrator.api import ApiSession, opened
-from fe.cli.integrator.language import say
+from fe.cli.integrator.language import say, terminal_language
 from fe.cli.integrator.options import api_options, remark, tell_problems, tell_submission, verdict_code
 from fe.cli.printing import json_option, print_json, show
 from fe.ecf.json_text import write_canonical_json
@@ -116,7 +116,7 @@ def body_of(raw: bytes, name: str) -> dict[str, Any]:
     try:
         value = parse_json(raw)
     except MalformedJson as wrong:
-        raise Failure(f"{name}: {wrong}") from None
+        raise Failure(f"{name}: {wrong.text.said(terminal_language())}") from None
     if not isinstance(value, dict):
         raise Failure(say(f"{name}: should hold one JSON object", f"{name}: debe contener un objeto JSON"))
     return body_around(value)

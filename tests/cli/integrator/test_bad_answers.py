@@ -207,6 +207,17 @@ def test_a_file_that_is_no_document_is_told_before_anything_is_sent(here: FeHere
         assert here.refused(command, "a.json").startswith(words)
 
 
+def test_what_is_wrong_with_a_file_is_told_in_spanish_too(here: FeHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "es_DO.UTF-8")
+    (here.folder / "a.json").write_text("[1]")
+    (here.folder / "b.json").write_text('{"a": 1, "a": 2}')
+
+    assert here.refused("submit", "a.json") == "a.json: debe contener un objeto JSON"
+    told = here.refused("submit", "b.json")
+    assert told.startswith("b.json: ")
+    assert "clave" in told
+
+
 def test_a_file_that_is_not_there_is_told_by_its_name(here: FeHere) -> None:
     assert here.refused("submit", "none.json") == "none.json: No such file or directory"
     assert here.refused("validate", "none.json") == "none.json: No such file or directory"

@@ -1,7 +1,6 @@
 """`python -m clients.generate`: the cores of both clients, made from the description as the code here has it.
 
-The description is made as the service makes it, of its routes and models, without a server. What is written is
-compared by tests/clients/test_cores.py. The core of TypeScript is made by openapi-typescript, which `npm ci` in
+Tests compare what is written. The core of TypeScript is made by openapi-typescript, which `npm ci` in
 clients/typescript installs.
 """
 
@@ -10,33 +9,16 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from clients.python_models import python_models
-from fe.clock import system_clock
-from fe.http.app import HttpDeps, create_app
-from fe.http.openapi import describe
-from fe.monitoring.metrics import Metrics
+from fe.http.description import description
 
 HERE = Path(__file__).resolve().parent
 PYTHON_CORE = HERE / "python" / "fe_client" / "models.py"
 TYPESCRIPT = HERE / "typescript"
 TYPESCRIPT_CORE = Path("src", "core.ts")
 GENERATOR = ("openapi-typescript", "--root-types", "--root-types-no-schema-prefix", "--export-type")
-
-
-def description() -> dict[str, Any]:
-    """The description of the API at this moment."""
-    nothing = cast(Any, None)  # what only a request would ask
-    deps = HttpDeps(
-        db=nothing,
-        wakeups=nothing,
-        clock=system_clock,
-        metrics=Metrics(),
-        jwt_keys={"none": b"\x00" * 32},
-        peppers={"": b"\x00" * 32},
-    )
-    return describe(create_app(deps).extensions["fe"].routes)
 
 
 def python_core(described: dict[str, Any]) -> str:

@@ -35,6 +35,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 LONG = (
     "tests/system",
     "tests/receiving/test_stranger.py",
+    "tests/clients/test_typescript.py",
     "tests/ops/test_live_drill.py",
     "tests/ops/test_panels.py",
     "tests/ops/test_series.py",

@@ -109,6 +109,7 @@ ELSEWHERE = {
     "fe authority simulate": "tests/cli/test_simulate.py::test_it_serves_until_sigterm_and_ends_well",
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
+    "fe openapi": "tests/cli/test_openapi.py::test_the_description_is_printed_as_it_is_served",
     "fe rates set": _RATES,
     "fe rates list": _RATES,
     "fe rates unset": _RATES,

@@ -29,7 +29,8 @@ def prose(text: str) -> str:
 
 def blocks(text: str) -> list[str]:
     """The examples; what a terminal shows is in the language that it speaks, so of that only the place counts."""
-    return ["" if block.startswith("```text") else block for block in _BLOCK.findall(text)]
+    found = _BLOCK.findall(text)
+    return ["" if block.startswith("```text") else block.replace("es_DO.UTF-8", "en_US.UTF-8") for block in found]
 
 
 def keys(text: str) -> list[tuple[int, list[str]]]:

@@ -1,8 +1,11 @@
 """A wheel of this project can be installed anywhere: it holds all that `fe` needs beside its modules."""
 
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -77,6 +80,38 @@ def test_a_wheel_holds_what_operators_need(wheel: Path) -> None:
     wanted = {str(file.relative_to(ROOT)): file.read_bytes() for kind in kinds for file in (ROOT / "ops").glob(kind)}
     assert len(wanted) > 40
     assert {name: held.get(name) for name in wanted} == wanted
+
+
+def test_it_is_installed_as_the_readme_says(wheel: Path, tmp_path: Path) -> None:
+    """All but what a network is needed for: the packages it depends on are those that are here."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"## Installing it\n.*?```sh\n(.*?)```\n(.*?)\n\n`", text, re.DOTALL)
+    assert found is not None
+    build, *rest = found[1].splitlines()
+    assert build.startswith("python3 -m pip wheel --no-deps --wheel-dir dist")  # as the fixture does
+    (tmp_path / "dist").mkdir()
+    shutil.copy(wheel, tmp_path / "dist")
+    here = f"{sysconfig.get_path('purelib')}"
+    commands = (
+        "\n".join(rest)
+        .replace(" -m venv ", " -m venv --without-pip ")
+        .replace(
+            "fe-env/bin/pip install",
+            f"{sys.executable} -m pip --python fe-env/bin/python install --no-deps --no-index -q",
+        )
+    )
+    ended = subprocess.run(
+        ["sh", "-euc", commands],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONPATH": here, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        capture_output=True,
+        text=True,
+    )
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.startswith("Usage: fe ")
+    assert set(re.findall(r"^\| `(\w+)` \|", found[2], re.MULTILINE)) == extras.keys() - {"dev"}
 
 
 def test_fe_migrate_from_a_wheel_finds_its_migrations(wheel: Path, postgres: str, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
     "settings": ("fe.cli.settings:settings", "List every FE_* variable, its default and its meaning."),
+    "openapi": ("fe.cli.openapi:openapi", "Print the description of the API, for client generators or Postman."),
     "tenant": ("fe.cli.tenant:tenant", "Create, change, list, disable and enable tenants."),
     "user": ("fe.cli.user:user", "Create, list and remove a tenant's users."),
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),

@@ -1,6 +1,7 @@
 """The description for programs, as a page for people, and as Markdown."""
 
 import json
+import re
 from html import escape
 from typing import Any
 
@@ -40,6 +41,10 @@ class Docs:
         return markdown_reply(self._markdown, "en")
 
 
+#: Models of documents and their parts: the catalogue has a page for each kind, which says more of them.
+_PAYLOAD = re.compile(r"(?:Ecf|(Rfce|Acecf|Anecf))(\d\d)?")
+
+
 def _page(description: dict[str, Any]) -> str:
     groups: dict[str, list[str]] = {}
     schemas = description["components"]["schemas"]
@@ -47,7 +52,7 @@ def _page(description: dict[str, Any]) -> str:
         for method, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(path, method.upper(), operation))
     sections = "".join(f"<h2>{escape(name)}</h2>{''.join(operations)}" for name, operations in groups.items())
-    models = "".join(_model(name, schema) for name, schema in schemas.items())
+    models = "".join(_model(name, schema) for name, schema in schemas.items() if not _PAYLOAD.match(name))
     info = description["info"]
     return (
         f"<h1>{escape(info['title'])} API <small>{escape(info['version'])}</small></h1>"
@@ -67,6 +72,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         parts.append(f"<table><tr><th>Parameter<th>Type<th>Meaning</tr>{rows}</table>")
     if body := operation.get("requestBody"):
         parts.append(f"<p>Body: {_kind(body['content']['application/json']['schema'])}</p>")
+        parts += [_shown("Example of a body", value) for value in _examples(body)]
     rows = "".join(
         f"<tr><td>{status}<td>{escape(answer['description'])}<td>"
         f"{_kind(answer['content']['application/json']['schema']) if 'content' in answer else ''}</tr>"
@@ -75,10 +81,27 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
     parts.append(
         f"<table><tr><th>Status<th><th>Body</tr>{rows}</table><pre>{escape(_curl(path, method, operation))}</pre>"
     )
+    for status, answer in operation["responses"].items():
+        if status.startswith("2"):
+            parts += [_shown(f"Example of an answer: {status}", value) for value in _examples(answer)]
     return (
         f'<details id="{escape(operation["operationId"])}"><summary><span class="m {method}">{method}</span>'
         f"<code>{escape(path)}</code> {escape(operation['summary'])}</summary>{''.join(parts)}</details>"
     )
+
+
+def _examples(of: dict[str, Any]) -> list[Any]:
+    """The examples of a body or an answer, but for those that stand elsewhere."""
+    shown = of.get("content", {}).get("application/json", {}).get("examples", {})
+    return [example["value"] for example in shown.values() if "value" in example]
+
+
+def _shown(title: str, value: Any) -> str:
+    return f"<details><summary>{title}</summary><pre>{escape(_indented(value))}</pre></details>"
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _model(name: str, schema: dict[str, Any]) -> str:
@@ -89,7 +112,7 @@ def _model(name: str, schema: dict[str, Any]) -> str:
     )
     table = f"<table><tr><th>Field<th>Type<th>Meaning</tr>{rows}</table>" if rows else f"<p>{_kind(schema)}</p>"
     for example in schema.get("examples", ()):
-        table += f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>"
+        table += f"<pre>{escape(_indented(example))}</pre>"
     return (
         f'<details id="{escape(name)}"><summary><code>{escape(name)}</code> '
         f"{inline(schema.get('description', ''))}</summary>{table}</details>"
@@ -105,6 +128,9 @@ def _kind(schema: dict[str, Any]) -> str:
     """The type of a value in a few words, as HTML."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
+        if payload := _PAYLOAD.match(name):
+            kind = payload[2] or (payload[1] or "").lower()
+            return f'<a href="docs/en/fields/{kind}">{name}</a>' if kind else name
         return f'<a href="#{name}">{name}</a>'
     for several in ("anyOf", "oneOf"):
         if several in schema and "type" not in schema:
@@ -150,4 +176,9 @@ def reference_markdown(description: dict[str, Any]) -> str:
                 f"- answers {status}: {answer['description']}" for status, answer in operation["responses"].items()
             ]
             parts.append("\n".join(lines) + "\n")
+            shown = [("A body", value) for value in _examples(operation.get("requestBody", {}))]
+            for status, answer in operation["responses"].items():
+                if status.startswith("2"):
+                    shown += [(f"An answer ({status})", value) for value in _examples(answer)]
+            parts += [f"{title}:\n\n```json\n{_indented(value)}\n```\n" for title, value in shown]
     return "\n".join(parts)

@@ -36,11 +36,11 @@ from fe.http.response_models import (
     AcceptedSubmission,
     BatchItem,
     Deduped,
-    Item,
-    Page,
+    SubmissionItem,
+    SubmissionPage,
+    SubmissionXml,
     Timeline,
     Validation,
-    Xml,
 )
 from fe.http.serializers import (
     serialize_event,
@@ -259,7 +259,7 @@ class Invoices:
             return ApiReply(200, _NOT_FOUND)
         kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         source = kind if kind == "signed" or record.format == "xml" else None
-        answer: Xml = {
+        answer: SubmissionXml = {
             "taxLogId": str(record.submission_id),
             "environment": record.environment,
             "status": record.status,
@@ -302,7 +302,7 @@ class Invoices:
             now=self._clock(),
         )
         items, following = _serialize_items(records, query.limit)
-        answer: Page = {
+        answer: SubmissionPage = {
             "page": query.page,
             "limit": query.limit,
             "total": total,
@@ -353,7 +353,7 @@ class Invoices:
         return problems
 
 
-def _serialize_items(records: list[Record], limit: int) -> tuple[list[Item], str | None]:
+def _serialize_items(records: list[Record], limit: int) -> tuple[list[SubmissionItem], str | None]:
     """The items, and the cursor of what follows them, if anything may."""
     following = str(records[-1].submission_id) if len(records) == limit else None
     return [serialize_item(record) for record in records], following

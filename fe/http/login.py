@@ -7,7 +7,7 @@ from typing import Annotated
 
 import structlog
 import trio
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from fe.accounts.keys import SCOPES, Peppers, scopes_at_login
 from fe.clock import Clock
@@ -40,6 +40,10 @@ _log = structlog.get_logger(__name__)
 
 class LoginRequest(RequestModel):
     """An API key and its secret."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"apiKeyId": "fak_0123456789ab", "apiSecret": "the-secret-of-that-key"}]}
+    )
 
     apiKeyId: Annotated[ApiKeyId, Field(description="public; begins with fak_", json_schema_extra={"pattern": "^fak_"})]
     apiSecret: str

@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 description, made of the routes and of the models that validate their bodies."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -10,8 +11,13 @@ from pydantic.json_schema import JsonSchemaMode
 
 from fe import __version__
 from fe.accounts.keys import SCOPES
+from fe.ecf.json_text import write_json
+from fe.http.answer_examples import ANSWERS
+from fe.http.described_errors import OF_ALL, OF_QUERIES, DescribedError, of_bodies, of_tokens
 from fe.http.event_models import EVENT_MODELS
+from fe.http.payload_schemas import payload_schemas
 from fe.http.request_bodies import RequestModel
+from fe.http.request_models import NewInvoice
 from fe.http.response_models import ERROR
 from fe.http.response_types import ResponseModel
 from fe.http.route_types import About, Route
@@ -22,10 +28,8 @@ Refs = Mapping[Model, dict[str, Any]]
 
 _REFERENCE = "#/components/schemas/{model}"
 
-#: Errors that a route has because it reads a body, or because it asks for a token.
-_OF_BODIES = (400, 408, 413, 415)
-_OF_TOKENS = (401, 403, 429)
-_OF_ALL = (500, 503)
+#: The forms of a document, what carries each, and the component that a body in that form has.
+_FORMS = {"structured": ("payload", "NewStructuredInvoice"), "xml": ("xml", "NewXmlInvoice")}
 
 _RETRY_AFTER = {
     "Retry-After": {
@@ -76,6 +80,7 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
         "webhooks": {event: _webhook(event, refs[model]) for event, model in EVENT_MODELS.items()},
         "components": {
             "schemas": definitions,
+            "examples": _examples_of_errors(described),
             "securitySchemes": {
                 "token": {
                     "type": "http",
@@ -109,15 +114,57 @@ def _schemas(abouts: Iterable[About], sent: Iterable[ResponseModel[Any]]) -> tup
     definitions: dict[str, dict[str, Any]] = top["$defs"]
     for definition in definitions.values():
         definition.pop("title", None)
+        # A release may add fields to answers, and a client made from this description must not fail on them. That ours
+        # have no others today, the tests see to.
+        definition.pop("additionalProperties", None)
         for field in definition.get("properties", {}).values():
             field.pop("title", None)
             field.pop("default", None)  # the models' defaults stand for "absent"; in an answer it is just absent
+    if NewInvoice in request_models:
+        definitions |= _forms_of_an_invoice(definitions[NewInvoice.__name__])
     return {model: schema for (model, _), schema in schemas.items()}, dict(sorted(definitions.items()))
+
+
+def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
+    """The body of a submission as one object for each form, which `format` tells apart, and the payloads' schemas.
+
+    Generators make a class of each, and a union of the two; of one object whose fields depend on each other they make
+    something that cannot be used (docs/decisions/described-payloads.md).
+    """
+    payloads, components = payload_schemas()
+    documents: dict[str, dict[str, Any]] = {"payload": {"anyOf": payloads}, "xml": {"type": "string", "minLength": 1}}
+    others = {name: field for name, field in model["properties"].items() if name not in {"format", *documents}}
+    for form, (carrier, name) in _FORMS.items():
+        carried = model["properties"][carrier]["description"].partition(";")[0]
+        components[name] = {
+            "type": "object",
+            "description": f"{model['description']} In the form `{form}`.",
+            "properties": {
+                "format": {
+                    "const": form,
+                    "type": "string",
+                    "description": model["properties"]["format"]["description"],
+                },
+                carrier: {**documents[carrier], "description": carried},
+                **others,
+            },
+            "required": ["format", carrier],
+        }
+    components[NewInvoice.__name__] = {
+        "description": model["description"],
+        "oneOf": [{"$ref": _REFERENCE.format(model=name)} for _, name in _FORMS.values()],
+        "discriminator": {
+            "propertyName": "format",
+            "mapping": {form: _REFERENCE.format(model=name) for form, (_, name) in _FORMS.items()},
+        },
+        "examples": model["examples"],
+    }
+    return components
 
 
 def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": _operation_id(route),
+        "operationId": about.operation,
         "summary": about.summary,
         "tags": [about.group],
     }
@@ -133,18 +180,15 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
             for parameter in about.parameters
         ]
     if about.body is not None:
-        operation["requestBody"] = {"required": about.needs_body, "content": _json(refs[about.body])}
-    errors = {*_OF_ALL, *about.errors}
-    if about.body is not None:
-        errors |= set(_OF_BODIES)
+        operation["requestBody"] = {
+            "required": about.needs_body,
+            "content": _json(refs[about.body], _examples(about.body)),
+        }
     if route.scope is not None:
-        errors |= set(_OF_TOKENS)
         operation["description"] = f"Scope `{route.scope}`. {about.note}".rstrip()
         operation["security"] = [{"token": []}]
-    if any(parameter.where == "query" for parameter in about.parameters):
-        errors.add(400)
-    answers = {status: _answer(status, models, refs) for status, models in about.answers.items()}
-    answers |= {status: _error(status, refs) for status in errors if status not in answers}
+    answers = {status: _answer(about.operation, status, models, refs) for status, models in about.answers.items()}
+    answers |= {status: _error(status, failures, refs) for status, failures in _failures(route, about).items()}
     for link in about.links:
         answers[link.status].setdefault("links", {})[link.operation] = {
             "operationId": link.operation,
@@ -152,6 +196,15 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
         }
     operation["responses"] = {str(status): answers[status] for status in sorted(answers)}
     return operation
+
+
+def _examples(body: type[RequestModel]) -> dict[str, Any]:
+    """Bodies that a test hands in, from the model."""
+    extra = body.model_config["json_schema_extra"]
+    assert isinstance(extra, dict)
+    examples = extra["examples"]
+    assert isinstance(examples, list)
+    return {f"example-{number}": {"value": value} for number, value in enumerate(examples, 1)}
 
 
 def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -177,20 +230,40 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _operation_id(route: Route) -> str:
-    words = re.findall(r"[a-z]+", route.path.partition("/v1/fe")[2] or route.path)
-    return route.method.lower() + "".join(word.title() for word in words)
+def _answer(operation: str, status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
+    schema = refs[models[0]] if len(models) == 1 else {"anyOf": [refs[model] for model in models]}
+    # As they come back: in the models' own values there are decimals, which are no values of JSON.
+    examples = {name: {"value": json.loads(write_json(value))} for name, value in ANSWERS[operation][status].items()}
+    return {"description": HTTPStatus(status).phrase, "content": _json(schema, examples)}
 
 
-def _answer(status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
-    schema = refs[models[0]] if len(models) == 1 else {"oneOf": [refs[model] for model in models]}
-    return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
+def _failures(route: Route, about: About) -> dict[int, list[DescribedError]]:
+    """The errors of a route by status: its own, and those that every route of its kind has."""
+    found = list(about.errors)
+    if about.body is not None:
+        found += of_bodies(route.max_body_bytes)
+    if any(parameter.where == "query" for parameter in about.parameters):
+        found += OF_QUERIES
+    if route.scope is not None:
+        found += of_tokens(route.scope)
+    by_status: dict[int, list[DescribedError]] = {}
+    for failure in [*found, *OF_ALL]:
+        by_status.setdefault(failure.status, []).append(failure)
+    return by_status
 
 
-def _error(status: int, refs: Refs) -> dict[str, Any]:
-    answer = {"description": HTTPStatus(status).phrase, "content": _json(refs[ERROR])}
+def _error(status: int, failures: list[DescribedError], refs: Refs) -> dict[str, Any]:
+    causes = "; ".join(dict.fromkeys(failure.when for failure in failures))
+    examples = {failure.name: {"$ref": f"#/components/examples/{failure.name}"} for failure in failures}
+    answer = {"description": f"{HTTPStatus(status).phrase}: {causes}", "content": _json(refs[ERROR], examples)}
     return answer | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"application/json": {"schema": schema}}
+def _examples_of_errors(described: Iterable[tuple[Route, About]]) -> dict[str, Any]:
+    """Every error that is listed anywhere, under its name; operations refer to them."""
+    every = [failure for route, about in described for these in _failures(route, about).values() for failure in these]
+    return {failure.name: {"summary": failure.when, "value": failure.example} for failure in every}
+
+
+def _json(schema: dict[str, Any], examples: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {"application/json": {"schema": schema} | ({"examples": examples} if examples else {})}

@@ -146,21 +146,8 @@ class Simulate(RequestModel):
 class NewInvoice(ByUser):
     """A receipt to submit."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [_EXAMPLE],
-            "oneOf": [
-                {
-                    "properties": {"format": {"const": "xml"}, "xml": {"type": "string", "minLength": 1}},
-                    "required": ["xml"],
-                },
-                {
-                    "properties": {"format": {"const": "structured"}, "payload": {"type": "object"}},
-                    "required": ["payload"],
-                },
-            ],
-        }
-    )
+    # The description shows it as two objects, one for each `format` (openapi.py).
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     format: Annotated[Literal["xml", "structured"], Field(description="form of the document")]
     xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
@@ -211,6 +198,8 @@ MOST_ITEMS = 500
 class NewBatch(RequestModel):
     """Receipts to submit together; each is taken or refused by itself."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})
+
     items: Annotated[
         list[Any],
         Field(
@@ -230,9 +219,13 @@ class NewBatch(RequestModel):
 class ApproveReceived(ByUser):
     """What may be said when a received document is approved; nothing has to be."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"clientRequestId": "approval-17"}]})
+
 
 class RejectReceived(ByUser):
     """Why a received document is rejected."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "La mercancía no llegó completa"}]})
 
     reason: Annotated[
         str,

@@ -205,7 +205,7 @@ class Submission(TypedDict):
 
 
 @closed
-class Xml(TypedDict):
+class SubmissionXml(TypedDict):
     """The document of a submission."""
 
     taxLogId: Uuid
@@ -237,7 +237,7 @@ class Timeline(TypedDict):
 
 
 @closed
-class Item(TypedDict):
+class SubmissionItem(TypedDict):
     """One item of the history."""
 
     taxLogId: Uuid
@@ -252,22 +252,22 @@ class Item(TypedDict):
 
 
 @closed
-class Page(TypedDict):
+class SubmissionPage(TypedDict):
     """One page of the history, newest first."""
 
     page: int
     limit: int
     total: int
-    items: list[Item]
+    items: list[SubmissionItem]
     nextCursor: Annotated[str | None, Field(description="for `cursor`: what is older; null at the end")]
 
 
 @closed
-class Stretch(TypedDict):
+class SubmissionStretch(TypedDict):
     """What follows a cursor."""
 
     limit: int
-    items: list[Item]
+    items: list[SubmissionItem]
     nextCursor: str | None
 
 
@@ -433,10 +433,10 @@ DEDUPED = ResponseModel(Deduped)
 BATCH = ResponseModel(Batch)
 NOT_FOUND = ResponseModel(NotFound)
 SUBMISSION = ResponseModel(Submission)
-XML = ResponseModel(Xml)
+XML = ResponseModel(SubmissionXml)
 TIMELINE = ResponseModel(Timeline)
-PAGE = ResponseModel(Page)
-STRETCH = ResponseModel(Stretch)
+PAGE = ResponseModel(SubmissionPage)
+STRETCH = ResponseModel(SubmissionStretch)
 RECEIVED = ResponseModel(ReceivedItem)
 RECEIVED_PAGE = ResponseModel(ReceivedPage)
 RECEIVED_STRETCH = ResponseModel(ReceivedStretch)

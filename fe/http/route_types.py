@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fe.http.calls import Handler
+from fe.http.described_errors import DescribedError
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import ResponseModel
 
@@ -32,13 +33,15 @@ class RouteLink:
 class About:
     """What the description says of a route. `answers`: response models by status; errors are added by themselves."""
 
+    #: Its name: generators make a method of it.
+    operation: str
     summary: str
     group: str
     answers: dict[int, tuple[ResponseModel[Any], ...]]
     body: type[RequestModel] | None = None
     parameters: tuple[Parameter, ...] = field(default=())
-    #: Statuses of errors beyond those that every route of its kind has.
-    errors: tuple[int, ...] = field(default=())
+    #: The errors beyond those that every route of its kind has.
+    errors: tuple[DescribedError, ...] = field(default=())
     links: tuple[RouteLink, ...] = field(default=())
     #: Whether a request without a body is refused.
     needs_body: bool = True

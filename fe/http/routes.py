@@ -2,7 +2,7 @@
 
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
-from fe.http import response_models
+from fe.http import described_errors, response_models
 from fe.http.approval_models import APPROVAL_TAKEN
 from fe.http.approvals import ApprovalHandlers
 from fe.http.billing import BillingHandlers
@@ -68,7 +68,7 @@ _RECEIVED_LIST = (
 _TO_ONE = tuple(
     RouteLink(status, "taxLogId", operation, "trackOrId")
     for status in (200, 202)
-    for operation in ("getInvoicesTrackOrId", "getInvoicesTrackOrIdXml", "getInvoicesTrackOrIdTimeline")
+    for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
 )
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
@@ -97,11 +97,16 @@ def every_route(
             None,
             login.login,
             About(
+                "login",
                 "Exchange an API key for a token",
                 "Login",
                 {200: (response_models.TOKEN,)},
                 LoginRequest,
-                errors=(401, 429),
+                errors=(
+                    described_errors.BAD_KEY_ID,
+                    described_errors.BAD_CREDENTIALS,
+                    described_errors.TOO_MANY_LOGINS,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -111,12 +116,21 @@ def every_route(
             "invoices:write",
             invoices.create,
             About(
+                "submitInvoice",
                 "Submit a receipt",
                 _SUBMISSIONS,
                 {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
                 NewInvoice,
                 parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
+                errors=(
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_DOCUMENT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_NUMBER,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
+                ),
             ),
         ),
         Route(
@@ -125,10 +139,12 @@ def every_route(
             "invoices:write",
             invoices.create_many,
             About(
+                "submitInvoiceBatch",
                 "Submit up to 500 receipts",
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
                 NewBatch,
+                errors=(described_errors.BAD_BATCH,),
             ),
         ),
         Route(
@@ -137,10 +153,17 @@ def every_route(
             "invoices:write",
             invoices.validate,
             About(
+                "validateInvoice",
                 "Validate a receipt without submitting it",
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
+                errors=(
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
+                ),
             ),
         ),
         Route(
@@ -149,10 +172,15 @@ def every_route(
             "invoices:read",
             invoices.history,
             About(
+                "listInvoices",
                 "List submissions",
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -161,10 +189,12 @@ def every_route(
             "invoices:read",
             invoices.show,
             About(
+                "getInvoice",
                 "Ask for the status of a submission",
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
+                errors=(described_errors.BAD_WAIT,),
             ),
         ),
         Route(
@@ -173,7 +203,11 @@ def every_route(
             "invoices:read",
             invoices.xml,
             About(
-                "Fetch its XML", _SUBMISSIONS, {200: (response_models.XML, *found_or_not)}, parameters=(_TRACK_OR_ID,)
+                "getInvoiceXml",
+                "Fetch its XML",
+                _SUBMISSIONS,
+                {200: (response_models.XML, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
             ),
         ),
         Route(
@@ -182,6 +216,7 @@ def every_route(
             "invoices:read",
             invoices.timeline,
             About(
+                "getInvoiceTimeline",
                 "Read its events",
                 _SUBMISSIONS,
                 {200: (response_models.TIMELINE, *found_or_not)},
@@ -194,10 +229,15 @@ def every_route(
             "invoices:read",
             received.listed,
             About(
+                "listReceived",
                 "List what suppliers sent",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
             ),
         ),
         Route(
@@ -206,6 +246,7 @@ def every_route(
             "invoices:read",
             received.show,
             About(
+                "getReceived",
                 "Show one of them",
                 _RECEIVED,
                 {200: (response_models.RECEIVED, *found_or_not)},
@@ -218,6 +259,7 @@ def every_route(
             "invoices:read",
             received.xml,
             About(
+                "getReceivedXml",
                 "Fetch its XML and the acknowledgement",
                 _RECEIVED,
                 {200: (response_models.RECEIVED_XML, *found_or_not)},
@@ -231,13 +273,18 @@ def every_route(
             "invoices:write",
             approvals.approve,
             About(
+                "approveReceived",
                 "Approve one of them",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 ApproveReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
                 needs_body=False,
+                errors=(
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -247,12 +294,18 @@ def every_route(
             "invoices:write",
             approvals.reject,
             About(
+                "rejectReceived",
                 "Reject one of them, for a reason",
                 _RECEIVED,
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(404, 409),
+                errors=(
+                    described_errors.BAD_REASON,
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -261,7 +314,7 @@ def every_route(
             f"{prefix}/ncf",
             "ncf:read",
             ncf.listed,
-            About("List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
+            About("listSequences", "List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
         ),
         Route(
             "POST",
@@ -269,14 +322,16 @@ def every_route(
             "ncf:write",
             ncf.put,
             About(
+                "putSequence",
                 "Create or change a sequence",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 NewSequence,
                 links=(
-                    RouteLink(200, "prefix", "patchNcfPrefix", "prefix"),
-                    RouteLink(200, "prefix", "deleteNcfPrefix", "prefix"),
+                    RouteLink(200, "prefix", "changeSequence", "prefix"),
+                    RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
+                errors=(described_errors.BAD_RANGE,),
             ),
             SMALL_BODY,
         ),
@@ -286,12 +341,17 @@ def every_route(
             "ncf:write",
             ncf.change,
             About(
+                "changeSequence",
                 "Change of a sequence only what is named",
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
-                errors=(404, 409),
+                errors=(
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
+                    described_errors.NUMBER_SENT,
+                ),
             ),
             SMALL_BODY,
         ),
@@ -301,11 +361,15 @@ def every_route(
             "ncf:write",
             ncf.delete,
             About(
+                "deleteSequence",
                 "Delete a sequence",
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
-                errors=(400, 404),
+                errors=(
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
+                ),
             ),
         ),
         Route(
@@ -313,14 +377,21 @@ def every_route(
             f"{prefix}/usage",
             "usage:read",
             usage.days,
-            About("Read daily usage", _ACCOUNT, {200: (response_models.USAGE_REPORT,)}, parameters=(_DAYS,)),
+            About(
+                "getUsage",
+                "Read daily usage",
+                _ACCOUNT,
+                {200: (response_models.USAGE_REPORT,)},
+                parameters=(_DAYS,),
+                errors=(described_errors.BAD_DAYS,),
+            ),
         ),
         Route(
             "GET",
             f"{prefix}/billing/current-period",
             "billing:read",
             billing.current_period,
-            About("Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
+            About("getCurrentBill", "Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
         ),
         Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
         Route("GET", f"{prefix}/docs", None, docs.page),

@@ -10,7 +10,7 @@ from fe.http.failures import say_response
 from fe.http.handing import serialize_handing
 from fe.http.languages import Language, say_problems
 from fe.http.parameters import iso
-from fe.http.response_models import DocumentProblem, ExplainedMessage, Item, Submission, TimelineEvent
+from fe.http.response_models import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.counterparty import OtherSide
 from fe.store.submissions import Event, Record
@@ -112,7 +112,7 @@ def serialize_event(event: Event) -> TimelineEvent:
     return {"seq": event.seq, "at": iso(event.at), "kind": event.kind, "detail": detail}
 
 
-def serialize_item(record: Record) -> Item:
+def serialize_item(record: Record) -> SubmissionItem:
     """Show one item of the history."""
     tracked: _Tracked = {"trackId": record.track_id} if record.track_id is not None else {}
     numbered: _Numbered = {"eNCF": record.e_ncf} if record.e_ncf is not None else {}

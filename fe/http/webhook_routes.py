@@ -1,5 +1,6 @@
 """The routes of webhooks, a part of the table in fe/http/routes.py."""
 
+from fe.http import described_errors
 from fe.http import webhook_models as models
 from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
 from fe.http.response_models import NOT_FOUND
@@ -37,14 +38,21 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             base,
             "webhooks:read",
             webhooks.listed,
-            About("Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
+            About("listWebhooks", "Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
         ),
         Route(
             "PUT",
             base,
             "webhooks:write",
             webhooks.put,
-            About("Set where you are called", _GROUP, {200: (models.WEBHOOK,)}, models.NewWebhook),
+            About(
+                "putWebhook",
+                "Set where you are called",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                models.NewWebhook,
+                errors=(described_errors.BAD_WEBHOOK,),
+            ),
             _BODY,
         ),
         Route(
@@ -52,7 +60,13 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/rotate",
             "webhooks:write",
             webhooks.rotate,
-            About("Make a new secret", _GROUP, {200: (models.WEBHOOK,)}, errors=(404,)),
+            About(
+                "rotateWebhookSecret",
+                "Make a new secret",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                errors=(described_errors.NO_WEBHOOK,),
+            ),
         ),
         Route(
             "POST",
@@ -60,12 +74,16 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.test,
             About(
+                "testWebhook",
                 "Send a test event",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
-                errors=(404, 409),
                 note=_COUNTED,
-                links=(RouteLink(202, "id", "getWebhooksDeliveriesDeliveryId", "deliveryId"),),
+                links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
+                errors=(
+                    described_errors.NO_WEBHOOK,
+                    described_errors.DISABLED_WEBHOOK,
+                ),
             ),
         ),
         Route(
@@ -73,7 +91,17 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/deliveries",
             "webhooks:read",
             webhooks.deliveries,
-            About("List deliveries", _GROUP, {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)}, parameters=_LIST),
+            About(
+                "listDeliveries",
+                "List deliveries",
+                _GROUP,
+                {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
+                parameters=_LIST,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
+            ),
         ),
         Route(
             "GET",
@@ -81,7 +109,11 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:read",
             webhooks.delivery,
             About(
-                "Show a delivery and its tries", _GROUP, {200: (models.DELIVERY_DETAIL, NOT_FOUND)}, parameters=(_ID,)
+                "getDelivery",
+                "Show a delivery and its tries",
+                _GROUP,
+                {200: (models.DELIVERY_DETAIL, NOT_FOUND)},
+                parameters=(_ID,),
             ),
         ),
         Route(
@@ -90,12 +122,16 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.retry,
             About(
+                "retryDelivery",
                 "Make a delivery again",
                 _GROUP,
                 {202: (models.DELIVERY_AGAIN,)},
                 parameters=(_ID,),
-                errors=(404, 409),
                 note=_COUNTED,
+                errors=(
+                    described_errors.NO_DELIVERY,
+                    described_errors.DELIVERY_UNDER_WAY,
+                ),
             ),
         ),
         Route(
@@ -104,12 +140,17 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             "webhooks:write",
             webhooks.recover,
             About(
+                "recoverDeliveries",
                 "Make again what did not arrive since a moment",
                 _GROUP,
                 {202: (models.RECOVERY,)},
                 models.NewRecovery,
-                errors=(404, 409),
                 note=_COUNTED,
+                errors=(
+                    described_errors.BAD_SINCE,
+                    described_errors.NO_WEBHOOK,
+                    described_errors.RECOVERY_UNDER_WAY,
+                ),
             ),
             _BODY,
         ),
@@ -118,6 +159,6 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
             f"{base}/recoveries",
             "webhooks:read",
             webhooks.recoveries,
-            About("See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
+            About("listRecoveries", "See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
         ),
     )

@@ -24,6 +24,7 @@ PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 WITHOUT = {
     "mcp": "it speaks a protocol of its own",
     "run": "it does not end, and says what happens in its log, which is JSON",
+    "openapi": "one JSON object, the description or the collection, is all it prints",
     "demo": "it is for people, and does not end",
     "audit export": "a link a line, in JSON, is all it prints",
     "evidence export": "one JSON object, with the very text that was hashed, is all it prints",
@@ -35,6 +36,7 @@ WRITERS = {
     "webhook/listen.py": "the body of a call is shown as it came",
     "webhook/show.py": "likewise, for people",
     "postgres.py": "hidden: part of another command, which reads it",
+    "openapi.py": "the description, as the service serves it",
     "stack.py": "a file for the simulated authority",
     "integrator/api.py": "bodies of requests, and not output",
     "demo/client.py": "of an answer that is not as expected, for people",

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
+if (process.argv[3] === 'as-node-18') delete globalThis.crypto; // which has it by import alone
 const { Fe, FeError, verifyServiceSignature, verifyWebhook } = await import(pathToFileURL(process.argv[2]).href);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const next = async () => JSON.parse((await lines.next()).value ?? 'null');

@@ -13,6 +13,9 @@ def built(folder: Path) -> Path:
     """Install what builds it, and build it. Skips, loudly, where there is no npm or no registry."""
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("NOT PROVED HERE: there is no node or no npm")
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    if int(version.lstrip("v").partition(".")[0]) < 18:
+        pytest.skip(f"NOT PROVED HERE: node is {version}, and older than 18")
     package = folder / "typescript"
     shutil.copytree(TYPESCRIPT, package, ignore=shutil.ignore_patterns("node_modules", "dist"))
     try:

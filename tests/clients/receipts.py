@@ -1,8 +1,10 @@
 """What the clients' tests hand in: a receipt of every type, without a number."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
+from fe_client.models import Ecf31
 from standardwebhooks import Webhook
 
 from fe.ecf.catalogue import EcfType
@@ -11,9 +13,11 @@ from tests.webhooks.vectors import SECRET
 
 
 def of_type(ecf_type: EcfType) -> dict[str, Any]:
-    """One line of today; notes are of the day of what they change."""
+    """One line of today; notes are of the day of what they change, which was issued before all that tests issue."""
     receipt = payload(ecf_type, [line(indicator=USUAL_INDICATOR[ecf_type])])
-    if "InformacionReferencia" not in receipt:
+    if "InformacionReferencia" in receipt:
+        receipt["InformacionReferencia"]["NCFModificado"] = "E310000009999"
+    else:
         del receipt["Encabezado"]["Emisor"]
     id_doc = receipt["Encabezado"]["IdDoc"]
     del id_doc["eNCF"]
@@ -28,3 +32,31 @@ def a_call_of_now() -> tuple[dict[str, str], str]:
     signature = Webhook(SECRET).sign("d-1", at, body)
     stamp = str(int(at.timestamp()))
     return {"webhook-id": "d-1", "webhook-timestamp": stamp, "webhook-signature": signature}, body
+
+
+def typed() -> Ecf31:
+    """One that a type checker has looked at: mypy does when it looks at this file."""
+    return {
+        "Encabezado": {
+            "IdDoc": {"TipoeCF": "31", "TipoIngresos": "01", "TipoPago": "1"},
+            "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NombreItem": "Martillo",
+                    "IndicadorFacturacion": "1",
+                    "IndicadorBienoServicio": "1",
+                    "CantidadItem": 2,
+                    "PrecioUnitarioItem": Decimal("450.50"),
+                }
+            ]
+        },
+    }
+
+
+def mistyped() -> Ecf31:
+    """With a code that is none: mypy would say that an ignore is not used if it did not see that."""
+    wrong = typed()
+    wrong["Encabezado"]["IdDoc"]["TipoIngresos"] = "99"  # type: ignore[typeddict-item]
+    return wrong

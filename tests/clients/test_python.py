@@ -16,11 +16,11 @@ from fe_client import WebhookRefusedError, verify_service_signature, verify_webh
 from fe_client.plans import written
 
 import fe
-from clients.generate import PYTHON_CORE, TYPESCRIPT, description, python_core
+from clients.generate import PYTHON_CORE, TYPESCRIPT, python_core
 from clients.python_models import python_models
 from fe.http.app import PREFIX
+from fe.http.description import description
 from tests.clients.snippets import CLIENTS
-from tests.http.front import Running
 from tests.test_wheel import BUILD
 from tests.webhooks.vectors import SECRET, VECTORS, Vector
 
@@ -78,13 +78,6 @@ def test_the_lock_of_npm_says_what_by_its_hash_and_not_where_from() -> None:
 @pytest.mark.parametrize("package", ["python", "typescript"])
 def test_the_licence_is_that_of_the_service(package: str) -> None:
     assert (CLIENTS / package / "LICENSE").read_bytes() == (CLIENTS.parent / "LICENSE").read_bytes()
-
-
-async def test_what_is_made_of_is_what_the_service_serves(front: Running) -> None:
-    async with front.client() as client:
-        served = (await client.get("/openapi.json")).json()
-
-    assert served == json.loads(json.dumps(description()))
 
 
 def test_every_path_that_is_described_is_called_by_both_clients() -> None:

@@ -16,7 +16,7 @@ from fe_client.models import NewSequence, Simulate, Submission
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from tests.clients.receipts import a_call_of_now, of_type
+from tests.clients.receipts import a_call_of_now, mistyped, of_type, typed
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import Stack, running_stack
 from tests.webhooks.vectors import SECRET
@@ -84,10 +84,10 @@ def _blocking(stack: Stack) -> None:
         seen = fe.status(taken["taxLogId"], wait=1)
         assert seen is not None
 
-        receipt["Encabezado"]["IdDoc"]["TipoIngresos"] = "99"
-        (problem,) = fe.validate(receipt)["problems"]
+        assert fe.validate(typed()) == {"valid": True, "problems": []}
+        (problem,) = fe.validate(mistyped())["problems"]
         with pytest.raises(InvalidError) as caught:
-            fe.submit(receipt, strict=True)
+            fe.submit(mistyped(), strict=True)
         assert caught.value.problems == [problem]
         assert "debe" in problem["message"] or "código" in problem["message"]
         assert caught.value.request_id
@@ -142,6 +142,7 @@ async def _page(stack: Stack) -> None:
     lines = ended.stdout.decode().splitlines()
     assert lines[0].startswith("Aceptado E31")
     assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert lines[2].startswith("Rechazado 4 ")
     assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
     assert lines[-3:] == ["Aceptado", "test 2026-11-06T14:15:30.000Z", "204 401"]
     assert lines_of_code(blocks[0]) <= 10, "the page promises ten"

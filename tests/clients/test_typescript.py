@@ -4,16 +4,18 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
-from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, description, typescript_core
+from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, typescript_core
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
+from fe.http.description import description
 from tests.clients.package import built
 from tests.clients.receipts import a_call_of_now, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
@@ -40,9 +42,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Node:
     """A process that makes calls by the client, one after the other."""
 
-    def __init__(self, package: Path) -> None:
+    def __init__(self, package: Path, *more: str) -> None:
         self._process = subprocess.Popen(
-            ["node", str(DRIVER), str(package / "dist" / "index.js")],
+            ["node", str(DRIVER), str(package / "dist" / "index.js"), *more],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -127,6 +129,7 @@ async def test_the_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(
 def _read_the_page(lines: list[str]) -> None:
     assert lines[0].startswith("Aceptado E31")
     assert lines[1].startswith("Encabezado.IdDoc.TipoPago ")
+    assert lines[2].startswith("Rechazado 4 ")
     assert [line.split()[0] for line in lines if line.startswith("202 ")] == ["202", "202"]
     assert lines[-2:] == ["test 2026-11-06T14:15:30.000Z", "204 401"]
     assert lines_of_code(program(PAGE, "js")[0]) <= 10, "the page promises ten"
@@ -158,8 +161,10 @@ def test_the_page_in_spanish_has_the_same_code() -> None:
     assert program(PAGE.with_name("README.es.md"), "js") == program(PAGE, "js")
 
 
-def test_webhooks_are_judged_as_the_vectors_say(node: Node) -> None:
-    judged = node.ask(json.loads(FILE.read_text(encoding="utf-8"))).result
+@pytest.mark.parametrize("more", [(), ("as-node-18",)], ids=["", "as Node 18"])
+def test_webhooks_are_judged_as_the_vectors_say(package: Path, more: tuple[str, ...]) -> None:
+    with closing(Node(package, *more)) as node:
+        judged = node.ask(json.loads(FILE.read_text(encoding="utf-8"))).result
 
     standard = {each.name: valid for each, (valid, _) in zip(VECTORS, judged, strict=True)}
     assert standard == {each.name: each.valid for each in VECTORS}

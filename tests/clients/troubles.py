@@ -49,8 +49,8 @@ class Trouble:
     answers: list[Act]
     outcome: Outcome
     logins: list[Act] = field(default_factory=list)
-    #: How many calls are to arrive, and how many logins.
-    calls: int = 1
+    #: How many calls are to arrive (None: however many), and how many logins.
+    calls: int | None = 1
     times_logged_in: int = 1
     #: After which pause the service is there.
     opens_after: int = 0
@@ -166,7 +166,8 @@ TROUBLES = [
         failed("BrokenAnswerError", status=302),
         tries=1,
     ),
-    Trouble("no answer comes in time", STATUS, [silent], failed("TimedOutError"), tries=1, patience=0.2),
+    # On a slow machine the patience may be over before the call is out.
+    Trouble("no answer comes in time", STATUS, [silent], failed("TimedOutError"), tries=1, patience=0.2, calls=None),
     Trouble(
         "the document is refused",
         SUBMIT,
@@ -245,7 +246,8 @@ def play(trouble: Trouble, drive: Driver) -> None:
         outcome = drive(trouble, server.url, paused)
 
     assert outcome == trouble.outcome
-    assert (len(server.calls), server.times_logged_in) == (trouble.calls, trouble.times_logged_in)
+    assert server.times_logged_in == trouble.times_logged_in
+    assert trouble.calls in (None, len(server.calls))
     posts = [call for call in server.calls if call.method == "POST"]
     assert len({call.body for call in posts}) <= 1, "each try sends the same bytes"
     assert all(b'"clientRequestId"' in call.body for call in posts if "/invoices" in call.target)

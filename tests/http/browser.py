@@ -29,6 +29,10 @@ _ARGUMENTS = (
 )
 
 
+class NoBrowser(Exception):
+    """The browser does not run here: no fault of a page."""
+
+
 @dataclass
 class Look:
     """How a page looks: a picture as PNG, how wide it is, and what the browser complained of."""
@@ -55,8 +59,11 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         rest = json.dumps(message).encode() + b"\0"
-        while rest:
-            rest = rest[os.write(self.to_browser, rest) :]
+        try:
+            while rest:
+                rest = rest[os.write(self.to_browser, rest) :]
+        except BrokenPipeError:
+            raise NoBrowser("it ended") from None
         while True:
             answer = self._read()
             if answer.get("id") == self._last:
@@ -72,9 +79,9 @@ class Browser:
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             readable, _, _ = select.select([self.from_browser], [], [], PATIENCE)
-            assert readable, f"the browser says nothing any more; last: {self.events[-3:]}"
-            chunk = os.read(self.from_browser, 65536)
-            assert chunk, "the browser ended"
+            chunk = os.read(self.from_browser, 65536) if readable else b""
+            if not chunk:
+                raise NoBrowser("it ended" if readable else "it says nothing any more")
             self._buffer += chunk
         message, _, rest = bytes(self._buffer).partition(b"\0")
         self._buffer = bytearray(rest)

@@ -9,11 +9,13 @@ import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
 from fe.http.pages.layout import MARKDOWN
+from fe.http.request_models import NewInvoice
 from fe.http.route_types import Route
 from fe.identifiers import TrackId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from tests.http import worker
+from tests.http.closed import closed
 from tests.http.front import Key, Running, invoice_payload, structured
 
 
@@ -54,13 +56,14 @@ async def test_every_route_of_the_api_is_described_with_its_scope(front: Running
         operation["operationId"] for operations in description["paths"].values() for operation in operations.values()
     ]
     assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch("[a-z]+[A-Za-z]*", name) for name in ids)
     assert description["openapi"].startswith("3.1")
 
 
 async def test_every_answer_is_as_it_is_described(
     front: Running, api: httpx.AsyncClient, db: Database, key: Key
 ) -> None:
-    description = await described(front)
+    description = closed(await described(front))
 
     def check(answer: httpx.Response, path: str) -> None:
         operation = description["paths"][f"{PREFIX}{path}"][answer.request.method.lower()]
@@ -108,12 +111,31 @@ async def _verdict(db: Database, tax_log_id: str) -> None:
 async def test_what_the_description_shows_of_bodies_is_what_is_checked(front: Running, api: httpx.AsyncClient) -> None:
     schemas = (await described(front))["components"]["schemas"]
 
-    assert schemas["NewInvoice"]["required"] == ["format"]
-    assert schemas["NewInvoice"]["properties"]["clientRequestId"]["anyOf"][0]["maxLength"] == 120
+    structured, xml = schemas["NewStructuredInvoice"], schemas["NewXmlInvoice"]
+    assert structured["required"] == ["format", "payload"]
+    assert xml["required"] == ["format", "xml"]
+    assert set(structured["properties"]) ^ set(xml["properties"]) == {"payload", "xml"}
+    assert set(structured["properties"]) | set(xml["properties"]) == set(NewInvoice.model_fields)
+    assert structured["properties"]["clientRequestId"]["anyOf"][0]["maxLength"] == 120
     assert schemas["NewSequence"]["required"] == ["prefix"]
     assert set(schemas["LoginRequest"]["required"]) == {"apiKeyId", "apiSecret"}
     assert "trackId" not in schemas["Submission"]["required"]
     assert "default" not in json.dumps(schemas["Submission"])
+
+
+async def test_answers_may_be_added_to(front: Running) -> None:
+    description = await described(front)
+
+    open_ones = {name for name, schema in description["components"]["schemas"].items() if _is_open(schema)}
+    closed_ones = {
+        name for name, schema in closed(description)["components"]["schemas"].items() if not _is_open(schema)
+    }
+    assert {"Submission", "AcceptedSubmission", "SubmissionPage", "Error", "DocumentProblem"} <= open_ones & closed_ones
+    assert "NewStructuredInvoice" not in closed_ones
+
+
+def _is_open(schema: dict[str, Any]) -> bool:
+    return schema.get("additionalProperties", True) is not False
 
 
 async def test_the_page_needs_no_other_host_and_no_script(front: Running) -> None:

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from fe.http.app import PREFIX
-from tests.http.browser import CHROMIUM, Look, chromium
+from tests.http.browser import CHROMIUM, Look, NoBrowser, chromium
 from tests.http.front import Running
 
 pytestmark = pytest.mark.skipif(
@@ -56,7 +56,10 @@ async def test_every_page_fits_its_screen_and_loads_nothing_it_may_not(front: Ru
                             root + view.address, width=width, height=height, dark=dark
                         )
 
-    await trio.to_thread.run_sync(look)
+    try:
+        await trio.to_thread.run_sync(look)
+    except NoBrowser as reason:
+        pytest.skip(f"NOT PROVED HERE: chromium does not run on this machine: {reason}")
 
     if folder := os.environ.get("KEEP_PICTURES"):
         for (name, screen, dark), seen in looks.items():

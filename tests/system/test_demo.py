@@ -1,6 +1,8 @@
 """The newcomer's first command, as a newcomer runs it, and whether it cleans up after itself however it ends."""
 
+import json
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,10 +14,18 @@ from pathlib import Path
 
 import pytest
 
+from fe.ecf.catalogue import PREFIXES
 from tests.cli.running import environment
+from tests.http.test_api_docs import PATIENT, blocks
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: looks through /proc")
+
+#: Those that a visitor may paste into; zsh is installed by .ci/servers, where that can be done.
+SHELLS = [["bash", "--norc"], *([["zsh", "-f"]] if shutil.which("zsh") else [])]
+
+#: The types that the guide issues after the first one.
+PREFIXES_BUT_31 = [prefix for prefix in PREFIXES if prefix != "E31"]
 
 _COMMAND = [sys.executable, "-m", "fe", "demo"]
 
@@ -36,7 +46,7 @@ def processes_of(folder: str) -> set[int]:
 
 @contextmanager
 def demonstrating(until: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A demonstration that has printed a line that begins like this, and what it printed so far."""
+    """A demonstration that has printed a line with this in it, and what it printed so far."""
     process = subprocess.Popen(
         _COMMAND, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), start_new_session=True
     )
@@ -45,7 +55,7 @@ def demonstrating(until: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
         printed = ""
         for line in process.stdout:
             printed += line
-            if line.lstrip().startswith(until):
+            if until in line:
                 break
         else:
             raise AssertionError(printed)
@@ -59,6 +69,19 @@ def _folder(printed: str) -> str:
     match = re.search(r" \. (\S+)/env ", printed)
     assert match is not None, printed
     return match[1]
+
+
+def _base_url(printed: str) -> str:
+    match = re.search(r"base URL +(\S+)", printed)
+    assert match is not None, printed
+    return match[1]
+
+
+def _one_of_every_type() -> str:
+    """What the guide, to which README sends the visitor, gives to paste; waited for however busy the machine is."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "api" / "README.md").read_text(encoding="utf-8")
+    part = page[page.index("\n## One of every type\n") :]
+    return PATIENT + next(block for kind, block in blocks(part) if kind == "run")
 
 
 def parent_of(pid: int) -> int:
@@ -118,13 +141,20 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
 
 
 def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
-    with demonstrating("curl ") as (process, printed):
+    with demonstrating("invoices?limit=") as (process, printed):
         assert "It is yours until Ctrl-C" in printed, printed
         folder = _folder(printed)
         running = processes_of(folder)
-        curl = "\n".join(line.strip() for line in printed.strip().splitlines()[-2:])
-        assert curl.startswith("TOKEN=")
-        listed = subprocess.run(["sh", "-c", curl], capture_output=True, text=True, timeout=300)
+        pasted = "\n".join(line.strip() for line in printed.strip().splitlines()[-3:])
+        assert "TOKEN=" in pasted
+        # In each shell there is, twice in each: one receipt comes of it, and one login of each shell.
+        said = [
+            subprocess.run([shell, *quiet, "-c", f"{pasted}\n{pasted}"], capture_output=True, text=True, timeout=300)
+            for shell, *quiet in SHELLS
+        ]
+        token, *_ = pasted.splitlines()
+        going_on = f"BASE={_base_url(printed)}\n{token}\n{_one_of_every_type()}"
+        ten = subprocess.run(["bash", "--norc", "-c", going_on], capture_output=True, text=True, timeout=500)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],
             capture_output=True,
@@ -136,7 +166,13 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=120)
 
-    assert '"total":13' in listed.stdout
+    answers = [json.loads(line) for one in said for line in one.stdout.splitlines()]
+    handed_in, listed = answers[::2], answers[1::2]
+    assert {one["taxLogId"] for one in handed_in} == {listed[0]["items"][0]["taxLogId"]}
+    assert [one.get("bodyMatched") for one in handed_in] == [None] + [True] * (2 * len(said) - 1)
+    assert [one["total"] for one in listed] == [14] * 2 * len(said)
+    assert [one.stderr for one in said] == [""] * len(said)
+    assert re.findall(r"^(E\d\d)\d{10} Aceptado$", ten.stdout, re.MULTILINE) == PREFIXES_BUT_31, ten.stdout + ten.stderr
     assert "Comercial Río Ozama SRL" in used.stdout
     assert len(running) >= 3
     assert rest == "Stopping everything.\n"

@@ -30,7 +30,6 @@ from fe_client.models import (
     Delivery,
     DeliveryAgain,
     DeliveryDetail,
-    Item,
     NewSequence,
     NewWebhook,
     NumberSequence,
@@ -40,13 +39,14 @@ from fe_client.models import (
     Sequences,
     Simulate,
     Submission,
+    SubmissionItem,
+    SubmissionXml,
     Timeline,
     Token,
     UsageReport,
     Validation,
     Webhook,
     Webhooks,
-    Xml,
 )
 from fe_client.plans import Plan, Sleep, retry_after
 from fe_client.session import Session, found
@@ -174,7 +174,7 @@ def status(session: Session, track_or_id: str, *, wait: int = 0) -> Plan[Submiss
     return session.find("GET", _one(track_or_id), query={"wait": wait or None}, wait=wait)
 
 
-def xml(session: Session, track_or_id: str) -> Plan[Xml | None]:
+def xml(session: Session, track_or_id: str) -> Plan[SubmissionXml | None]:
     """Fetch the document of a submission: once signed, the legal proof. None: nothing of yours has that id."""
     return session.find("GET", f"{_one(track_or_id)}/xml")
 
@@ -349,7 +349,7 @@ def invoices(
     client_request_id: str | None = None,
     rnc: str | None = None,
     page_size: int = 200,
-) -> Pages[Item]:
+) -> Pages[SubmissionItem]:
     """Go through your submissions, newest first, fetching as it goes.
 
     `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.

@@ -27,6 +27,106 @@ class AcceptedSubmission(TypedDict):
     """what does not keep it from being sent and you should know: a number far ahead of the next, and with `strict: true` every remark"""
 
 
+class Acecf(TypedDict):
+    """Acecf"""
+
+    DetalleAprobacionComercial: "AcecfDetalleAprobacionComercial"
+    """What the buyer says of a receipt that it got. · Lo que el comprador dice de un comprobante recibido."""
+
+
+class AcecfDetalleAprobacionComercial(TypedDict):
+    """AcecfDetalleAprobacionComercial"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    RNCEmisor: str
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued the receipt. · RNC de quien emitió el comprobante."""
+    eNCF: str
+    """An e-NCF of 13 characters, or an NCF of 11 or 9. Un e-NCF de 13 caracteres, o un NCF de 11 o 9. The number of the receipt. · Número del comprobante."""
+    FechaEmision: "EcfDateFrom2000"
+    """The day of issue of the receipt. · Fecha de emisión del comprobante."""
+    MontoTotal: "EcfApprovedAmount"
+    """The total of the receipt, as it stands there. · Monto total del comprobante, tal como figura en él."""
+    RNCComprador: str
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the buyer: yours. · RNC del comprador: el suyo."""
+    Estado: "EcfApproval"
+    """Whether the receipt is accepted or rejected. · Si el comprobante se acepta o se rechaza."""
+    DetalleMotivoRechazo: NotRequired[str]
+    """Why it is rejected, in words. · Motivo del rechazo, en palabras."""
+    FechaHoraAprobacionComercial: NotRequired["EcfTimestampAnyYear"]
+    """When the buyer decided. Filled in where left out: the moment it is made. · Fecha y hora de la decisión. Si falta, se completa: el momento en que se hace."""
+
+
+class AcecfPayload(TypedDict):
+    """A payload that is an ACECF, under the name of its root."""
+
+    ACECF: "Acecf"
+
+
+class Anecf(TypedDict):
+    """Anecf"""
+
+    Encabezado: "AnecfEncabezado"
+    """Who gives numbers back, how many, and when. · Quién anula números, cuántos y cuándo."""
+    DetalleAnulacion: "AnecfDetalleAnulacion"
+    """The numbers, by type. · Los números, por tipo."""
+
+
+class AnecfAnulacion(TypedDict):
+    """AnecfAnulacion"""
+
+    NoLinea: "EcfWhole2"
+    """The number of the entry, from 1. · Número de la línea, desde 1."""
+    TipoeCF: "EcfEcfType"
+    """The type that the numbers are of. · Tipo de comprobante de esos números."""
+    TablaRangoSecuenciasAnuladaseNCF: "AnecfTablaRangoSecuenciasAnuladaseNCF"
+    """The ranges of numbers. · Los rangos de números."""
+    CantidadeNCFAnulados: "EcfWhole10"
+    """How many numbers of this type are given back. · Cantidad de números de este tipo que se anulan."""
+
+
+class AnecfDetalleAnulacion(TypedDict):
+    """AnecfDetalleAnulacion"""
+
+    Anulacion: "list[AnecfAnulacion]"
+    """Numbers of one type. · Números de un mismo tipo."""
+
+
+class AnecfEncabezado(TypedDict):
+    """AnecfEncabezado"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    RncEmisor: str
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id. · Su RNC."""
+    CantidadeNCFAnulados: "EcfWhole10"
+    """How many numbers are given back in all. · Cantidad total de números que se anulan."""
+    FechaHoraAnulacioneNCF: NotRequired["EcfTimestampAnyYear"]
+    """When they are given back. Filled in where left out: the moment it is made. · Fecha y hora de la anulación. Si falta, se completa: el momento en que se hace."""
+
+
+class AnecfPayload(TypedDict):
+    """A payload that is an ANECF, under the name of its root."""
+
+    ANECF: "Anecf"
+
+
+class AnecfSecuencias(TypedDict):
+    """AnecfSecuencias"""
+
+    SecuenciaeNCFDesde: str
+    """The first number of the range. · Primer número del rango."""
+    SecuenciaeNCFHasta: str
+    """The last number of the range; the first again, where it is only one. · Último número del rango; el mismo primero, si es uno solo."""
+
+
+class AnecfTablaRangoSecuenciasAnuladaseNCF(TypedDict):
+    """AnecfTablaRangoSecuenciasAnuladaseNCF"""
+
+    Secuencias: "list[AnecfSecuencias]"
+    """One range. · Un rango."""
+
+
 class ApprovalAtAuthority(TypedDict):
     """How it stands with the authority: the status of the ACECF."""
 
@@ -273,6 +373,3642 @@ class DocumentProblem(TypedDict):
     """what to do to a structured payload, for programs"""
 
 
+class Ecf31(TypedDict):
+    """An e-CF of type 31, credit fiscal invoice. Un e-CF de tipo 31, factura de crédito fiscal."""
+
+    Encabezado: "EcfEncabezado31"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems31"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos31"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion31"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf32(TypedDict):
+    """An e-CF of type 32, consumer invoice. Un e-CF de tipo 32, factura de consumo."""
+
+    Encabezado: "EcfEncabezado32"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems32"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos31"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion31"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf33(TypedDict):
+    """An e-CF of type 33, debit note. Un e-CF de tipo 33, nota de débito."""
+
+    Encabezado: "EcfEncabezado33"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems33"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos31"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion33"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: "EcfInformacionReferencia33"
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf34(TypedDict):
+    """An e-CF of type 34, credit note. Un e-CF de tipo 34, nota de crédito."""
+
+    Encabezado: "EcfEncabezado34"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems33"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos31"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion33"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: "EcfInformacionReferencia33"
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf41(TypedDict):
+    """An e-CF of type 41, purchases. Un e-CF de tipo 41, compras."""
+
+    Encabezado: "EcfEncabezado41"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems41"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos41"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion41"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf43(TypedDict):
+    """An e-CF of type 43, minor expenses. Un e-CF de tipo 43, gastos menores."""
+
+    Encabezado: "EcfEncabezado43"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems43"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales43"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    Paginacion: NotRequired["EcfPaginacion43"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf44(TypedDict):
+    """An e-CF of type 44, special regimes. Un e-CF de tipo 44, regímenes especiales."""
+
+    Encabezado: "EcfEncabezado44"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems44"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales44"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos41"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion44"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf45(TypedDict):
+    """An e-CF of type 45, government. Un e-CF de tipo 45, gubernamental."""
+
+    Encabezado: "EcfEncabezado45"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems45"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales31"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos31"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion31"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf46(TypedDict):
+    """An e-CF of type 46, exports. Un e-CF de tipo 46, exportaciones."""
+
+    Encabezado: "EcfEncabezado46"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems46"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales46"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    DescuentosORecargos: NotRequired["EcfDescuentosORecargos41"]
+    """Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea."""
+    Paginacion: NotRequired["EcfPaginacion46"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+class Ecf47(TypedDict):
+    """An e-CF of type 47, payments abroad. Un e-CF de tipo 47, pagos al exterior."""
+
+    Encabezado: "EcfEncabezado47"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    DetallesItems: "EcfDetallesItems47"
+    """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
+    Subtotales: NotRequired["EcfSubtotales43"]
+    """Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales."""
+    Paginacion: NotRequired["EcfPaginacion43"]
+    """The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias."""
+    InformacionReferencia: NotRequired["EcfInformacionReferencia31"]
+    """The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia."""
+    FechaHoraFirma: NotRequired["EcfTimestamp"]
+    """When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma."""
+
+
+#: `CT` current account · cuenta corriente; `AH` savings account · cuenta de ahorro; `OT` other · otra
+EcfAccountType: TypeAlias = Literal["CT", "AH", "OT"]
+
+
+#: `001` legal tip · propina legal; `002` telecommunications development contribution · contribución al desarrollo de las telecomunicaciones; `003` insurance services · servicios de seguros; `004` telecommunications services · servicios de telecomunicaciones; `005` first number plate · expedición de la primera placa; `006` beer, by quantity · cerveza, específico; `007` grape wines, by quantity · vinos de uva, específico; `008` vermouth and the like, by quantity · vermut y demás vinos de uvas frescas, específico; `009` other fermented drinks, by quantity · demás bebidas fermentadas, específico; `010` ethyl alcohol of 80% and more, by quantity · alcohol etílico de 80% o más, específico; `011` ethyl alcohol below 80%, by quantity · alcohol etílico inferior a 80%, específico; `012` grape spirits, by quantity · aguardientes de uva, específico; `013` whisky, by quantity · whisky, específico; `014` rum and cane spirits, by quantity · ron y demás aguardientes de caña, específico; `015` gin, by quantity · gin y ginebra, específico; `016` vodka, by quantity · vodka, específico; `017` liqueurs, by quantity · licores, específico; `018` other drinks and alcohols, by quantity · las demás bebidas y alcoholes, específico; `019` tobacco cigarettes in 20s, by quantity · cigarrillos de tabaco, cajetilla de 20, específico; `020` other cigarettes in 20s, by quantity · los demás cigarrillos de 20, específico; `021` tobacco cigarettes in 10s, by quantity · cigarrillos de 10, específico; `022` other cigarettes in 10s, by quantity · los demás cigarrillos de 10, específico; `023` beer, by price · cerveza, ad valorem; `024` grape wines, by price · vinos de uva, ad valorem; `025` vermouth and the like, by price · vermut y demás vinos de uvas frescas, ad valorem; `026` other fermented drinks, by price · demás bebidas fermentadas, ad valorem; `027` ethyl alcohol of 80% and more, by price · alcohol etílico de 80% o más, ad valorem; `028` ethyl alcohol below 80%, by price · alcohol etílico inferior a 80%, ad valorem; `029` grape spirits, by price · aguardientes de uva, ad valorem; `030` whisky, by price · whisky, ad valorem; `031` rum and cane spirits, by price · ron y demás aguardientes de caña, ad valorem; `032` gin, by price · gin y ginebra, ad valorem; `033` vodka, by price · vodka, ad valorem; `034` liqueurs, by price · licores, ad valorem; `035` other drinks and alcohols, by price · las demás bebidas y alcoholes, ad valorem; `036` tobacco cigarettes in 20s, by price · cigarrillos de tabaco, cajetilla de 20, ad valorem; `037` other cigarettes in 20s, by price · los demás cigarrillos de 20, ad valorem; `038` tobacco cigarettes in 10s, by price · cigarrillos de 10, ad valorem; `039` other cigarettes in 10s, by price · los demás cigarrillos de 10, ad valorem
+EcfAdditionalTax: TypeAlias = Literal[
+    "001",
+    "002",
+    "003",
+    "004",
+    "005",
+    "006",
+    "007",
+    "008",
+    "009",
+    "010",
+    "011",
+    "012",
+    "013",
+    "014",
+    "015",
+    "016",
+    "017",
+    "018",
+    "019",
+    "020",
+    "021",
+    "022",
+    "023",
+    "024",
+    "025",
+    "026",
+    "027",
+    "028",
+    "029",
+    "030",
+    "031",
+    "032",
+    "033",
+    "034",
+    "035",
+    "036",
+    "037",
+    "038",
+    "039",
+]
+
+
+#: `D` discount · descuento; `R` surcharge · recargo
+EcfAdjustment: TypeAlias = Literal["D", "R"]
+
+
+#: `1` affiliated · afiliada; `2` not affiliated · no afiliada
+EcfAffiliation: TypeAlias = Literal["1", "2"]
+
+
+#: A number of up to 16 digits with up to 2 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 2 decimales, 0 o mayor.
+EcfAmount: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with none or 2 decimals, 0 or more. Un número de hasta 16 dígitos con ninguno o 2 decimales, 0 o mayor.
+EcfAmount2: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with none or 2 decimals, above 0. Un número de hasta 16 dígitos con ninguno o 2 decimales, mayor que 0.
+EcfAmount2Above0: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with none or 2 decimals, negative allowed. Un número de hasta 16 dígitos con ninguno o 2 decimales, puede ser negativo.
+EcfAmount2Signed: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with up to 2 decimals, above 0. Un número de hasta 16 dígitos con hasta 2 decimales, mayor que 0.
+EcfAmountAbove0: TypeAlias = Number | str
+
+
+#: `$` an amount · monto; `%` a percentage · porcentaje
+EcfAmountOrPercent: TypeAlias = Literal["$", "%"]
+
+
+#: A number of up to 16 digits with up to 2 decimals, negative allowed. Un número de hasta 16 dígitos con hasta 2 decimales, puede ser negativo.
+EcfAmountSigned: TypeAlias = Number | str
+
+
+#: `1` accepted · aceptado; `2` rejected · rechazado
+EcfApproval: TypeAlias = Literal["1", "2"]
+
+
+#: A number of up to 16 digits with exactly 2 decimals. Un número de hasta 16 dígitos con exactamente 2 decimales.
+EcfApprovedAmount: TypeAlias = Number | str
+
+
+#: `1` ITBIS 18%; `2` ITBIS 16%; `3` ITBIS 0%; `4` exempt · exento
+EcfBillableIndicator: TypeAlias = Literal["1", "2", "3", "4"]
+
+
+class EcfCodigosItem(TypedDict):
+    """EcfCodigosItem"""
+
+    TipoCodigo: str
+    """What kind of code it is, in your words: Interna, EAN13. · Qué tipo de código es, en sus palabras: Interna, EAN13."""
+    CodigoItem: str
+    """The code itself. · El código mismo."""
+
+
+class EcfComprador31(TypedDict):
+    """EcfComprador31"""
+
+    RNCComprador: str
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    RazonSocialComprador: str
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    FechaEntrega: NotRequired["EcfDate"]
+    """The day of delivery. · Fecha de entrega."""
+    ContactoEntrega: NotRequired[str]
+    """Who receives the delivery. · Persona que recibe la entrega."""
+    DireccionEntrega: NotRequired[str]
+    """Where it is delivered. · Dirección de entrega."""
+    TelefonoAdicional: NotRequired[str]
+    """A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega."""
+    FechaOrdenCompra: NotRequired["EcfDate"]
+    """The date of the buyer's purchase order. · Fecha de la orden de compra del comprador."""
+    NumeroOrdenCompra: NotRequired[str]
+    """The number of the buyer's purchase order. · Número de la orden de compra del comprador."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador32(TypedDict):
+    """EcfComprador32"""
+
+    RNCComprador: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
+    RazonSocialComprador: NotRequired[str]
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    FechaEntrega: NotRequired["EcfDate"]
+    """The day of delivery. · Fecha de entrega."""
+    ContactoEntrega: NotRequired[str]
+    """Who receives the delivery. · Persona que recibe la entrega."""
+    DireccionEntrega: NotRequired[str]
+    """Where it is delivered. · Dirección de entrega."""
+    TelefonoAdicional: NotRequired[str]
+    """A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega."""
+    FechaOrdenCompra: NotRequired["EcfDate"]
+    """The date of the buyer's purchase order. · Fecha de la orden de compra del comprador."""
+    NumeroOrdenCompra: NotRequired[str]
+    """The number of the buyer's purchase order. · Número de la orden de compra del comprador."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador41(TypedDict):
+    """EcfComprador41"""
+
+    RNCComprador: str
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    RazonSocialComprador: str
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador44(TypedDict):
+    """EcfComprador44"""
+
+    RNCComprador: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
+    RazonSocialComprador: str
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    FechaEntrega: NotRequired["EcfDate"]
+    """The day of delivery. · Fecha de entrega."""
+    ContactoEntrega: NotRequired[str]
+    """Who receives the delivery. · Persona que recibe la entrega."""
+    DireccionEntrega: NotRequired[str]
+    """Where it is delivered. · Dirección de entrega."""
+    TelefonoAdicional: NotRequired[str]
+    """A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega."""
+    FechaOrdenCompra: NotRequired["EcfDate"]
+    """The date of the buyer's purchase order. · Fecha de la orden de compra del comprador."""
+    NumeroOrdenCompra: NotRequired[str]
+    """The number of the buyer's purchase order. · Número de la orden de compra del comprador."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador46(TypedDict):
+    """EcfComprador46"""
+
+    RNCComprador: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
+    RazonSocialComprador: str
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    PaisComprador: NotRequired[str]
+    """3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The buyer's country, in words. · País del comprador, en palabras."""
+    FechaEntrega: NotRequired["EcfDate"]
+    """The day of delivery. · Fecha de entrega."""
+    ContactoEntrega: NotRequired[str]
+    """Who receives the delivery. · Persona que recibe la entrega."""
+    DireccionEntrega: NotRequired[str]
+    """Where it is delivered. · Dirección de entrega."""
+    TelefonoAdicional: NotRequired[str]
+    """A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega."""
+    FechaOrdenCompra: NotRequired["EcfDate"]
+    """The date of the buyer's purchase order. · Fecha de la orden de compra del comprador."""
+    NumeroOrdenCompra: NotRequired[str]
+    """The number of the buyer's purchase order. · Número de la orden de compra del comprador."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador47(TypedDict):
+    """EcfComprador47"""
+
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
+    RazonSocialComprador: NotRequired[str]
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+
+
+#: `0` the modified e-CF is at most 30 days old · el e-CF modificado tiene 30 días o menos; `1` the modified e-CF is older than 30 days · el e-CF modificado tiene más de 30 días
+EcfCreditNoteAge: TypeAlias = Literal["0", "1"]
+
+
+#: `BRL` Brazilian real · real brasileño; `CAD` Canadian dollar · dólar canadiense; `CHF` Swiss franc · franco suizo; `CHY` Chinese yuan · yuan chino; `XDR` special drawing right · derecho especial de giro; `DKK` Danish krone · corona danesa; `EUR` euro; `GBP` pound sterling · libra esterlina; `JPY` Japanese yen · yen japonés; `NOK` Norwegian krone · corona noruega; `SCP` Scottish pound · libra escocesa; `SEK` Swedish krona · corona sueca; `USD` United States dollar · dólar estadounidense; `VEF` Venezuelan bolívar · bolívar venezolano; `HTG` Haitian gourde · gourde haitiana; `MXN` Mexican peso · peso mexicano; `COP` Colombian peso · peso colombiano
+EcfCurrency: TypeAlias = Literal[
+    "BRL",
+    "CAD",
+    "CHF",
+    "CHY",
+    "XDR",
+    "DKK",
+    "EUR",
+    "GBP",
+    "JPY",
+    "NOK",
+    "SCP",
+    "SEK",
+    "USD",
+    "VEF",
+    "HTG",
+    "MXN",
+    "COP",
+]
+
+
+#: A date dd-MM-yyyy. Una fecha dd-MM-aaaa. Or ISO 8601. O ISO 8601.
+EcfDate: TypeAlias = str
+
+
+#: A date dd-MM-yyyy from the year 2000 on. Una fecha dd-MM-aaaa desde el año 2000. Or ISO 8601. O ISO 8601.
+EcfDateFrom2000: TypeAlias = str
+
+
+class EcfDescuentoORecargo31(TypedDict):
+    """EcfDescuentoORecargo31"""
+
+    NumeroLinea: NotRequired["EcfWhole2"]
+    """The number of the discount or surcharge, from 1. Filled in where left out: its place in the list, from 1. · Número del descuento o recargo, desde 1. Si falta, se completa: su lugar en la lista, desde 1."""
+    TipoAjuste: "EcfAdjustment"
+    """Discount (D) or surcharge (R). · Descuento (D) o recargo (R)."""
+    IndicadorNorma1007: NotRequired["EcfRule1007"]
+    """Whether it is a discount under the authority's general rule 10-07. · Si es un descuento de la Norma General 10-07 de la DGII."""
+    DescripcionDescuentooRecargo: NotRequired[str]
+    """Why it is given, in words. · Motivo, en palabras."""
+    TipoValor: NotRequired["EcfAmountOrPercent"]
+    """Whether it is an amount ($) or a percentage (%). · Si es un monto ($) o un porcentaje (%)."""
+    ValorDescuentooRecargo: NotRequired["EcfPercentage"]
+    """The percentage, where it is one. · El porcentaje, si lo es."""
+    MontoDescuentooRecargo: NotRequired["EcfAmount"]
+    """The amount, in pesos. Of a percentage it is computed. Filled in where left out: computed from the percentage. · El monto, en pesos. Si es un porcentaje, se calcula. Si falta, se completa: se calcula del porcentaje."""
+    MontoDescuentooRecargoOtraMoneda: NotRequired["EcfAmount"]
+    """The amount in the other currency. · El monto en la otra moneda."""
+    IndicadorFacturacionDescuentooRecargo: NotRequired["EcfBillableIndicator"]
+    """Which lines it changes: those taxed at 18%, 16%, 0%, or the exempt ones. Filled in where left out: that of the lines, where all have the same. · A qué líneas se aplica: las gravadas al 18 %, 16 %, 0 % o las exentas. Si falta, se completa: el de las líneas, si todas tienen el mismo."""
+
+
+class EcfDescuentoORecargo41(TypedDict):
+    """EcfDescuentoORecargo41"""
+
+    NumeroLinea: NotRequired["EcfWhole2"]
+    """The number of the discount or surcharge, from 1. Filled in where left out: its place in the list, from 1. · Número del descuento o recargo, desde 1. Si falta, se completa: su lugar en la lista, desde 1."""
+    TipoAjuste: "EcfAdjustment"
+    """Discount (D) or surcharge (R). · Descuento (D) o recargo (R)."""
+    DescripcionDescuentooRecargo: NotRequired[str]
+    """Why it is given, in words. · Motivo, en palabras."""
+    TipoValor: NotRequired["EcfAmountOrPercent"]
+    """Whether it is an amount ($) or a percentage (%). · Si es un monto ($) o un porcentaje (%)."""
+    ValorDescuentooRecargo: NotRequired["EcfPercentage"]
+    """The percentage, where it is one. · El porcentaje, si lo es."""
+    MontoDescuentooRecargo: NotRequired["EcfAmount"]
+    """The amount, in pesos. Of a percentage it is computed. Filled in where left out: computed from the percentage. · El monto, en pesos. Si es un porcentaje, se calcula. Si falta, se completa: se calcula del porcentaje."""
+    MontoDescuentooRecargoOtraMoneda: NotRequired["EcfAmount"]
+    """The amount in the other currency. · El monto en la otra moneda."""
+    IndicadorFacturacionDescuentooRecargo: NotRequired["EcfBillableIndicator"]
+    """Which lines it changes: those taxed at 18%, 16%, 0%, or the exempt ones. Filled in where left out: that of the lines, where all have the same. · A qué líneas se aplica: las gravadas al 18 %, 16 %, 0 % o las exentas. Si falta, se completa: el de las líneas, si todas tienen el mismo."""
+
+
+class EcfDescuentosORecargos31(TypedDict):
+    """EcfDescuentosORecargos31"""
+
+    DescuentoORecargo: "list[EcfDescuentoORecargo31]"
+    """One discount or surcharge. · Un descuento o recargo."""
+
+
+class EcfDescuentosORecargos41(TypedDict):
+    """EcfDescuentosORecargos41"""
+
+    DescuentoORecargo: "list[EcfDescuentoORecargo41]"
+    """One discount or surcharge. · Un descuento o recargo."""
+
+
+class EcfDetallesItems31(TypedDict):
+    """EcfDetallesItems31"""
+
+    Item: "list[EcfItem31]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems32(TypedDict):
+    """EcfDetallesItems32"""
+
+    Item: "list[EcfItem32]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems33(TypedDict):
+    """EcfDetallesItems33"""
+
+    Item: "list[EcfItem33]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems41(TypedDict):
+    """EcfDetallesItems41"""
+
+    Item: "list[EcfItem41]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems43(TypedDict):
+    """EcfDetallesItems43"""
+
+    Item: "list[EcfItem43]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems44(TypedDict):
+    """EcfDetallesItems44"""
+
+    Item: "list[EcfItem44]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems45(TypedDict):
+    """EcfDetallesItems45"""
+
+    Item: "list[EcfItem45]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems46(TypedDict):
+    """EcfDetallesItems46"""
+
+    Item: "list[EcfItem46]"
+    """One line. · Una línea."""
+
+
+class EcfDetallesItems47(TypedDict):
+    """EcfDetallesItems47"""
+
+    Item: "list[EcfItem47]"
+    """One line. · Una línea."""
+
+
+#: `31` credit fiscal invoice · factura de crédito fiscal; `32` consumer invoice · factura de consumo; `33` debit note · nota de débito; `34` credit note · nota de crédito; `41` purchases · compras; `43` minor expenses · gastos menores; `44` special regimes · regímenes especiales; `45` government · gubernamental; `46` exports · exportaciones; `47` payments abroad · pagos al exterior
+EcfEcfType: TypeAlias = Literal["31", "32", "33", "34", "41", "43", "44", "45", "46", "47"]
+
+
+class EcfEmisor31(TypedDict):
+    """EcfEmisor31"""
+
+    RNCEmisor: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    RazonSocialEmisor: NotRequired[str]
+    """Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NombreComercial: NotRequired[str]
+    """The name that your customers know you by. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Nombre comercial con que lo conocen sus clientes. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Sucursal: NotRequired[str]
+    """The branch that issues it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sucursal que emite. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    DireccionEmisor: NotRequired[str]
+    """Your address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su dirección. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Municipio: NotRequired["EcfPlace"]
+    """Your municipality, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su municipio, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Provincia: NotRequired["EcfPlace"]
+    """Your province, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su provincia, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    TablaTelefonoEmisor: NotRequired["EcfTablaTelefonoEmisor"]
+    """Your telephone numbers, three at most. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sus teléfonos, tres como máximo. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    CorreoEmisor: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). Your e-mail address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su correo electrónico. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    WebSite: NotRequired[str]
+    """Your web site. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su página web. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    ActividadEconomica: NotRequired[str]
+    """Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    CodigoVendedor: NotRequired[str]
+    """Your code of whoever sold it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NumeroFacturaInterna: NotRequired[str]
+    """Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NumeroPedidoInterno: NotRequired["EcfWhole20"]
+    """Your own number of the order; digits only. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de pedido; solo dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    ZonaVenta: NotRequired[str]
+    """Your sales zone. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su zona de venta. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    RutaVenta: NotRequired[str]
+    """Your sales route. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su ruta de venta. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    InformacionAdicionalEmisor: NotRequired[str]
+    """Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    FechaEmision: NotRequired["EcfDate"]
+    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+
+
+class EcfEmisor41(TypedDict):
+    """EcfEmisor41"""
+
+    RNCEmisor: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    RazonSocialEmisor: NotRequired[str]
+    """Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NombreComercial: NotRequired[str]
+    """The name that your customers know you by. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Nombre comercial con que lo conocen sus clientes. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Sucursal: NotRequired[str]
+    """The branch that issues it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sucursal que emite. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    DireccionEmisor: NotRequired[str]
+    """Your address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su dirección. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Municipio: NotRequired["EcfPlace"]
+    """Your municipality, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su municipio, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Provincia: NotRequired["EcfPlace"]
+    """Your province, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su provincia, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    TablaTelefonoEmisor: NotRequired["EcfTablaTelefonoEmisor"]
+    """Your telephone numbers, three at most. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sus teléfonos, tres como máximo. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    CorreoEmisor: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). Your e-mail address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su correo electrónico. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    WebSite: NotRequired[str]
+    """Your web site. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su página web. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    ActividadEconomica: NotRequired[str]
+    """Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NumeroFacturaInterna: NotRequired[str]
+    """Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    NumeroPedidoInterno: NotRequired["EcfWhole20"]
+    """Your own number of the order; digits only. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de pedido; solo dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    InformacionAdicionalEmisor: NotRequired[str]
+    """Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    FechaEmision: NotRequired["EcfDate"]
+    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+
+
+class EcfEncabezado31(TypedDict):
+    """EcfEncabezado31"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc31"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador31"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales31"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda31"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado32(TypedDict):
+    """EcfEncabezado32"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc32"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador32"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales32"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda31"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado33(TypedDict):
+    """EcfEncabezado33"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc33"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: NotRequired["EcfComprador32"]
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales31"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda31"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado34(TypedDict):
+    """EcfEncabezado34"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc34"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: NotRequired["EcfComprador32"]
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales34"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda31"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado41(TypedDict):
+    """EcfEncabezado41"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc41"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor41"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador41"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    Totales: NotRequired["EcfTotales41"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda41"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado43(TypedDict):
+    """EcfEncabezado43"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc43"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor41"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Totales: NotRequired["EcfTotales43"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda43"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado44(TypedDict):
+    """EcfEncabezado44"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc44"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador44"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales44"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda44"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado45(TypedDict):
+    """EcfEncabezado45"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc45"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador31"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales45"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte31"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales32"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda45"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado46(TypedDict):
+    """EcfEncabezado46"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc46"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor31"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: "EcfComprador46"
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales46"]
+    """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
+    Transporte: NotRequired["EcfTransporte46"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales46"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda46"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+class EcfEncabezado47(TypedDict):
+    """EcfEncabezado47"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "EcfIdDoc47"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["EcfEmisor41"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: NotRequired["EcfComprador47"]
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    Transporte: NotRequired["EcfTransporte47"]
+    """How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino."""
+    Totales: NotRequired["EcfTotales47"]
+    """The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas."""
+    OtraMoneda: NotRequired["EcfOtraMoneda43"]
+    """The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan."""
+
+
+#: A number of up to 3 digits with up to 4 decimals, above 0. Un número de hasta 3 dígitos con hasta 4 decimales, mayor que 0.
+EcfExchangeRate: TypeAlias = Number | str
+
+
+#: A number of up to 3 digits with up to 4 decimals, 0 or more. Un número de hasta 3 dígitos con hasta 4 decimales, 0 o mayor.
+EcfExchangeRateOr0: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with up to 3 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 3 decimales, 0 o mayor.
+EcfFineQuantity: TypeAlias = Number | str
+
+
+class EcfFormaDePago(TypedDict):
+    """EcfFormaDePago"""
+
+    FormaPago: "EcfPaymentForm"
+    """How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc."""
+    MontoPago: "EcfAmount"
+    """How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos."""
+
+
+#: `1` goods · bien; `2` service · servicio
+EcfGoodsOrService: TypeAlias = Literal["1", "2"]
+
+
+class EcfIdDoc31(TypedDict):
+    """EcfIdDoc31"""
+
+    TipoeCF: NotRequired[Literal["31"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc32(TypedDict):
+    """EcfIdDoc32"""
+
+    TipoeCF: NotRequired[Literal["32"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc33(TypedDict):
+    """EcfIdDoc33"""
+
+    TipoeCF: NotRequired[Literal["33"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages5"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc34(TypedDict):
+    """EcfIdDoc34"""
+
+    TipoeCF: NotRequired[Literal["34"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    IndicadorNotaCredito: "EcfCreditNoteAge"
+    """Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages5"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc41(TypedDict):
+    """EcfIdDoc41"""
+
+    TipoeCF: NotRequired[Literal["41"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    TipoPago: NotRequired["EcfPaymentType"]
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc43(TypedDict):
+    """EcfIdDoc43"""
+
+    TipoeCF: NotRequired[Literal["43"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    TipoPago: NotRequired["EcfPaymentType"]
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc44(TypedDict):
+    """EcfIdDoc44"""
+
+    TipoeCF: NotRequired[Literal["44"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc45(TypedDict):
+    """EcfIdDoc45"""
+
+    TipoeCF: NotRequired[Literal["45"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
+    """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
+    IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
+    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc46(TypedDict):
+    """EcfIdDoc46"""
+
+    TipoeCF: NotRequired[Literal["46"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    IndicadorEnvioDiferido: NotRequired[Literal["1"]]
+    """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfIdDoc47(TypedDict):
+    """EcfIdDoc47"""
+
+    TipoeCF: NotRequired[Literal["47"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
+    eNCF: NotRequired[str]
+    """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
+    FechaVencimientoSecuencia: NotRequired["EcfDate"]
+    """The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia."""
+    TipoPago: NotRequired["EcfPaymentType"]
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    FechaLimitePago: NotRequired["EcfDate"]
+    """The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito."""
+    TerminoPago: NotRequired[str]
+    """At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días."""
+    TablaFormasPago: NotRequired["EcfTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+    TipoCuentaPago: NotRequired["EcfAccountType"]
+    """The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago."""
+    NumeroCuentaPago: NotRequired[str]
+    """The number of that bank account. · Número de esa cuenta bancaria."""
+    BancoPago: NotRequired[str]
+    """The bank where the account is. · Banco donde está la cuenta."""
+    FechaDesde: NotRequired["EcfDate"]
+    """The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad."""
+    FechaHasta: NotRequired["EcfDate"]
+    """The last day of the period that is billed. · Último día del período que se factura."""
+    TotalPaginas: NotRequired["EcfPages4"]
+    """How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una."""
+
+
+class EcfImpuestoAdicionalOtraMoneda31(TypedDict):
+    """EcfImpuestoAdicionalOtraMoneda31"""
+
+    TipoImpuestoOtraMoneda: "EcfAdditionalTax"
+    """Which additional tax it is, by its code. · Qué impuesto adicional es, por su código."""
+    TasaImpuestoAdicionalOtraMoneda: "EcfPercentage"
+    """Its rate. · Su tasa."""
+    MontoImpuestoSelectivoConsumoEspecificoOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Selective tax by quantity, in the other currency. · Impuesto selectivo al consumo específico, en la otra moneda."""
+    MontoImpuestoSelectivoConsumoAdvaloremOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Selective tax by price, in the other currency. · Impuesto selectivo al consumo ad valorem, en la otra moneda."""
+    OtrosImpuestosAdicionalesOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda."""
+
+
+class EcfImpuestoAdicionalOtraMoneda44(TypedDict):
+    """EcfImpuestoAdicionalOtraMoneda44"""
+
+    TipoImpuestoOtraMoneda: NotRequired["EcfAdditionalTax"]
+    """Which additional tax it is, by its code. · Qué impuesto adicional es, por su código."""
+    TasaImpuestoAdicionalOtraMoneda: NotRequired["EcfPercentage"]
+    """Its rate. · Su tasa."""
+    OtrosImpuestosAdicionalesOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda."""
+
+
+class EcfImpuestoAdicionalOtraMoneda45(TypedDict):
+    """EcfImpuestoAdicionalOtraMoneda45"""
+
+    TipoImpuestoOtraMoneda: NotRequired["EcfAdditionalTax"]
+    """Which additional tax it is, by its code. · Qué impuesto adicional es, por su código."""
+    TasaImpuestoAdicionalOtraMoneda: NotRequired["EcfPercentage"]
+    """Its rate. · Su tasa."""
+    MontoImpuestoSelectivoConsumoEspecificoOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Selective tax by quantity, in the other currency. · Impuesto selectivo al consumo específico, en la otra moneda."""
+    MontoImpuestoSelectivoConsumoAdvaloremOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Selective tax by price, in the other currency. · Impuesto selectivo al consumo ad valorem, en la otra moneda."""
+    OtrosImpuestosAdicionalesOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda."""
+
+
+class EcfImpuestosAdicionales31(TypedDict):
+    """EcfImpuestosAdicionales31"""
+
+    ImpuestoAdicional: "list[EcfTotalesImpuestoAdicional31]"
+    """One additional tax. · Un impuesto adicional."""
+
+
+class EcfImpuestosAdicionales34(TypedDict):
+    """EcfImpuestosAdicionales34"""
+
+    ImpuestoAdicional: "list[EcfTotalesImpuestoAdicional34]"
+    """One additional tax. · Un impuesto adicional."""
+
+
+class EcfImpuestosAdicionales44(TypedDict):
+    """EcfImpuestosAdicionales44"""
+
+    ImpuestoAdicional: "list[EcfTotalesImpuestoAdicional44]"
+    """One additional tax. · Un impuesto adicional."""
+
+
+class EcfImpuestosAdicionalesOtraMoneda31(TypedDict):
+    """EcfImpuestosAdicionalesOtraMoneda31"""
+
+    ImpuestoAdicionalOtraMoneda: "list[EcfImpuestoAdicionalOtraMoneda31]"
+    """One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda."""
+
+
+class EcfImpuestosAdicionalesOtraMoneda44(TypedDict):
+    """EcfImpuestosAdicionalesOtraMoneda44"""
+
+    ImpuestoAdicionalOtraMoneda: "list[EcfImpuestoAdicionalOtraMoneda44]"
+    """One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda."""
+
+
+class EcfImpuestosAdicionalesOtraMoneda45(TypedDict):
+    """EcfImpuestosAdicionalesOtraMoneda45"""
+
+    ImpuestoAdicionalOtraMoneda: "list[EcfImpuestoAdicionalOtraMoneda45]"
+    """One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda."""
+
+
+#: `01` operations (not financial) · ingresos por operaciones (no financieros); `02` financial · ingresos financieros; `03` extraordinary · ingresos extraordinarios; `04` leases · ingresos por arrendamientos; `05` sale of a depreciable asset · ingresos por venta de activo depreciable; `06` other · otros ingresos
+EcfIncomeType: TypeAlias = Literal["01", "02", "03", "04", "05", "06"]
+
+
+class EcfInformacionReferencia31(TypedDict):
+    """EcfInformacionReferencia31"""
+
+    NCFModificado: NotRequired[str]
+    """The number of that receipt. · Número de ese comprobante."""
+    RNCOtroContribuyente: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
+    FechaNCFModificado: NotRequired["EcfDate"]
+    """The day of issue of that receipt. · Fecha de emisión de ese comprobante."""
+    CodigoModificacion: NotRequired["EcfModification"]
+    """What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia."""
+
+
+class EcfInformacionReferencia33(TypedDict):
+    """EcfInformacionReferencia33"""
+
+    NCFModificado: str
+    """The number of that receipt. · Número de ese comprobante."""
+    RNCOtroContribuyente: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
+    FechaNCFModificado: "EcfDate"
+    """The day of issue of that receipt. · Fecha de emisión de ese comprobante."""
+    CodigoModificacion: "EcfModification"
+    """What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia."""
+    RazonModificacion: NotRequired[str]
+    """Why, in words. · El motivo, en palabras."""
+
+
+class EcfInformacionesAdicionales31(TypedDict):
+    """EcfInformacionesAdicionales31"""
+
+    FechaEmbarque: NotRequired["EcfDate"]
+    """The day on which it is shipped. · Fecha de embarque."""
+    NumeroEmbarque: NotRequired[str]
+    """The number of the shipment. · Número de embarque."""
+    NumeroContenedor: NotRequired[str]
+    """The number of the container. · Número de contenedor."""
+    NumeroReferencia: NotRequired["EcfWhole20"]
+    """A reference number of the shipment. · Número de referencia del embarque."""
+    PesoBruto: NotRequired["EcfQuantity"]
+    """The gross weight of the shipment. · Peso bruto del embarque."""
+    PesoNeto: NotRequired["EcfQuantity"]
+    """The net weight of the shipment. · Peso neto del embarque."""
+    UnidadPesoBruto: NotRequired["EcfUnit"]
+    """The unit of the gross weight. · Unidad de medida del peso bruto."""
+    UnidadPesoNeto: NotRequired["EcfUnit"]
+    """The unit of the net weight. · Unidad de medida del peso neto."""
+    CantidadBulto: NotRequired["EcfQuantity"]
+    """How many packages there are. · Cantidad de bultos."""
+    UnidadBulto: NotRequired["EcfUnit"]
+    """What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc."""
+    VolumenBulto: NotRequired["EcfQuantityAbove0"]
+    """The volume of the packages. · Volumen de los bultos."""
+    UnidadVolumen: NotRequired["EcfUnit"]
+    """The unit of that volume. · Unidad de medida de ese volumen."""
+
+
+class EcfInformacionesAdicionales45(TypedDict):
+    """EcfInformacionesAdicionales45"""
+
+    FechaEmbarque: NotRequired["EcfDate"]
+    """The day on which it is shipped. · Fecha de embarque."""
+    NumeroEmbarque: NotRequired[str]
+    """The number of the shipment. · Número de embarque."""
+    NumeroContenedor: NotRequired[str]
+    """The number of the container. · Número de contenedor."""
+    NumeroReferencia: NotRequired[str]
+    """A reference number of the shipment. · Número de referencia del embarque."""
+    PesoBruto: NotRequired["EcfQuantity"]
+    """The gross weight of the shipment. · Peso bruto del embarque."""
+    PesoNeto: NotRequired["EcfQuantity"]
+    """The net weight of the shipment. · Peso neto del embarque."""
+    UnidadPesoBruto: NotRequired["EcfUnit"]
+    """The unit of the gross weight. · Unidad de medida del peso bruto."""
+    UnidadPesoNeto: NotRequired["EcfUnit"]
+    """The unit of the net weight. · Unidad de medida del peso neto."""
+    CantidadBulto: NotRequired["EcfQuantity"]
+    """How many packages there are. · Cantidad de bultos."""
+    UnidadBulto: NotRequired["EcfUnit"]
+    """What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc."""
+    VolumenBulto: NotRequired["EcfQuantityAbove0"]
+    """The volume of the packages. · Volumen de los bultos."""
+    UnidadVolumen: NotRequired["EcfUnit"]
+    """The unit of that volume. · Unidad de medida de ese volumen."""
+
+
+class EcfInformacionesAdicionales46(TypedDict):
+    """EcfInformacionesAdicionales46"""
+
+    FechaEmbarque: NotRequired["EcfDate"]
+    """The day on which it is shipped. · Fecha de embarque."""
+    NumeroEmbarque: NotRequired[str]
+    """The number of the shipment. · Número de embarque."""
+    NumeroContenedor: NotRequired[str]
+    """The number of the container. · Número de contenedor."""
+    NumeroReferencia: NotRequired["EcfWhole20"]
+    """A reference number of the shipment. · Número de referencia del embarque."""
+    NombrePuertoEmbarque: NotRequired[str]
+    """The port where it is loaded. · Puerto de embarque."""
+    CondicionesEntrega: NotRequired[str]
+    """3 to 3 characters without digits, the last one a letter. De 3 a 3 caracteres sin dígitos, el último una letra. The terms of delivery, as the three letters of an Incoterm, such as FOB or CIF. · Condiciones de entrega: las tres letras del Incoterm, como FOB o CIF."""
+    TotalFob: NotRequired["EcfAmountAbove0"]
+    """The value of the goods on board (FOB). · Valor FOB de la mercancía."""
+    Seguro: NotRequired["EcfAmountAbove0"]
+    """The cost of insurance. · Costo del seguro."""
+    Flete: NotRequired["EcfAmountAbove0"]
+    """The cost of freight. · Costo del flete."""
+    OtrosGastos: NotRequired["EcfAmountAbove0"]
+    """Other costs of the shipment. · Otros gastos del embarque."""
+    TotalCif: NotRequired["EcfAmount"]
+    """The value with insurance and freight (CIF). · Valor CIF: con seguro y flete."""
+    RegimenAduanero: NotRequired[str]
+    """3 to 35 characters without digits, the last one a letter. De 3 a 35 caracteres sin dígitos, el último una letra. The customs regime under which it leaves the country. · Régimen aduanero con que sale del país."""
+    NombrePuertoSalida: NotRequired[str]
+    """The port where it leaves the country. · Puerto de salida del país."""
+    NombrePuertoDesembarque: NotRequired[str]
+    """The port where it is unloaded. · Puerto de desembarque."""
+    PesoBruto: NotRequired["EcfQuantity"]
+    """The gross weight of the shipment. · Peso bruto del embarque."""
+    PesoNeto: NotRequired["EcfQuantity"]
+    """The net weight of the shipment. · Peso neto del embarque."""
+    UnidadPesoBruto: NotRequired["EcfUnit"]
+    """The unit of the gross weight. · Unidad de medida del peso bruto."""
+    UnidadPesoNeto: NotRequired["EcfUnit"]
+    """The unit of the net weight. · Unidad de medida del peso neto."""
+    CantidadBulto: NotRequired["EcfQuantity"]
+    """How many packages there are. · Cantidad de bultos."""
+    UnidadBulto: NotRequired["EcfUnit"]
+    """What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc."""
+    VolumenBulto: NotRequired["EcfQuantityAbove0"]
+    """The volume of the packages. · Volumen de los bultos."""
+    UnidadVolumen: NotRequired["EcfUnit"]
+    """The unit of that volume. · Unidad de medida de ese volumen."""
+
+
+class EcfItem31(TypedDict):
+    """EcfItem31"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    Retencion: NotRequired["EcfRetencion31"]
+    """Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    CantidadReferencia: NotRequired["EcfQuantity"]
+    """How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo."""
+    UnidadReferencia: NotRequired["EcfUnit"]
+    """The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla."""
+    TablaSubcantidad: NotRequired["EcfTablaSubcantidad"]
+    """What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes."""
+    GradosAlcohol: NotRequired["EcfPercentage"]
+    """The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen."""
+    PrecioUnitarioReferencia: NotRequired["EcfAmountAbove0"]
+    """The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    TablaImpuestoAdicional: NotRequired["EcfTablaImpuestoAdicional"]
+    """The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem32(TypedDict):
+    """EcfItem32"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    CantidadReferencia: NotRequired["EcfQuantity"]
+    """How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo."""
+    UnidadReferencia: NotRequired["EcfUnit"]
+    """The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla."""
+    TablaSubcantidad: NotRequired["EcfTablaSubcantidad"]
+    """What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes."""
+    GradosAlcohol: NotRequired["EcfPercentage"]
+    """The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen."""
+    PrecioUnitarioReferencia: NotRequired["EcfAmountAbove0"]
+    """The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    Mineria: NotRequired["EcfMineria"]
+    """What is said of minerals. · Datos de minería."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    TablaImpuestoAdicional: NotRequired["EcfTablaImpuestoAdicional"]
+    """The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem33(TypedDict):
+    """EcfItem33"""
+
+    NumeroLinea: NotRequired["EcfTo10000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    Retencion: NotRequired["EcfRetencion31"]
+    """Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    CantidadReferencia: NotRequired["EcfQuantity"]
+    """How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo."""
+    UnidadReferencia: NotRequired["EcfUnit"]
+    """The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla."""
+    TablaSubcantidad: NotRequired["EcfTablaSubcantidad"]
+    """What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes."""
+    GradosAlcohol: NotRequired["EcfPercentage"]
+    """The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen."""
+    PrecioUnitarioReferencia: NotRequired["EcfAmountAbove0"]
+    """The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    Mineria: NotRequired["EcfMineria"]
+    """What is said of minerals. · Datos de minería."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    TablaImpuestoAdicional: NotRequired["EcfTablaImpuestoAdicional"]
+    """The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem41(TypedDict):
+    """EcfItem41"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    Retencion: "EcfRetencion41"
+    """Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem43(TypedDict):
+    """EcfItem43"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem44(TypedDict):
+    """EcfItem44"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    TablaImpuestoAdicional: NotRequired["EcfTablaImpuestoAdicional"]
+    """The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem45(TypedDict):
+    """EcfItem45"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    CantidadReferencia: NotRequired["EcfQuantity"]
+    """How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo."""
+    UnidadReferencia: NotRequired["EcfUnit"]
+    """The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla."""
+    TablaSubcantidad: NotRequired["EcfTablaSubcantidad"]
+    """What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes."""
+    GradosAlcohol: NotRequired["EcfPercentage"]
+    """The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen."""
+    PrecioUnitarioReferencia: NotRequired["EcfAmountAbove0"]
+    """The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    TablaImpuestoAdicional: NotRequired["EcfTablaImpuestoAdicional"]
+    """The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem46(TypedDict):
+    """EcfItem46"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    FechaElaboracion: NotRequired["EcfDate"]
+    """When the article was made. · Fecha de elaboración del artículo."""
+    FechaVencimientoItem: NotRequired["EcfDate"]
+    """When the article expires. · Fecha de vencimiento del artículo."""
+    Mineria: NotRequired["EcfMineria"]
+    """What is said of minerals. · Datos de minería."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    DescuentoMonto: NotRequired["EcfAmount"]
+    """The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento."""
+    TablaSubDescuento: NotRequired["EcfTablaSubDescuento"]
+    """The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto."""
+    RecargoMonto: NotRequired["EcfAmount"]
+    """The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo."""
+    TablaSubRecargo: NotRequired["EcfTablaSubRecargo"]
+    """The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItem47(TypedDict):
+    """EcfItem47"""
+
+    NumeroLinea: NotRequired["EcfTo1000"]
+    """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
+    TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
+    """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
+    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
+    Retencion: "EcfRetencion47"
+    """Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea."""
+    NombreItem: str
+    """What the good or service is called. · Nombre del bien o servicio."""
+    IndicadorBienoServicio: "EcfGoodsOrService"
+    """Whether it is goods or a service. · Si es un bien o un servicio."""
+    DescripcionItem: NotRequired[str]
+    """A longer description. · Una descripción más amplia."""
+    CantidadItem: "EcfQuantityAbove0"
+    """How many or how much. · Cantidad."""
+    UnidadMedida: NotRequired["EcfUnit"]
+    """The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad."""
+    PrecioUnitarioItem: "EcfPrice"
+    """The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1."""
+    OtraMonedaDetalle: NotRequired["EcfOtraMonedaDetalle"]
+    """The line in the other currency. · La línea en la otra moneda."""
+    MontoItem: NotRequired["EcfAmount"]
+    """The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos."""
+
+
+class EcfItemImpuestoAdicional(TypedDict):
+    """EcfItemImpuestoAdicional"""
+
+    TipoImpuesto: "EcfAdditionalTax"
+    """Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos."""
+
+
+class EcfMineria(TypedDict):
+    """EcfMineria"""
+
+    PesoNetoKilogramo: NotRequired["EcfFineQuantity"]
+    """The net weight in kilograms. · Peso neto en kilogramos."""
+    PesoNetoMineria: NotRequired["EcfFineQuantity"]
+    """The net weight of the mineral, in its own unit. · Peso neto del mineral, en su propia unidad."""
+    TipoAfiliacion: NotRequired["EcfAffiliation"]
+    """Whether the buyer is affiliated with the seller. · Si el comprador es empresa afiliada."""
+    Liquidacion: NotRequired["EcfSettlement"]
+    """Whether the settlement is provisional or final. · Si la liquidación es provisional o final."""
+
+
+#: `1` cancels the modified NCF · anula el NCF modificado; `2` corrects its text · corrige texto del comprobante modificado; `3` corrects its amounts · corrige montos del NCF modificado; `4` replaces an NCF issued in contingency · reemplaza un NCF emitido en contingencia; `5` references a consumer invoice · referencia una factura de consumo electrónica
+EcfModification: TypeAlias = Literal["1", "2", "3", "4", "5"]
+
+
+class EcfOtraMoneda31(TypedDict):
+    """EcfOtraMoneda31"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRate"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoGravadoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado1OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado2OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado3OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoExentoOtraMoneda: NotRequired["EcfAmount"]
+    """The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBISOtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS1OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS2OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS3OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoImpuestoAdicionalOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    ImpuestosAdicionalesOtraMoneda: NotRequired["EcfImpuestosAdicionalesOtraMoneda31"]
+    """The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMoneda41(TypedDict):
+    """EcfOtraMoneda41"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRateOr0"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoGravadoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado1OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado2OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado3OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoExentoOtraMoneda: NotRequired["EcfAmount"]
+    """The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBISOtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS1OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS2OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS3OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMoneda43(TypedDict):
+    """EcfOtraMoneda43"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRate"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoExentoOtraMoneda: NotRequired["EcfAmount"]
+    """The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMoneda44(TypedDict):
+    """EcfOtraMoneda44"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRate"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoExentoOtraMoneda: NotRequired["EcfAmount"]
+    """The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoImpuestoAdicionalOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    ImpuestosAdicionalesOtraMoneda: NotRequired["EcfImpuestosAdicionalesOtraMoneda44"]
+    """The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMoneda45(TypedDict):
+    """EcfOtraMoneda45"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRate"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoGravadoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado1OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado2OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado3OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoExentoOtraMoneda: NotRequired["EcfAmount"]
+    """The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBISOtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS1OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS2OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS3OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoImpuestoAdicionalOtraMoneda: NotRequired["EcfAmountAbove0"]
+    """All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    ImpuestosAdicionalesOtraMoneda: NotRequired["EcfImpuestosAdicionalesOtraMoneda45"]
+    """The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMoneda46(TypedDict):
+    """EcfOtraMoneda46"""
+
+    TipoMoneda: NotRequired["EcfCurrency"]
+    """The currency, as the authority spells it. · La moneda, como la escribe la DGII."""
+    TipoCambio: NotRequired["EcfExchangeRate"]
+    """How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda."""
+    MontoGravadoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoGravado3OtraMoneda: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBISOtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    TotalITBIS3OtraMoneda: NotRequired["EcfAmount"]
+    """The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+    MontoTotalOtraMoneda: NotRequired["EcfAmount"]
+    """The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+class EcfOtraMonedaDetalle(TypedDict):
+    """EcfOtraMonedaDetalle"""
+
+    PrecioOtraMoneda: NotRequired["EcfPrice"]
+    """The price of one unit in the other currency. · Precio unitario en la otra moneda."""
+    DescuentoOtraMoneda: NotRequired["EcfAmount"]
+    """The discount of the line in the other currency. · Descuento de la línea en la otra moneda."""
+    RecargoOtraMoneda: NotRequired["EcfAmount"]
+    """The surcharge of the line in the other currency. · Recargo de la línea en la otra moneda."""
+    MontoItemOtraMoneda: NotRequired["EcfAmount"]
+    """The amount of the line in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto de la línea en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio."""
+
+
+#: A whole number of up to 4 digits, above 1. Un número entero de hasta 4 dígitos, mayor que 1.
+EcfPages4: TypeAlias = int | str
+
+
+#: A whole number of up to 5 digits, above 1. Un número entero de hasta 5 dígitos, mayor que 1.
+EcfPages5: TypeAlias = int | str
+
+
+class EcfPagina31(TypedDict):
+    """EcfPagina31"""
+
+    PaginaNo: NotRequired["EcfTo1000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo1000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo1000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalMontoGravadoPagina: NotRequired["EcfAmount"]
+    """The taxable amount on the page. · Monto gravado de la página."""
+    SubtotalMontoGravado1Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 18% on the page. · Monto gravado al 18 % de la página."""
+    SubtotalMontoGravado2Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 16% on the page. · Monto gravado al 16 % de la página."""
+    SubtotalMontoGravado3Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página."""
+    SubtotalExentoPagina: NotRequired["EcfAmount"]
+    """The exempt amount on the page. · Monto exento de la página."""
+    SubtotalItbisPagina: NotRequired["EcfAmount"]
+    """The ITBIS on the page. · ITBIS de la página."""
+    SubtotalItbis1Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 18% on the page. · ITBIS al 18 % de la página."""
+    SubtotalItbis2Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 16% on the page. · ITBIS al 16 % de la página."""
+    SubtotalItbis3Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página."""
+    SubtotalImpuestoAdicionalPagina: NotRequired["EcfAmountAbove0"]
+    """The additional taxes on the page. · Impuestos adicionales de la página."""
+    SubtotalImpuestoAdicional: NotRequired["EcfSubtotalImpuestoAdicional31"]
+    """The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+    SubtotalMontoNoFacturablePagina: NotRequired["EcfAmount"]
+    """The amount on the page that is not billable. · Monto no facturable de la página."""
+
+
+class EcfPagina33(TypedDict):
+    """EcfPagina33"""
+
+    PaginaNo: NotRequired["EcfTo10000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo10000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo10000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalMontoGravadoPagina: NotRequired["EcfAmount"]
+    """The taxable amount on the page. · Monto gravado de la página."""
+    SubtotalMontoGravado1Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 18% on the page. · Monto gravado al 18 % de la página."""
+    SubtotalMontoGravado2Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 16% on the page. · Monto gravado al 16 % de la página."""
+    SubtotalMontoGravado3Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página."""
+    SubtotalExentoPagina: NotRequired["EcfAmount"]
+    """The exempt amount on the page. · Monto exento de la página."""
+    SubtotalItbisPagina: NotRequired["EcfAmount"]
+    """The ITBIS on the page. · ITBIS de la página."""
+    SubtotalItbis1Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 18% on the page. · ITBIS al 18 % de la página."""
+    SubtotalItbis2Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 16% on the page. · ITBIS al 16 % de la página."""
+    SubtotalItbis3Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página."""
+    SubtotalImpuestoAdicionalPagina: NotRequired["EcfAmountAbove0"]
+    """The additional taxes on the page. · Impuestos adicionales de la página."""
+    SubtotalImpuestoAdicional: NotRequired["EcfSubtotalImpuestoAdicional31"]
+    """The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+    SubtotalMontoNoFacturablePagina: NotRequired["EcfAmount"]
+    """The amount on the page that is not billable. · Monto no facturable de la página."""
+
+
+class EcfPagina41(TypedDict):
+    """EcfPagina41"""
+
+    PaginaNo: NotRequired["EcfTo1000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo1000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo1000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalMontoGravadoPagina: NotRequired["EcfAmount"]
+    """The taxable amount on the page. · Monto gravado de la página."""
+    SubtotalMontoGravado1Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 18% on the page. · Monto gravado al 18 % de la página."""
+    SubtotalMontoGravado2Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 16% on the page. · Monto gravado al 16 % de la página."""
+    SubtotalMontoGravado3Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página."""
+    SubtotalExentoPagina: NotRequired["EcfAmount"]
+    """The exempt amount on the page. · Monto exento de la página."""
+    SubtotalItbisPagina: NotRequired["EcfAmount"]
+    """The ITBIS on the page. · ITBIS de la página."""
+    SubtotalItbis1Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 18% on the page. · ITBIS al 18 % de la página."""
+    SubtotalItbis2Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 16% on the page. · ITBIS al 16 % de la página."""
+    SubtotalItbis3Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+
+
+class EcfPagina43(TypedDict):
+    """EcfPagina43"""
+
+    PaginaNo: NotRequired["EcfTo1000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo1000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo1000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalExentoPagina: NotRequired["EcfAmount"]
+    """The exempt amount on the page. · Monto exento de la página."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+
+
+class EcfPagina44(TypedDict):
+    """EcfPagina44"""
+
+    PaginaNo: NotRequired["EcfTo1000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo1000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo1000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalExentoPagina: NotRequired["EcfAmount"]
+    """The exempt amount on the page. · Monto exento de la página."""
+    SubtotalImpuestoAdicionalPagina: NotRequired["EcfAmountAbove0"]
+    """The additional taxes on the page. · Impuestos adicionales de la página."""
+    SubtotalImpuestoAdicional: NotRequired["EcfSubtotalImpuestoAdicional44"]
+    """The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+    SubtotalMontoNoFacturablePagina: NotRequired["EcfAmount"]
+    """The amount on the page that is not billable. · Monto no facturable de la página."""
+
+
+class EcfPagina46(TypedDict):
+    """EcfPagina46"""
+
+    PaginaNo: NotRequired["EcfTo1000"]
+    """The number of the page. · Número de la página."""
+    NoLineaDesde: NotRequired["EcfTo1000"]
+    """The first line on it. · Primera línea de la página."""
+    NoLineaHasta: NotRequired["EcfTo1000"]
+    """The last line on it. · Última línea de la página."""
+    SubtotalMontoGravadoPagina: NotRequired["EcfAmount"]
+    """The taxable amount on the page. · Monto gravado de la página."""
+    SubtotalMontoGravado3Pagina: NotRequired["EcfAmount"]
+    """The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página."""
+    SubtotalItbisPagina: NotRequired["EcfAmount"]
+    """The ITBIS on the page. · ITBIS de la página."""
+    SubtotalItbis3Pagina: NotRequired["EcfAmount"]
+    """The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página."""
+    MontoSubtotalPagina: NotRequired["EcfAmount"]
+    """The subtotal of the page. · Subtotal de la página."""
+    SubtotalMontoNoFacturablePagina: NotRequired["EcfAmount"]
+    """The amount on the page that is not billable. · Monto no facturable de la página."""
+
+
+class EcfPaginacion31(TypedDict):
+    """EcfPaginacion31"""
+
+    Pagina: "list[EcfPagina31]"
+    """One page. · Una página."""
+
+
+class EcfPaginacion33(TypedDict):
+    """EcfPaginacion33"""
+
+    Pagina: "list[EcfPagina33]"
+    """One page. · Una página."""
+
+
+class EcfPaginacion41(TypedDict):
+    """EcfPaginacion41"""
+
+    Pagina: "list[EcfPagina41]"
+    """One page. · Una página."""
+
+
+class EcfPaginacion43(TypedDict):
+    """EcfPaginacion43"""
+
+    Pagina: "list[EcfPagina43]"
+    """One page. · Una página."""
+
+
+class EcfPaginacion44(TypedDict):
+    """EcfPaginacion44"""
+
+    Pagina: "list[EcfPagina44]"
+    """One page. · Una página."""
+
+
+class EcfPaginacion46(TypedDict):
+    """EcfPaginacion46"""
+
+    Pagina: "list[EcfPagina46]"
+    """One page. · Una página."""
+
+
+#: `1` cash · efectivo; `2` cheque, transfer or deposit · cheque, transferencia o depósito; `3` debit or credit card · tarjeta de débito o crédito; `4` sale on credit · venta a crédito; `5` vouchers or gift certificates · bonos o certificados de regalo; `6` barter · permuta; `7` credit note · nota de crédito; `8` other · otras formas de pago
+EcfPaymentForm: TypeAlias = Literal["1", "2", "3", "4", "5", "6", "7", "8"]
+
+
+#: `1` cash · contado; `2` credit · crédito; `3` free of charge · gratuito
+EcfPaymentType: TypeAlias = Literal["1", "2", "3"]
+
+
+#: A number of up to 3 digits with up to 2 decimals, above 0. Un número de hasta 3 dígitos con hasta 2 decimales, mayor que 0.
+EcfPercentage: TypeAlias = Number | str
+
+
+#: A code of the list, such as 010000. Un código de la lista, como 010000.
+EcfPlace: TypeAlias = Literal[
+    "010000",
+    "010100",
+    "010101",
+    "020000",
+    "020100",
+    "020101",
+    "020102",
+    "020103",
+    "020104",
+    "020105",
+    "020106",
+    "020107",
+    "020108",
+    "020109",
+    "020200",
+    "020201",
+    "020202",
+    "020300",
+    "020301",
+    "020302",
+    "020303",
+    "020400",
+    "020401",
+    "020402",
+    "020403",
+    "020404",
+    "020405",
+    "020500",
+    "020501",
+    "020600",
+    "020601",
+    "020602",
+    "020603",
+    "020604",
+    "020700",
+    "020701",
+    "020702",
+    "020800",
+    "020801",
+    "020802",
+    "020803",
+    "020804",
+    "020900",
+    "020901",
+    "021000",
+    "021001",
+    "030000",
+    "030001",
+    "030101",
+    "030102",
+    "030200",
+    "030201",
+    "030202",
+    "030300",
+    "030301",
+    "030302",
+    "030303",
+    "030304",
+    "030305",
+    "030306",
+    "030307",
+    "030400",
+    "030401",
+    "030500",
+    "030501",
+    "030502",
+    "040000",
+    "040100",
+    "040101",
+    "040102",
+    "040103",
+    "040104",
+    "040200",
+    "040201",
+    "040300",
+    "040301",
+    "040302",
+    "040400",
+    "040401",
+    "040402",
+    "040500",
+    "040501",
+    "040502",
+    "040503",
+    "040504",
+    "040600",
+    "040601",
+    "040700",
+    "040701",
+    "040702",
+    "040800",
+    "040801",
+    "040802",
+    "040900",
+    "040901",
+    "041000",
+    "041001",
+    "041100",
+    "041101",
+    "041102",
+    "050000",
+    "050100",
+    "050101",
+    "050102",
+    "050200",
+    "050201",
+    "050202",
+    "050203",
+    "050300",
+    "050301",
+    "050400",
+    "050401",
+    "050500",
+    "050501",
+    "050502",
+    "060000",
+    "060100",
+    "060101",
+    "060102",
+    "060103",
+    "060104",
+    "060105",
+    "060200",
+    "060201",
+    "060202",
+    "060203",
+    "060300",
+    "060301",
+    "060400",
+    "060401",
+    "060500",
+    "060501",
+    "060502",
+    "060503",
+    "060504",
+    "060505",
+    "060600",
+    "060601",
+    "060700",
+    "060701",
+    "060702",
+    "070000",
+    "070100",
+    "070101",
+    "070102",
+    "070103",
+    "070200",
+    "070201",
+    "070202",
+    "070203",
+    "070300",
+    "070301",
+    "070302",
+    "070400",
+    "070401",
+    "070402",
+    "070500",
+    "070501",
+    "070502",
+    "070600",
+    "070601",
+    "080000",
+    "080100",
+    "080101",
+    "080102",
+    "080103",
+    "080104",
+    "080200",
+    "080201",
+    "080202",
+    "080203",
+    "090000",
+    "090100",
+    "090101",
+    "090102",
+    "090103",
+    "090104",
+    "090105",
+    "090106",
+    "090107",
+    "090108",
+    "090109",
+    "090200",
+    "090201",
+    "090300",
+    "090301",
+    "090302",
+    "090303",
+    "090304",
+    "090400",
+    "090401",
+    "100000",
+    "100100",
+    "100101",
+    "100102",
+    "100103",
+    "100200",
+    "100201",
+    "100202",
+    "100300",
+    "100301",
+    "100400",
+    "100401",
+    "100402",
+    "100500",
+    "100501",
+    "100502",
+    "100600",
+    "100601",
+    "100602",
+    "110000",
+    "110100",
+    "110101",
+    "110102",
+    "110103",
+    "110104",
+    "110200",
+    "110201",
+    "110202",
+    "110203",
+    "120000",
+    "120100",
+    "120101",
+    "120102",
+    "120200",
+    "120201",
+    "120300",
+    "120301",
+    "120302",
+    "130000",
+    "130100",
+    "130101",
+    "130102",
+    "130103",
+    "130104",
+    "130105",
+    "130200",
+    "130201",
+    "130202",
+    "130203",
+    "130300",
+    "130301",
+    "130302",
+    "130303",
+    "130400",
+    "130401",
+    "130402",
+    "140000",
+    "140100",
+    "140101",
+    "140102",
+    "140103",
+    "140104",
+    "140200",
+    "140201",
+    "140202",
+    "140203",
+    "140300",
+    "140301",
+    "140302",
+    "140400",
+    "140401",
+    "150000",
+    "150100",
+    "150101",
+    "150200",
+    "150201",
+    "150202",
+    "150300",
+    "150301",
+    "150302",
+    "150303",
+    "150304",
+    "150400",
+    "150401",
+    "150500",
+    "150501",
+    "150502",
+    "150600",
+    "150601",
+    "160000",
+    "160100",
+    "160101",
+    "160102",
+    "160200",
+    "160201",
+    "160202",
+    "170000",
+    "170100",
+    "170101",
+    "170102",
+    "170103",
+    "170104",
+    "170105",
+    "170106",
+    "170107",
+    "170108",
+    "170109",
+    "170110",
+    "170200",
+    "170201",
+    "170202",
+    "170203",
+    "170300",
+    "170301",
+    "180000",
+    "180100",
+    "180101",
+    "180102",
+    "180103",
+    "180200",
+    "180201",
+    "180202",
+    "180300",
+    "180301",
+    "180400",
+    "180401",
+    "180500",
+    "180501",
+    "180502",
+    "180600",
+    "180601",
+    "180602",
+    "180603",
+    "180604",
+    "180700",
+    "180701",
+    "180702",
+    "180703",
+    "180800",
+    "180801",
+    "180802",
+    "180803",
+    "180804",
+    "180900",
+    "180901",
+    "190000",
+    "190100",
+    "190101",
+    "190102",
+    "190200",
+    "190201",
+    "190202",
+    "190300",
+    "190301",
+    "200000",
+    "200100",
+    "200101",
+    "200102",
+    "200103",
+    "200104",
+    "200200",
+    "200201",
+    "200300",
+    "200301",
+    "210000",
+    "210100",
+    "210101",
+    "210102",
+    "210103",
+    "210200",
+    "210201",
+    "210300",
+    "210301",
+    "210302",
+    "210303",
+    "210400",
+    "210401",
+    "210402",
+    "210500",
+    "210501",
+    "210502",
+    "210503",
+    "210504",
+    "210600",
+    "210601",
+    "210602",
+    "210700",
+    "210701",
+    "210800",
+    "210801",
+    "220000",
+    "220100",
+    "220101",
+    "220102",
+    "220103",
+    "220104",
+    "220105",
+    "220106",
+    "220107",
+    "220108",
+    "220109",
+    "220110",
+    "220111",
+    "220200",
+    "220201",
+    "220202",
+    "220203",
+    "220300",
+    "220301",
+    "220302",
+    "220303",
+    "220400",
+    "220401",
+    "220402",
+    "220500",
+    "220501",
+    "220502",
+    "220503",
+    "220600",
+    "220601",
+    "220602",
+    "230000",
+    "230100",
+    "230101",
+    "230200",
+    "230201",
+    "230202",
+    "230203",
+    "230300",
+    "230301",
+    "230400",
+    "230401",
+    "230500",
+    "230501",
+    "230600",
+    "230601",
+    "240000",
+    "240100",
+    "240101",
+    "240102",
+    "240103",
+    "240104",
+    "240105",
+    "240106",
+    "240200",
+    "240201",
+    "240202",
+    "240300",
+    "240301",
+    "240400",
+    "240401",
+    "240402",
+    "240403",
+    "240404",
+    "250000",
+    "250100",
+    "250101",
+    "250102",
+    "250104",
+    "250105",
+    "250106",
+    "250107",
+    "250200",
+    "250201",
+    "250300",
+    "250301",
+    "250302",
+    "250303",
+    "250400",
+    "250401",
+    "250402",
+    "250500",
+    "250501",
+    "250502",
+    "250503",
+    "250504",
+    "250600",
+    "250601",
+    "250602",
+    "250700",
+    "250701",
+    "250702",
+    "250703",
+    "250800",
+    "250801",
+    "250802",
+    "250803",
+    "250900",
+    "250901",
+    "251000",
+    "251001",
+    "260000",
+    "260100",
+    "260101",
+    "260200",
+    "260201",
+    "260300",
+    "260301",
+    "270000",
+    "270100",
+    "270101",
+    "270102",
+    "270103",
+    "270104",
+    "270200",
+    "270201",
+    "270202",
+    "270203",
+    "270204",
+    "270205",
+    "270300",
+    "270301",
+    "270302",
+    "270303",
+    "270304",
+    "280000",
+    "280100",
+    "280101",
+    "280102",
+    "280103",
+    "280104",
+    "280105",
+    "280106",
+    "280200",
+    "280201",
+    "280300",
+    "280301",
+    "280302",
+    "280303",
+    "290000",
+    "290100",
+    "290101",
+    "290102",
+    "290103",
+    "290104",
+    "290200",
+    "290201",
+    "290300",
+    "290301",
+    "290302",
+    "290303",
+    "290400",
+    "290402",
+    "290403",
+    "290500",
+    "290501",
+    "300000",
+    "300100",
+    "300101",
+    "300102",
+    "300103",
+    "300104",
+    "300200",
+    "300201",
+    "300202",
+    "300300",
+    "300301",
+    "310000",
+    "310100",
+    "310101",
+    "310102",
+    "310103",
+    "310104",
+    "310105",
+    "310200",
+    "310201",
+    "310300",
+    "310301",
+    "320000",
+    "320100",
+    "320101",
+    "320102",
+    "320200",
+    "320201",
+    "320300",
+    "320301",
+    "320302",
+    "320400",
+    "320401",
+    "320402",
+    "320500",
+    "320501",
+    "320502",
+    "320600",
+    "320601",
+    "320602",
+    "320603",
+    "320700",
+    "320701",
+    "320702",
+    "320703",
+]
+
+
+#: A number of up to 16 digits with up to 4 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 4 decimales, 0 o mayor.
+EcfPrice: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with up to 2 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 2 decimales, 0 o mayor.
+EcfQuantity: TypeAlias = Number | str
+
+
+#: A number of up to 16 digits with up to 2 decimals, above 0. Un número de hasta 16 dígitos con hasta 2 decimales, mayor que 0.
+EcfQuantityAbove0: TypeAlias = Number | str
+
+
+class EcfRetencion31(TypedDict):
+    """EcfRetencion31"""
+
+    IndicadorAgenteRetencionoPercepcion: NotRequired["EcfWithholdingAgent"]
+    """Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción."""
+    MontoITBISRetenido: NotRequired["EcfAmount"]
+    """The ITBIS withheld or perceived on the line, in pesos. · ITBIS retenido o percibido en la línea, en pesos."""
+    MontoISRRetenido: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos."""
+
+
+class EcfRetencion41(TypedDict):
+    """EcfRetencion41"""
+
+    IndicadorAgenteRetencionoPercepcion: "EcfWithholdingAgent"
+    """Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción."""
+    MontoITBISRetenido: NotRequired["EcfAmount"]
+    """The ITBIS withheld or perceived on the line, in pesos. · ITBIS retenido o percibido en la línea, en pesos."""
+    MontoISRRetenido: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos."""
+
+
+class EcfRetencion47(TypedDict):
+    """EcfRetencion47"""
+
+    IndicadorAgenteRetencionoPercepcion: "EcfWithholdingAgent"
+    """Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción."""
+    MontoISRRetenido: "EcfAmount"
+    """The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos."""
+
+
+#: `0` rule 10-07 does not apply · no aplica la norma 10-07; `1` discount under rule 10-07 · descuento de la norma 10-07
+EcfRule1007: TypeAlias = Literal["0", "1"]
+
+
+#: `1` provisional; `2` final
+EcfSettlement: TypeAlias = Literal["1", "2"]
+
+
+class EcfSubDescuento(TypedDict):
+    """EcfSubDescuento"""
+
+    TipoSubDescuento: "EcfAmountOrPercent"
+    """Whether the part is an amount ($) or a percentage (%). · Si la parte es un monto ($) o un porcentaje (%)."""
+    SubDescuentoPorcentaje: NotRequired["EcfPercentage"]
+    """The percentage, where it is one. · El porcentaje, si lo es."""
+    MontoSubDescuento: NotRequired["EcfAmount"]
+    """The amount of this part, in pesos. Filled in where left out: computed from the percentage. · Monto de esta parte, en pesos. Si falta, se completa: se calcula del porcentaje."""
+
+
+class EcfSubRecargo(TypedDict):
+    """EcfSubRecargo"""
+
+    TipoSubRecargo: "EcfAmountOrPercent"
+    """Whether the part is an amount ($) or a percentage (%). · Si la parte es un monto ($) o un porcentaje (%)."""
+    SubRecargoPorcentaje: NotRequired["EcfPercentage"]
+    """The percentage, where it is one. · El porcentaje, si lo es."""
+    MontoSubRecargo: NotRequired["EcfAmount"]
+    """The amount of this part, in pesos. Filled in where left out: computed from the percentage. · Monto de esta parte, en pesos. Si falta, se completa: se calcula del porcentaje."""
+
+
+class EcfSubcantidadItem(TypedDict):
+    """EcfSubcantidadItem"""
+
+    Subcantidad: NotRequired["EcfFineQuantity"]
+    """How much one article holds: 0.355 litres. · Cuánto contiene cada artículo: 0.355 litros."""
+    CodigoSubcantidad: NotRequired["EcfUnit"]
+    """The unit of that content: 24 is a litre. · Unidad de ese contenido: 24 es litro."""
+
+
+class EcfSubtotal31(TypedDict):
+    """EcfSubtotal31"""
+
+    NumeroSubTotal: NotRequired["EcfWhole2"]
+    """The number of the subtotal. · Número del subtotal."""
+    DescripcionSubtotal: NotRequired[str]
+    """What it is a subtotal of. · Título del subtotal."""
+    Orden: NotRequired["EcfWhole2"]
+    """Its place in print. · Orden en que se imprime."""
+    SubTotalMontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates in it. · Monto gravado total que incluye."""
+    SubTotalMontoGravadoI1: NotRequired["EcfAmount"]
+    """The amount taxed at 18% in it. · Monto gravado al 18 % que incluye."""
+    SubTotalMontoGravadoI2: NotRequired["EcfAmount"]
+    """The amount taxed at 16% in it. · Monto gravado al 16 % que incluye."""
+    SubTotalMontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0% in it. · Monto gravado a tasa 0 % que incluye."""
+    SubTotaITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in it. (The authority spells it without the l.) · ITBIS total que incluye. (La DGII lo escribe sin la l.)"""
+    SubTotaITBIS1: NotRequired["EcfAmount"]
+    """The ITBIS at 18% in it. · ITBIS al 18 % que incluye."""
+    SubTotaITBIS2: NotRequired["EcfAmount"]
+    """The ITBIS at 16% in it. · ITBIS al 16 % que incluye."""
+    SubTotaITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0% in it. · ITBIS a tasa 0 % que incluye."""
+    SubTotalImpuestoAdicional: NotRequired["EcfAmount"]
+    """The additional taxes in it. · Impuestos adicionales que incluye."""
+    SubTotalExento: NotRequired["EcfAmount"]
+    """The exempt amount in it. · Monto exento que incluye."""
+    MontoSubTotal: NotRequired["EcfAmount"]
+    """The amount of the subtotal. · Monto del subtotal."""
+    Lineas: NotRequired["EcfWhole2"]
+    """How many lines it sums. · Cantidad de líneas que suma."""
+
+
+class EcfSubtotal43(TypedDict):
+    """EcfSubtotal43"""
+
+    NumeroSubTotal: NotRequired["EcfWhole2"]
+    """The number of the subtotal. · Número del subtotal."""
+    DescripcionSubtotal: NotRequired[str]
+    """What it is a subtotal of. · Título del subtotal."""
+    Orden: NotRequired["EcfWhole2"]
+    """Its place in print. · Orden en que se imprime."""
+    SubTotalExento: NotRequired["EcfAmount"]
+    """The exempt amount in it. · Monto exento que incluye."""
+    MontoSubTotal: NotRequired["EcfAmount"]
+    """The amount of the subtotal. · Monto del subtotal."""
+    Lineas: NotRequired["EcfWhole2"]
+    """How many lines it sums. · Cantidad de líneas que suma."""
+
+
+class EcfSubtotal44(TypedDict):
+    """EcfSubtotal44"""
+
+    NumeroSubTotal: NotRequired["EcfWhole2"]
+    """The number of the subtotal. · Número del subtotal."""
+    DescripcionSubtotal: NotRequired[str]
+    """What it is a subtotal of. · Título del subtotal."""
+    Orden: NotRequired["EcfWhole2"]
+    """Its place in print. · Orden en que se imprime."""
+    SubTotalImpuestoAdicional: NotRequired["EcfAmount"]
+    """The additional taxes in it. · Impuestos adicionales que incluye."""
+    SubTotalExento: NotRequired["EcfAmount"]
+    """The exempt amount in it. · Monto exento que incluye."""
+    MontoSubTotal: NotRequired["EcfAmount"]
+    """The amount of the subtotal. · Monto del subtotal."""
+    Lineas: NotRequired["EcfWhole2"]
+    """How many lines it sums. · Cantidad de líneas que suma."""
+
+
+class EcfSubtotal46(TypedDict):
+    """EcfSubtotal46"""
+
+    NumeroSubTotal: NotRequired["EcfWhole2"]
+    """The number of the subtotal. · Número del subtotal."""
+    DescripcionSubtotal: NotRequired[str]
+    """What it is a subtotal of. · Título del subtotal."""
+    Orden: NotRequired["EcfWhole2"]
+    """Its place in print. · Orden en que se imprime."""
+    SubTotalMontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates in it. · Monto gravado total que incluye."""
+    SubTotalMontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0% in it. · Monto gravado a tasa 0 % que incluye."""
+    SubTotaITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates in it. (The authority spells it without the l.) · ITBIS total que incluye. (La DGII lo escribe sin la l.)"""
+    SubTotaITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0% in it. · ITBIS a tasa 0 % que incluye."""
+    MontoSubTotal: NotRequired["EcfAmount"]
+    """The amount of the subtotal. · Monto del subtotal."""
+    Lineas: NotRequired["EcfWhole2"]
+    """How many lines it sums. · Cantidad de líneas que suma."""
+
+
+class EcfSubtotalImpuestoAdicional31(TypedDict):
+    """EcfSubtotalImpuestoAdicional31"""
+
+    SubtotalImpuestoSelectivoConsumoEspecificoPagina: NotRequired["EcfAmountAbove0"]
+    """Selective tax by quantity on the page. · Selectivo específico de la página."""
+    SubtotalOtrosImpuesto: NotRequired["EcfAmountAbove0"]
+    """Other additional taxes on the page. · Otros impuestos adicionales de la página."""
+
+
+class EcfSubtotalImpuestoAdicional44(TypedDict):
+    """EcfSubtotalImpuestoAdicional44"""
+
+    SubtotalOtrosImpuesto: NotRequired["EcfAmountAbove0"]
+    """Other additional taxes on the page. · Otros impuestos adicionales de la página."""
+
+
+class EcfSubtotales31(TypedDict):
+    """EcfSubtotales31"""
+
+    Subtotal: "list[EcfSubtotal31]"
+    """One subtotal. · Un subtotal."""
+
+
+class EcfSubtotales43(TypedDict):
+    """EcfSubtotales43"""
+
+    Subtotal: "list[EcfSubtotal43]"
+    """One subtotal. · Un subtotal."""
+
+
+class EcfSubtotales44(TypedDict):
+    """EcfSubtotales44"""
+
+    Subtotal: "list[EcfSubtotal44]"
+    """One subtotal. · Un subtotal."""
+
+
+class EcfSubtotales46(TypedDict):
+    """EcfSubtotales46"""
+
+    Subtotal: "list[EcfSubtotal46]"
+    """One subtotal. · Un subtotal."""
+
+
+class EcfTablaCodigosItem(TypedDict):
+    """EcfTablaCodigosItem"""
+
+    CodigosItem: "list[EcfCodigosItem]"
+    """One code of the article. · Un código del artículo."""
+
+
+class EcfTablaFormasPago(TypedDict):
+    """EcfTablaFormasPago"""
+
+    FormaDePago: "list[EcfFormaDePago]"
+    """One way of payment with its amount. · Una forma de pago con su monto."""
+
+
+class EcfTablaImpuestoAdicional(TypedDict):
+    """EcfTablaImpuestoAdicional"""
+
+    ImpuestoAdicional: "list[EcfItemImpuestoAdicional]"
+    """One additional tax of the line. Its amount stands in the totals. · Un impuesto adicional de la línea. Su monto va en los totales."""
+
+
+class EcfTablaSubDescuento(TypedDict):
+    """EcfTablaSubDescuento"""
+
+    SubDescuento: "list[EcfSubDescuento]"
+    """One part of the discount. · Una parte del descuento."""
+
+
+class EcfTablaSubRecargo(TypedDict):
+    """EcfTablaSubRecargo"""
+
+    SubRecargo: "list[EcfSubRecargo]"
+    """One part of the surcharge. · Una parte del recargo."""
+
+
+class EcfTablaSubcantidad(TypedDict):
+    """EcfTablaSubcantidad"""
+
+    SubcantidadItem: "list[EcfSubcantidadItem]"
+    """One such content. · Un contenido."""
+
+
+class EcfTablaTelefonoEmisor(TypedDict):
+    """EcfTablaTelefonoEmisor"""
+
+    TelefonoEmisor: list[str]
+    """A telephone number of yours. · Un teléfono suyo."""
+
+
+#: `0` ITBIS is not in the amounts of the lines · los montos de las líneas no incluyen ITBIS; `1` ITBIS is in the amounts of the lines · los montos de las líneas incluyen ITBIS
+EcfTaxIncluded: TypeAlias = Literal["0", "1"]
+
+
+#: A date and time dd-MM-yyyy HH:mm:ss. Una fecha y hora dd-MM-aaaa HH:mm:ss. Or ISO 8601. O ISO 8601.
+EcfTimestamp: TypeAlias = str
+
+
+#: A date and time dd-MM-yyyy HH:mm:ss. Una fecha y hora dd-MM-aaaa HH:mm:ss. Or ISO 8601. O ISO 8601.
+EcfTimestampAnyYear: TypeAlias = str
+
+
+#: A whole number from 1 to 1000. Un número entero de 1 a 1000.
+EcfTo1000: TypeAlias = int | str
+
+
+#: A whole number from 1 to 10000. Un número entero de 1 a 10000.
+EcfTo10000: TypeAlias = int | str
+
+
+class EcfTotales31(TypedDict):
+    """EcfTotales31"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI1: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI2: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas."""
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    ITBIS1: NotRequired["EcfWhole2"]
+    """The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas."""
+    ITBIS2: NotRequired["EcfWhole2"]
+    """The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas."""
+    ITBIS3: NotRequired["EcfWhole2"]
+    """The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS1: NotRequired["EcfAmount"]
+    """The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS2: NotRequired["EcfAmount"]
+    """The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoAdicional: NotRequired["EcfAmountAbove0"]
+    """All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas."""
+    ImpuestosAdicionales: NotRequired["EcfImpuestosAdicionales31"]
+    """The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoNoFacturable: NotRequired["EcfAmountSigned"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISRetenido: NotRequired["EcfAmount"]
+    """The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRRetencion: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISPercepcion: NotRequired["EcfAmount"]
+    """The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRPercepcion: NotRequired["EcfAmount"]
+    """The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales32(TypedDict):
+    """EcfTotales32"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI1: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI2: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas."""
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    ITBIS1: NotRequired["EcfWhole2"]
+    """The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas."""
+    ITBIS2: NotRequired["EcfWhole2"]
+    """The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas."""
+    ITBIS3: NotRequired["EcfWhole2"]
+    """The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS1: NotRequired["EcfAmount"]
+    """The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS2: NotRequired["EcfAmount"]
+    """The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoAdicional: NotRequired["EcfAmountAbove0"]
+    """All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas."""
+    ImpuestosAdicionales: NotRequired["EcfImpuestosAdicionales31"]
+    """The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoNoFacturable: NotRequired["EcfAmountSigned"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales34(TypedDict):
+    """EcfTotales34"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI1: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI2: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas."""
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    ITBIS1: NotRequired["EcfWhole2"]
+    """The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas."""
+    ITBIS2: NotRequired["EcfWhole2"]
+    """The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas."""
+    ITBIS3: NotRequired["EcfWhole2"]
+    """The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS1: NotRequired["EcfAmount"]
+    """The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS2: NotRequired["EcfAmount"]
+    """The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoAdicional: NotRequired["EcfAmountAbove0"]
+    """All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas."""
+    ImpuestosAdicionales: NotRequired["EcfImpuestosAdicionales34"]
+    """The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoNoFacturable: NotRequired["EcfAmountSigned"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISRetenido: NotRequired["EcfAmount"]
+    """The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRRetencion: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISPercepcion: NotRequired["EcfAmount"]
+    """The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRPercepcion: NotRequired["EcfAmount"]
+    """The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales41(TypedDict):
+    """EcfTotales41"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI1: NotRequired["EcfAmount"]
+    """The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI2: NotRequired["EcfAmount"]
+    """The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas."""
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    ITBIS1: NotRequired["EcfWhole2"]
+    """The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas."""
+    ITBIS2: NotRequired["EcfWhole2"]
+    """The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas."""
+    ITBIS3: NotRequired["EcfWhole2"]
+    """The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS1: NotRequired["EcfAmount"]
+    """The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS2: NotRequired["EcfAmount"]
+    """The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISRetenido: NotRequired["EcfAmount"]
+    """The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRRetencion: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBISPercepcion: NotRequired["EcfAmount"]
+    """The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+    TotalISRPercepcion: NotRequired["EcfAmount"]
+    """The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales43(TypedDict):
+    """EcfTotales43"""
+
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales44(TypedDict):
+    """EcfTotales44"""
+
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoAdicional: NotRequired["EcfAmountAbove0"]
+    """All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas."""
+    ImpuestosAdicionales: NotRequired["EcfImpuestosAdicionales44"]
+    """The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoNoFacturable: NotRequired["EcfAmountSigned"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales46(TypedDict):
+    """EcfTotales46"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount"]
+    """The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoGravadoI3: NotRequired["EcfAmount"]
+    """The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas."""
+    ITBIS3: NotRequired["EcfWhole2"]
+    """The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS: NotRequired["EcfAmount"]
+    """The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas."""
+    TotalITBIS3: NotRequired["EcfAmount"]
+    """The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoNoFacturable: NotRequired["EcfAmountSigned"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotales47(TypedDict):
+    """EcfTotales47"""
+
+    MontoExento: NotRequired["EcfAmount"]
+    """The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas."""
+    MontoTotal: NotRequired["EcfAmount"]
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas."""
+    MontoPeriodo: NotRequired["EcfAmountSigned"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas."""
+    SaldoAnterior: NotRequired["EcfAmountSigned"]
+    """The balance of before. It may be negative. · Saldo anterior. Puede ser negativo."""
+    MontoAvancePago: NotRequired["EcfAmount"]
+    """What was paid in advance. · Monto pagado por adelantado."""
+    ValorPagar: NotRequired["EcfAmountSigned"]
+    """What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas."""
+    TotalISRRetencion: NotRequired["EcfAmount"]
+    """The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotalesImpuestoAdicional31(TypedDict):
+    """EcfTotalesImpuestoAdicional31"""
+
+    TipoImpuesto: "EcfAdditionalTax"
+    """Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos."""
+    TasaImpuestoAdicional: NotRequired["EcfPercentage"]
+    """Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoSelectivoConsumoEspecifico: NotRequired["EcfAmountAbove0"]
+    """Selective tax by quantity (ISC específico), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo específico, en pesos. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoSelectivoConsumoAdvalorem: NotRequired["EcfAmountAbove0"]
+    """Selective tax by price (ISC ad valorem), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo ad valorem, en pesos. Si falta, se completa: se calcula de las líneas."""
+    OtrosImpuestosAdicionales: NotRequired["EcfAmountAbove0"]
+    """The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotalesImpuestoAdicional34(TypedDict):
+    """EcfTotalesImpuestoAdicional34"""
+
+    TipoImpuesto: NotRequired["EcfAdditionalTax"]
+    """Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos."""
+    TasaImpuestoAdicional: NotRequired["EcfPercentage"]
+    """Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoSelectivoConsumoEspecifico: NotRequired["EcfAmountAbove0"]
+    """Selective tax by quantity (ISC específico), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo específico, en pesos. Si falta, se completa: se calcula de las líneas."""
+    MontoImpuestoSelectivoConsumoAdvalorem: NotRequired["EcfAmountAbove0"]
+    """Selective tax by price (ISC ad valorem), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo ad valorem, en pesos. Si falta, se completa: se calcula de las líneas."""
+    OtrosImpuestosAdicionales: NotRequired["EcfAmountAbove0"]
+    """The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas."""
+
+
+class EcfTotalesImpuestoAdicional44(TypedDict):
+    """EcfTotalesImpuestoAdicional44"""
+
+    TipoImpuesto: "EcfAdditionalTax"
+    """Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos."""
+    TasaImpuestoAdicional: NotRequired["EcfPercentage"]
+    """Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas."""
+    OtrosImpuestosAdicionales: NotRequired["EcfAmountAbove0"]
+    """The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas."""
+
+
+#: `01` by land · terrestre; `02` by sea · marítima; `03` by air · aérea
+EcfTransportWay: TypeAlias = Literal["01", "02", "03"]
+
+
+class EcfTransporte31(TypedDict):
+    """EcfTransporte31"""
+
+    Conductor: NotRequired[str]
+    """The driver. · Conductor."""
+    DocumentoTransporte: NotRequired["EcfWhole20"]
+    """The number of the transport document; digits only. · Número del documento de transporte; solo dígitos."""
+    Ficha: NotRequired[str]
+    """The fleet number of the vehicle. · Ficha del vehículo."""
+    Placa: NotRequired[str]
+    """The number plate of the vehicle. · Placa del vehículo."""
+    RutaTransporte: NotRequired[str]
+    """The route. · Ruta de transporte."""
+    ZonaTransporte: NotRequired[str]
+    """The zone. · Zona de transporte."""
+    NumeroAlbaran: NotRequired[str]
+    """The number of the delivery note. · Número de albarán o conduce."""
+
+
+class EcfTransporte46(TypedDict):
+    """EcfTransporte46"""
+
+    ViaTransporte: NotRequired["EcfTransportWay"]
+    """By land, by sea or by air. · Vía: terrestre, marítima o aérea."""
+    PaisOrigen: NotRequired[str]
+    """3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The country of origin, in words. · País de origen, en palabras."""
+    DireccionDestino: NotRequired[str]
+    """The address it goes to. · Dirección de destino."""
+    PaisDestino: NotRequired[str]
+    """3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The country it goes to, in words. · País de destino, en palabras."""
+    RNCIdentificacionCompaniaTransportista: NotRequired[str]
+    """The tax id of the carrier. · RNC o identificación de la compañía transportista."""
+    NombreCompaniaTransportista: NotRequired[str]
+    """The name of the carrier. · Nombre de la compañía transportista."""
+    NumeroViaje: NotRequired[str]
+    """The number of the voyage or flight. · Número de viaje o de vuelo."""
+    Conductor: NotRequired[str]
+    """The driver. · Conductor."""
+    DocumentoTransporte: NotRequired["EcfWhole20"]
+    """The number of the transport document; digits only. · Número del documento de transporte; solo dígitos."""
+    Ficha: NotRequired[str]
+    """The fleet number of the vehicle. · Ficha del vehículo."""
+    Placa: NotRequired[str]
+    """The number plate of the vehicle. · Placa del vehículo."""
+    RutaTransporte: NotRequired[str]
+    """The route. · Ruta de transporte."""
+    ZonaTransporte: NotRequired[str]
+    """The zone. · Zona de transporte."""
+    NumeroAlbaran: NotRequired[str]
+    """The number of the delivery note. · Número de albarán o conduce."""
+
+
+class EcfTransporte47(TypedDict):
+    """EcfTransporte47"""
+
+    PaisDestino: NotRequired[str]
+    """At most 60 letters, commas and blanks. Máximo 60 letras, comas y espacios. The country it goes to, in words. · País de destino, en palabras."""
+
+
+#: `1` barrel · barril; `2` bag · bolsa; `3` jar · bote; `4` bundle · bulto; `5` bottle · botella; `6` box or crate · caja o cajón; `7` cigarette pack · cajetilla; `8` centimetre · centímetro; `9` cylinder · cilindro; `10` set · conjunto; `11` container · contenedor; `12` day · día; `13` dozen · docena; `14` bale · fardo; `15` gallon · galón; `16` degree · grado; `17` gram · gramo; `18` bulk · granel; `19` hour · hora; `20` crate (huacal) · huacal; `21` kilogram · kilogramo; `22` kilowatt-hour · kilovatio hora; `23` pound · libra; `24` litre · litro; `25` lot · lote; `26` metre · metro; `27` square metre · metro cuadrado; `28` cubic metre · metro cúbico; `29` million British thermal units · millones de unidades térmicas; `30` minute · minuto; `31` package · paquete; `32` pair · par; `33` foot · pie; `34` piece · pieza; `35` roll · rollo; `36` envelope · sobre; `37` second · segundo; `38` tank · tanque; `39` ton · tonelada; `40` tube · tubo; `41` yard · yarda; `42` square yard · yarda cuadrada; `43` unit · unidad; `44` element · elemento; `45` thousand · millar; `46` sack · saco; `47` can · lata; `48` display; `49` drum · bidón; `50` ration · ración; `51` quintal; `52` gross register ton · tonelada de registro bruto; `53` square foot · pie cuadrado; `54` passenger · pasajero; `55` inch · pulgada; `56` berthing of ships · parqueo de barcos en muelle; `57` tray · bandeja; `58` hectare · hectárea; `59` millilitre · mililitro; `60` milligram · miligramo; `61` ounce · onza; `62` troy ounce · onza troy
+EcfUnit: TypeAlias = Literal[
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "8",
+    "9",
+    "10",
+    "11",
+    "12",
+    "13",
+    "14",
+    "15",
+    "16",
+    "17",
+    "18",
+    "19",
+    "20",
+    "21",
+    "22",
+    "23",
+    "24",
+    "25",
+    "26",
+    "27",
+    "28",
+    "29",
+    "30",
+    "31",
+    "32",
+    "33",
+    "34",
+    "35",
+    "36",
+    "37",
+    "38",
+    "39",
+    "40",
+    "41",
+    "42",
+    "43",
+    "44",
+    "45",
+    "46",
+    "47",
+    "48",
+    "49",
+    "50",
+    "51",
+    "52",
+    "53",
+    "54",
+    "55",
+    "56",
+    "57",
+    "58",
+    "59",
+    "60",
+    "61",
+    "62",
+]
+
+
+#: A whole number of up to 10 digits. Un número entero de hasta 10 dígitos.
+EcfWhole10: TypeAlias = int | str
+
+
+#: A whole number of up to 2 digits. Un número entero de hasta 2 dígitos.
+EcfWhole2: TypeAlias = int | str
+
+
+#: A whole number of up to 20 digits. Un número entero de hasta 20 dígitos.
+EcfWhole20: TypeAlias = int | str
+
+
+#: `1` withholding · retención; `2` perception · percepción
+EcfWithholdingAgent: TypeAlias = Literal["1", "2"]
+
+
 #: The authority's environments, spelled as the first path segment of its services.
 Environment: TypeAlias = Literal["ecf", "certecf", "testecf"]
 
@@ -308,21 +4044,6 @@ class Handing(TypedDict):
     at: NotRequired[str]
 
 
-class Item(TypedDict):
-    """One item of the history."""
-
-    taxLogId: str
-    trackId: NotRequired[str]
-    environment: "Environment"
-    status: "Status"
-    qrCodeUrl: str | None
-    submittedAt: str
-    updatedAt: str
-    clientRequestId: str | None
-    eNCF: NotRequired[str]
-    """absent when the document has no number"""
-
-
 class LoginRequest(TypedDict):
     """An API key and its secret."""
 
@@ -338,25 +4059,46 @@ class NewBatch(TypedDict):
     """each as the body of POST /invoices, without `strict`"""
 
 
-class NewInvoice(TypedDict):
-    """A receipt to submit."""
+class NewStructuredInvoice(TypedDict):
+    """A receipt to submit. In the form `structured`."""
 
+    format: Literal["structured"]
+    """form of the document"""
+    payload: "Ecf31 | Ecf32 | Ecf33 | Ecf34 | Ecf41 | Ecf43 | Ecf44 | Ecf45 | Ecf46 | Ecf47 | RfcePayload | AcecfPayload | AnecfPayload"
+    """the document as JSON, in the authority's element names"""
     clientRequestId: NotRequired[str | None]
     """idempotency key"""
     asUser: NotRequired[str | None]
     """e-mail address: issue with that user's certificate"""
     asUserId: NotRequired[str | None]
     """the same by id; wins over asUser"""
-    format: Literal["xml", "structured"]
-    """form of the document"""
-    xml: NotRequired[str | None]
-    """complete e-CF XML; required when format is xml"""
-    payload: NotRequired[dict[str, Any] | None]
-    """the document as JSON, in the authority's element names; required when format is structured"""
     strict: NotRequired[bool | None]
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
     """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+
+
+class NewXmlInvoice(TypedDict):
+    """A receipt to submit. In the form `xml`."""
+
+    format: Literal["xml"]
+    """form of the document"""
+    xml: str
+    """complete e-CF XML"""
+    clientRequestId: NotRequired[str | None]
+    """idempotency key"""
+    asUser: NotRequired[str | None]
+    """e-mail address: issue with that user's certificate"""
+    asUserId: NotRequired[str | None]
+    """the same by id; wins over asUser"""
+    strict: NotRequired[bool | None]
+    """refuse at once, with every problem, a document that would not be sent"""
+    simulate: NotRequired["Simulate | None"]
+    """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+
+
+#: A receipt to submit.
+NewInvoice: TypeAlias = "NewStructuredInvoice | NewXmlInvoice"
 
 
 class NewRecovery(TypedDict):
@@ -431,17 +4173,6 @@ class NumberSequence(TypedDict):
     """its last day, in Santo Domingo"""
     warnings: NotRequired["list[DocumentProblem]"]
     """when it was just set: that it is over already; absent otherwise"""
-
-
-class Page(TypedDict):
-    """One page of the history, newest first."""
-
-    page: int
-    limit: int
-    total: int
-    items: "list[Item]"
-    nextCursor: str | None
-    """for `cursor`: what is older; null at the end"""
 
 
 class PrefixName(TypedDict):
@@ -602,6 +4333,142 @@ class RejectReceived(TypedDict):
     """DetalleMotivoRechazo: the issuer and the authority read it"""
 
 
+class Rfce(TypedDict):
+    """Rfce"""
+
+    Encabezado: "RfceEncabezado"
+    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+
+
+class RfceComprador(TypedDict):
+    """RfceComprador"""
+
+    RNCComprador: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador."""
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
+    RazonSocialComprador: NotRequired[str]
+    """The buyer's name or legal name. · Nombre o razón social del comprador."""
+
+
+class RfceEmisor(TypedDict):
+    """RfceEmisor"""
+
+    RNCEmisor: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    RazonSocialEmisor: NotRequired[str]
+    """Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    FechaEmision: NotRequired["EcfDate"]
+    """The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo."""
+
+
+class RfceEncabezado(TypedDict):
+    """RfceEncabezado"""
+
+    Version: NotRequired[Literal["1.0"]]
+    """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
+    IdDoc: "RfceIdDoc"
+    """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
+    Emisor: NotRequired["RfceEmisor"]
+    """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    Comprador: NotRequired["RfceComprador"]
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. Filled in where left out: an empty element. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. Si falta, se completa: un elemento vacío."""
+    Totales: "RfceTotales"
+    """The totals, in pesos. Leave them out and they are computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas."""
+    CodigoSeguridadeCF: str
+    """6 characters. 6 caracteres. The security code of the whole invoice: the first six characters of its signature. · Código de seguridad de la factura completa: los primeros seis caracteres de su firma."""
+
+
+class RfceFormaDePago(TypedDict):
+    """RfceFormaDePago"""
+
+    FormaPago: NotRequired["EcfPaymentForm"]
+    """How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc."""
+    MontoPago: NotRequired["EcfAmount2"]
+    """How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos."""
+
+
+class RfceIdDoc(TypedDict):
+    """RfceIdDoc"""
+
+    TipoeCF: NotRequired[Literal["32"]]
+    """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: 32. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: 32."""
+    eNCF: str
+    """An e-NCF of 13 characters, such as E310000000001. Un e-NCF de 13 caracteres, como E310000000001. The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia."""
+    TipoIngresos: "EcfIncomeType"
+    """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
+    TipoPago: "EcfPaymentType"
+    """Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago."""
+    TablaFormasPago: NotRequired["RfceTablaFormasPago"]
+    """The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas."""
+
+
+class RfceImpuestoAdicional(TypedDict):
+    """RfceImpuestoAdicional"""
+
+    TipoImpuesto: NotRequired["EcfAdditionalTax"]
+    """Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos."""
+    MontoImpuestoSelectivoConsumoEspecifico: NotRequired["EcfAmount2Above0"]
+    """Selective tax by quantity (ISC específico), in pesos. · Impuesto selectivo al consumo específico, en pesos."""
+    MontoImpuestoSelectivoConsumoAdvalorem: NotRequired["EcfAmount2Above0"]
+    """Selective tax by price (ISC ad valorem), in pesos. · Impuesto selectivo al consumo ad valorem, en pesos."""
+    OtrosImpuestosAdicionales: NotRequired["EcfAmount2Above0"]
+    """The amount of another additional tax (codes 001 to 005), in pesos. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos."""
+
+
+class RfceImpuestosAdicionales(TypedDict):
+    """RfceImpuestosAdicionales"""
+
+    ImpuestoAdicional: NotRequired["list[RfceImpuestoAdicional]"]
+    """One additional tax. · Un impuesto adicional."""
+
+
+class RfcePayload(TypedDict):
+    """A payload that is an RFCE, under the name of its root."""
+
+    RFCE: "Rfce"
+
+
+class RfceTablaFormasPago(TypedDict):
+    """RfceTablaFormasPago"""
+
+    FormaDePago: NotRequired["list[RfceFormaDePago]"]
+    """One way of payment with its amount. · Una forma de pago con su monto."""
+
+
+class RfceTotales(TypedDict):
+    """RfceTotales"""
+
+    MontoGravadoTotal: NotRequired["EcfAmount2"]
+    """The taxable amount of all rates together, without ITBIS. · Monto gravado de todas las tasas, sin ITBIS."""
+    MontoGravadoI1: NotRequired["EcfAmount2"]
+    """The amount taxed at 18%, without ITBIS. · Monto gravado al 18 %, sin ITBIS."""
+    MontoGravadoI2: NotRequired["EcfAmount2"]
+    """The amount taxed at 16%, without ITBIS. · Monto gravado al 16 %, sin ITBIS."""
+    MontoGravadoI3: NotRequired["EcfAmount2"]
+    """The amount taxed at 0%, such as exports. · Monto gravado a tasa 0 %, como las exportaciones."""
+    MontoExento: NotRequired["EcfAmount2"]
+    """The amount that is exempt from ITBIS. · Monto exento de ITBIS."""
+    TotalITBIS: NotRequired["EcfAmount2"]
+    """The ITBIS of all rates together. · ITBIS total de todas las tasas."""
+    TotalITBIS1: NotRequired["EcfAmount2"]
+    """The ITBIS at 18%. · ITBIS al 18 %."""
+    TotalITBIS2: NotRequired["EcfAmount2"]
+    """The ITBIS at 16%. · ITBIS al 16 %."""
+    TotalITBIS3: NotRequired["EcfAmount2"]
+    """The ITBIS at 0%: 0.00. · ITBIS a tasa 0 %: 0.00."""
+    MontoImpuestoAdicional: NotRequired["EcfAmount2Above0"]
+    """All additional taxes together: the selective ones (ISC), the legal tip and the like. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares."""
+    ImpuestosAdicionales: NotRequired["RfceImpuestosAdicionales"]
+    """The additional taxes, one by one. · Los impuestos adicionales, uno por uno."""
+    MontoTotal: "EcfAmount2"
+    """The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales."""
+    MontoNoFacturable: NotRequired["EcfAmount2Signed"]
+    """The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo."""
+    MontoPeriodo: NotRequired["EcfAmount2Signed"]
+    """The amount of the period: MontoTotal and MontoNoFacturable together. · Monto del período: MontoTotal más MontoNoFacturable."""
+
+
 class SequenceEvent(TypedDict):
     """A number sequence is nearly used up, or about to expire."""
 
@@ -644,14 +4511,6 @@ class Simulate(TypedDict):
 
 #: What a client sees of a submission.
 Status: TypeAlias = Literal["queued", "En Proceso", "Aceptado", "Aceptado Condicional", "Rechazado", "error"]
-
-
-class Stretch(TypedDict):
-    """What follows a cursor."""
-
-    limit: int
-    items: "list[Item]"
-    nextCursor: str | None
 
 
 class Submission(TypedDict):
@@ -701,6 +4560,40 @@ class SubmissionEvent(TypedDict):
     submission: "SubmissionSummary"
 
 
+class SubmissionItem(TypedDict):
+    """One item of the history."""
+
+    taxLogId: str
+    trackId: NotRequired[str]
+    environment: "Environment"
+    status: "Status"
+    qrCodeUrl: str | None
+    submittedAt: str
+    updatedAt: str
+    clientRequestId: str | None
+    eNCF: NotRequired[str]
+    """absent when the document has no number"""
+
+
+class SubmissionPage(TypedDict):
+    """One page of the history, newest first."""
+
+    page: int
+    limit: int
+    total: int
+    items: "list[SubmissionItem]"
+    nextCursor: str | None
+    """for `cursor`: what is older; null at the end"""
+
+
+class SubmissionStretch(TypedDict):
+    """What follows a cursor."""
+
+    limit: int
+    items: "list[SubmissionItem]"
+    nextCursor: str | None
+
+
 class SubmissionSummary(TypedDict):
     """A submission of yours that has come to its end."""
 
@@ -716,6 +4609,17 @@ class SubmissionSummary(TypedDict):
     response: dict[str, Any] | None
     """as in GET /invoices/{trackOrId}"""
     updatedAt: str
+
+
+class SubmissionXml(TypedDict):
+    """The document of a submission."""
+
+    taxLogId: str
+    environment: "Environment"
+    status: "Status"
+    source: Literal["signed", "original"] | None
+    """null: still queued"""
+    xml: str | None
 
 
 class Timeline(TypedDict):
@@ -817,14 +4721,3 @@ class Webhooks(TypedDict):
     """Where the tenant is called: in the key's environment, and in all."""
 
     items: "list[Webhook]"
-
-
-class Xml(TypedDict):
-    """The document of a submission."""
-
-    taxLogId: str
-    environment: "Environment"
-    status: "Status"
-    source: Literal["signed", "original"] | None
-    """null: still queued"""
-    xml: str | None

@@ -22,6 +22,84 @@ export type components = {
             /** @description what does not keep it from being sent and you should know: a number far ahead of the next, and with `strict: true` every remark */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
+        Acecf: {
+            /** @description What the buyer says of a receipt that it got. · Lo que el comprador dice de un comprobante recibido. */
+            DetalleAprobacionComercial: components["schemas"]["AcecfDetalleAprobacionComercial"];
+        };
+        AcecfDetalleAprobacionComercial: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued the receipt. · RNC de quien emitió el comprobante. */
+            RNCEmisor: string;
+            /** @description An e-NCF of 13 characters, or an NCF of 11 or 9. Un e-NCF de 13 caracteres, o un NCF de 11 o 9. The number of the receipt. · Número del comprobante. */
+            eNCF: string;
+            /** @description The day of issue of the receipt. · Fecha de emisión del comprobante. */
+            FechaEmision: components["schemas"]["EcfDateFrom2000"];
+            /** @description The total of the receipt, as it stands there. · Monto total del comprobante, tal como figura en él. */
+            MontoTotal: components["schemas"]["EcfApprovedAmount"];
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the buyer: yours. · RNC del comprador: el suyo. */
+            RNCComprador: string;
+            /** @description Whether the receipt is accepted or rejected. · Si el comprobante se acepta o se rechaza. */
+            Estado: components["schemas"]["EcfApproval"];
+            /** @description Why it is rejected, in words. · Motivo del rechazo, en palabras. */
+            DetalleMotivoRechazo?: string;
+            /** @description When the buyer decided. Filled in where left out: the moment it is made. · Fecha y hora de la decisión. Si falta, se completa: el momento en que se hace. */
+            FechaHoraAprobacionComercial?: components["schemas"]["EcfTimestampAnyYear"];
+        };
+        /** @description A payload that is an ACECF, under the name of its root. */
+        AcecfPayload: {
+            ACECF: components["schemas"]["Acecf"];
+        };
+        Anecf: {
+            /** @description Who gives numbers back, how many, and when. · Quién anula números, cuántos y cuándo. */
+            Encabezado: components["schemas"]["AnecfEncabezado"];
+            /** @description The numbers, by type. · Los números, por tipo. */
+            DetalleAnulacion: components["schemas"]["AnecfDetalleAnulacion"];
+        };
+        AnecfAnulacion: {
+            /** @description The number of the entry, from 1. · Número de la línea, desde 1. */
+            NoLinea: components["schemas"]["EcfWhole2"];
+            /** @description The type that the numbers are of. · Tipo de comprobante de esos números. */
+            TipoeCF: components["schemas"]["EcfEcfType"];
+            /** @description The ranges of numbers. · Los rangos de números. */
+            TablaRangoSecuenciasAnuladaseNCF: components["schemas"]["AnecfTablaRangoSecuenciasAnuladaseNCF"];
+            /** @description How many numbers of this type are given back. · Cantidad de números de este tipo que se anulan. */
+            CantidadeNCFAnulados: components["schemas"]["EcfWhole10"];
+        };
+        AnecfDetalleAnulacion: {
+            /** @description Numbers of one type. · Números de un mismo tipo. */
+            Anulacion: components["schemas"]["AnecfAnulacion"][];
+        };
+        AnecfEncabezado: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id. · Su RNC. */
+            RncEmisor: string;
+            /** @description How many numbers are given back in all. · Cantidad total de números que se anulan. */
+            CantidadeNCFAnulados: components["schemas"]["EcfWhole10"];
+            /** @description When they are given back. Filled in where left out: the moment it is made. · Fecha y hora de la anulación. Si falta, se completa: el momento en que se hace. */
+            FechaHoraAnulacioneNCF?: components["schemas"]["EcfTimestampAnyYear"];
+        };
+        /** @description A payload that is an ANECF, under the name of its root. */
+        AnecfPayload: {
+            ANECF: components["schemas"]["Anecf"];
+        };
+        AnecfSecuencias: {
+            /** @description The first number of the range. · Primer número del rango. */
+            SecuenciaeNCFDesde: string;
+            /** @description The last number of the range; the first again, where it is only one. · Último número del rango; el mismo primero, si es uno solo. */
+            SecuenciaeNCFHasta: string;
+        };
+        AnecfTablaRangoSecuenciasAnuladaseNCF: {
+            /** @description One range. · Un rango. */
+            Secuencias: components["schemas"]["AnecfSecuencias"][];
+        };
         /** @description How it stands with the authority: the status of the ACECF. */
         ApprovalAtAuthority: {
             status: components["schemas"]["Status"];
@@ -57,7 +135,12 @@ export type components = {
             deduped: boolean;
             message: string;
         };
-        /** @description What may be said when a received document is approved; nothing has to be. */
+        /**
+         * @description What may be said when a received document is approved; nothing has to be.
+         * @example {
+         *       "clientRequestId": "approval-17"
+         *     }
+         */
         ApproveReceived: {
             /** @description idempotency key */
             clientRequestId?: string | null;
@@ -290,6 +373,2617 @@ export type components = {
             /** @description what to do to a structured payload, for programs */
             repair?: components["schemas"]["ProblemRepair"];
         };
+        /** @description An e-CF of type 31, credit fiscal invoice. Un e-CF de tipo 31, factura de crédito fiscal. */
+        Ecf31: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado31"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems31"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos31"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion31"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 32, consumer invoice. Un e-CF de tipo 32, factura de consumo. */
+        Ecf32: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado32"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems32"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos31"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion31"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 33, debit note. Un e-CF de tipo 33, nota de débito. */
+        Ecf33: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado33"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems33"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos31"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion33"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia: components["schemas"]["EcfInformacionReferencia33"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 34, credit note. Un e-CF de tipo 34, nota de crédito. */
+        Ecf34: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado34"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems33"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos31"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion33"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia: components["schemas"]["EcfInformacionReferencia33"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 41, purchases. Un e-CF de tipo 41, compras. */
+        Ecf41: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado41"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems41"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos41"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion41"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 43, minor expenses. Un e-CF de tipo 43, gastos menores. */
+        Ecf43: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado43"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems43"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales43"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion43"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 44, special regimes. Un e-CF de tipo 44, regímenes especiales. */
+        Ecf44: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado44"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems44"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales44"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos41"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion44"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 45, government. Un e-CF de tipo 45, gubernamental. */
+        Ecf45: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado45"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems45"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales31"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos31"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion31"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 46, exports. Un e-CF de tipo 46, exportaciones. */
+        Ecf46: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado46"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems46"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales46"];
+            /** @description Discounts and surcharges on the whole receipt, not on one line. · Descuentos y recargos sobre todo el comprobante, no sobre una línea. */
+            DescuentosORecargos?: components["schemas"]["EcfDescuentosORecargos41"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion46"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /** @description An e-CF of type 47, payments abroad. Un e-CF de tipo 47, pagos al exterior. */
+        Ecf47: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["EcfEncabezado47"];
+            /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
+            DetallesItems: components["schemas"]["EcfDetallesItems47"];
+            /** @description Subtotals for print; they count for nothing in the totals. · Subtotales informativos; no cambian los totales. */
+            Subtotales?: components["schemas"]["EcfSubtotales43"];
+            /** @description The pages of the printed receipt with their subtotals, where it has several. · Las páginas de la representación impresa con sus subtotales, si son varias. */
+            Paginacion?: components["schemas"]["EcfPaginacion43"];
+            /** @description The receipt that this one changes, replaces or refers to. · El comprobante que este modifica, reemplaza o al que hace referencia. */
+            InformacionReferencia?: components["schemas"]["EcfInformacionReferencia31"];
+            /** @description When it was signed. Always set by the service, whatever is sent. Always ours: the moment of signing. · Fecha y hora de la firma. Siempre la pone el servicio, sin importar lo que se envíe. Siempre nuestro: el momento de la firma. */
+            FechaHoraFirma?: components["schemas"]["EcfTimestamp"];
+        };
+        /**
+         * @description `CT` current account · cuenta corriente; `AH` savings account · cuenta de ahorro; `OT` other · otra
+         * @enum {string}
+         */
+        EcfAccountType: "CT" | "AH" | "OT";
+        /**
+         * @description `001` legal tip · propina legal; `002` telecommunications development contribution · contribución al desarrollo de las telecomunicaciones; `003` insurance services · servicios de seguros; `004` telecommunications services · servicios de telecomunicaciones; `005` first number plate · expedición de la primera placa; `006` beer, by quantity · cerveza, específico; `007` grape wines, by quantity · vinos de uva, específico; `008` vermouth and the like, by quantity · vermut y demás vinos de uvas frescas, específico; `009` other fermented drinks, by quantity · demás bebidas fermentadas, específico; `010` ethyl alcohol of 80% and more, by quantity · alcohol etílico de 80% o más, específico; `011` ethyl alcohol below 80%, by quantity · alcohol etílico inferior a 80%, específico; `012` grape spirits, by quantity · aguardientes de uva, específico; `013` whisky, by quantity · whisky, específico; `014` rum and cane spirits, by quantity · ron y demás aguardientes de caña, específico; `015` gin, by quantity · gin y ginebra, específico; `016` vodka, by quantity · vodka, específico; `017` liqueurs, by quantity · licores, específico; `018` other drinks and alcohols, by quantity · las demás bebidas y alcoholes, específico; `019` tobacco cigarettes in 20s, by quantity · cigarrillos de tabaco, cajetilla de 20, específico; `020` other cigarettes in 20s, by quantity · los demás cigarrillos de 20, específico; `021` tobacco cigarettes in 10s, by quantity · cigarrillos de 10, específico; `022` other cigarettes in 10s, by quantity · los demás cigarrillos de 10, específico; `023` beer, by price · cerveza, ad valorem; `024` grape wines, by price · vinos de uva, ad valorem; `025` vermouth and the like, by price · vermut y demás vinos de uvas frescas, ad valorem; `026` other fermented drinks, by price · demás bebidas fermentadas, ad valorem; `027` ethyl alcohol of 80% and more, by price · alcohol etílico de 80% o más, ad valorem; `028` ethyl alcohol below 80%, by price · alcohol etílico inferior a 80%, ad valorem; `029` grape spirits, by price · aguardientes de uva, ad valorem; `030` whisky, by price · whisky, ad valorem; `031` rum and cane spirits, by price · ron y demás aguardientes de caña, ad valorem; `032` gin, by price · gin y ginebra, ad valorem; `033` vodka, by price · vodka, ad valorem; `034` liqueurs, by price · licores, ad valorem; `035` other drinks and alcohols, by price · las demás bebidas y alcoholes, ad valorem; `036` tobacco cigarettes in 20s, by price · cigarrillos de tabaco, cajetilla de 20, ad valorem; `037` other cigarettes in 20s, by price · los demás cigarrillos de 20, ad valorem; `038` tobacco cigarettes in 10s, by price · cigarrillos de 10, ad valorem; `039` other cigarettes in 10s, by price · los demás cigarrillos de 10, ad valorem
+         * @enum {string}
+         */
+        EcfAdditionalTax: "001" | "002" | "003" | "004" | "005" | "006" | "007" | "008" | "009" | "010" | "011" | "012" | "013" | "014" | "015" | "016" | "017" | "018" | "019" | "020" | "021" | "022" | "023" | "024" | "025" | "026" | "027" | "028" | "029" | "030" | "031" | "032" | "033" | "034" | "035" | "036" | "037" | "038" | "039";
+        /**
+         * @description `D` discount · descuento; `R` surcharge · recargo
+         * @enum {string}
+         */
+        EcfAdjustment: "D" | "R";
+        /**
+         * @description `1` affiliated · afiliada; `2` not affiliated · no afiliada
+         * @enum {string}
+         */
+        EcfAffiliation: "1" | "2";
+        /** @description A number of up to 16 digits with up to 2 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 2 decimales, 0 o mayor. */
+        EcfAmount: number | string;
+        /** @description A number of up to 16 digits with none or 2 decimals, 0 or more. Un número de hasta 16 dígitos con ninguno o 2 decimales, 0 o mayor. */
+        EcfAmount2: number | string;
+        /** @description A number of up to 16 digits with none or 2 decimals, above 0. Un número de hasta 16 dígitos con ninguno o 2 decimales, mayor que 0. */
+        EcfAmount2Above0: number | string;
+        /** @description A number of up to 16 digits with none or 2 decimals, negative allowed. Un número de hasta 16 dígitos con ninguno o 2 decimales, puede ser negativo. */
+        EcfAmount2Signed: number | string;
+        /** @description A number of up to 16 digits with up to 2 decimals, above 0. Un número de hasta 16 dígitos con hasta 2 decimales, mayor que 0. */
+        EcfAmountAbove0: number | string;
+        /**
+         * @description `$` an amount · monto; `%` a percentage · porcentaje
+         * @enum {string}
+         */
+        EcfAmountOrPercent: "$" | "%";
+        /** @description A number of up to 16 digits with up to 2 decimals, negative allowed. Un número de hasta 16 dígitos con hasta 2 decimales, puede ser negativo. */
+        EcfAmountSigned: number | string;
+        /**
+         * @description `1` accepted · aceptado; `2` rejected · rechazado
+         * @enum {string}
+         */
+        EcfApproval: "1" | "2";
+        /** @description A number of up to 16 digits with exactly 2 decimals. Un número de hasta 16 dígitos con exactamente 2 decimales. */
+        EcfApprovedAmount: number | string;
+        /**
+         * @description `1` ITBIS 18%; `2` ITBIS 16%; `3` ITBIS 0%; `4` exempt · exento
+         * @enum {string}
+         */
+        EcfBillableIndicator: "1" | "2" | "3" | "4";
+        EcfCodigosItem: {
+            /** @description What kind of code it is, in your words: Interna, EAN13. · Qué tipo de código es, en sus palabras: Interna, EAN13. */
+            TipoCodigo: string;
+            /** @description The code itself. · El código mismo. */
+            CodigoItem: string;
+        };
+        EcfComprador31: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description The day of delivery. · Fecha de entrega. */
+            FechaEntrega?: components["schemas"]["EcfDate"];
+            /** @description Who receives the delivery. · Persona que recibe la entrega. */
+            ContactoEntrega?: string;
+            /** @description Where it is delivered. · Dirección de entrega. */
+            DireccionEntrega?: string;
+            /** @description A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega. */
+            TelefonoAdicional?: string;
+            /** @description The date of the buyer's purchase order. · Fecha de la orden de compra del comprador. */
+            FechaOrdenCompra?: components["schemas"]["EcfDate"];
+            /** @description The number of the buyer's purchase order. · Número de la orden de compra del comprador. */
+            NumeroOrdenCompra?: string;
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador32: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador?: string;
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador?: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description The day of delivery. · Fecha de entrega. */
+            FechaEntrega?: components["schemas"]["EcfDate"];
+            /** @description Who receives the delivery. · Persona que recibe la entrega. */
+            ContactoEntrega?: string;
+            /** @description Where it is delivered. · Dirección de entrega. */
+            DireccionEntrega?: string;
+            /** @description A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega. */
+            TelefonoAdicional?: string;
+            /** @description The date of the buyer's purchase order. · Fecha de la orden de compra del comprador. */
+            FechaOrdenCompra?: components["schemas"]["EcfDate"];
+            /** @description The number of the buyer's purchase order. · Número de la orden de compra del comprador. */
+            NumeroOrdenCompra?: string;
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador41: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador44: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador?: string;
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description The day of delivery. · Fecha de entrega. */
+            FechaEntrega?: components["schemas"]["EcfDate"];
+            /** @description Who receives the delivery. · Persona que recibe la entrega. */
+            ContactoEntrega?: string;
+            /** @description Where it is delivered. · Dirección de entrega. */
+            DireccionEntrega?: string;
+            /** @description A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega. */
+            TelefonoAdicional?: string;
+            /** @description The date of the buyer's purchase order. · Fecha de la orden de compra del comprador. */
+            FechaOrdenCompra?: components["schemas"]["EcfDate"];
+            /** @description The number of the buyer's purchase order. · Número de la orden de compra del comprador. */
+            NumeroOrdenCompra?: string;
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador46: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador?: string;
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description 3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The buyer's country, in words. · País del comprador, en palabras. */
+            PaisComprador?: string;
+            /** @description The day of delivery. · Fecha de entrega. */
+            FechaEntrega?: components["schemas"]["EcfDate"];
+            /** @description Who receives the delivery. · Persona que recibe la entrega. */
+            ContactoEntrega?: string;
+            /** @description Where it is delivered. · Dirección de entrega. */
+            DireccionEntrega?: string;
+            /** @description A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega. */
+            TelefonoAdicional?: string;
+            /** @description The date of the buyer's purchase order. · Fecha de la orden de compra del comprador. */
+            FechaOrdenCompra?: components["schemas"]["EcfDate"];
+            /** @description The number of the buyer's purchase order. · Número de la orden de compra del comprador. */
+            NumeroOrdenCompra?: string;
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador47: {
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador?: string;
+        };
+        /**
+         * @description `0` the modified e-CF is at most 30 days old · el e-CF modificado tiene 30 días o menos; `1` the modified e-CF is older than 30 days · el e-CF modificado tiene más de 30 días
+         * @enum {string}
+         */
+        EcfCreditNoteAge: "0" | "1";
+        /**
+         * @description `BRL` Brazilian real · real brasileño; `CAD` Canadian dollar · dólar canadiense; `CHF` Swiss franc · franco suizo; `CHY` Chinese yuan · yuan chino; `XDR` special drawing right · derecho especial de giro; `DKK` Danish krone · corona danesa; `EUR` euro; `GBP` pound sterling · libra esterlina; `JPY` Japanese yen · yen japonés; `NOK` Norwegian krone · corona noruega; `SCP` Scottish pound · libra escocesa; `SEK` Swedish krona · corona sueca; `USD` United States dollar · dólar estadounidense; `VEF` Venezuelan bolívar · bolívar venezolano; `HTG` Haitian gourde · gourde haitiana; `MXN` Mexican peso · peso mexicano; `COP` Colombian peso · peso colombiano
+         * @enum {string}
+         */
+        EcfCurrency: "BRL" | "CAD" | "CHF" | "CHY" | "XDR" | "DKK" | "EUR" | "GBP" | "JPY" | "NOK" | "SCP" | "SEK" | "USD" | "VEF" | "HTG" | "MXN" | "COP";
+        /** @description A date dd-MM-yyyy. Una fecha dd-MM-aaaa. Or ISO 8601. O ISO 8601. */
+        EcfDate: string;
+        /** @description A date dd-MM-yyyy from the year 2000 on. Una fecha dd-MM-aaaa desde el año 2000. Or ISO 8601. O ISO 8601. */
+        EcfDateFrom2000: string;
+        EcfDescuentoORecargo31: {
+            /** @description The number of the discount or surcharge, from 1. Filled in where left out: its place in the list, from 1. · Número del descuento o recargo, desde 1. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfWhole2"];
+            /** @description Discount (D) or surcharge (R). · Descuento (D) o recargo (R). */
+            TipoAjuste: components["schemas"]["EcfAdjustment"];
+            /** @description Whether it is a discount under the authority's general rule 10-07. · Si es un descuento de la Norma General 10-07 de la DGII. */
+            IndicadorNorma1007?: components["schemas"]["EcfRule1007"];
+            /** @description Why it is given, in words. · Motivo, en palabras. */
+            DescripcionDescuentooRecargo?: string;
+            /** @description Whether it is an amount ($) or a percentage (%). · Si es un monto ($) o un porcentaje (%). */
+            TipoValor?: components["schemas"]["EcfAmountOrPercent"];
+            /** @description The percentage, where it is one. · El porcentaje, si lo es. */
+            ValorDescuentooRecargo?: components["schemas"]["EcfPercentage"];
+            /** @description The amount, in pesos. Of a percentage it is computed. Filled in where left out: computed from the percentage. · El monto, en pesos. Si es un porcentaje, se calcula. Si falta, se completa: se calcula del porcentaje. */
+            MontoDescuentooRecargo?: components["schemas"]["EcfAmount"];
+            /** @description The amount in the other currency. · El monto en la otra moneda. */
+            MontoDescuentooRecargoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description Which lines it changes: those taxed at 18%, 16%, 0%, or the exempt ones. Filled in where left out: that of the lines, where all have the same. · A qué líneas se aplica: las gravadas al 18 %, 16 %, 0 % o las exentas. Si falta, se completa: el de las líneas, si todas tienen el mismo. */
+            IndicadorFacturacionDescuentooRecargo?: components["schemas"]["EcfBillableIndicator"];
+        };
+        EcfDescuentoORecargo41: {
+            /** @description The number of the discount or surcharge, from 1. Filled in where left out: its place in the list, from 1. · Número del descuento o recargo, desde 1. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfWhole2"];
+            /** @description Discount (D) or surcharge (R). · Descuento (D) o recargo (R). */
+            TipoAjuste: components["schemas"]["EcfAdjustment"];
+            /** @description Why it is given, in words. · Motivo, en palabras. */
+            DescripcionDescuentooRecargo?: string;
+            /** @description Whether it is an amount ($) or a percentage (%). · Si es un monto ($) o un porcentaje (%). */
+            TipoValor?: components["schemas"]["EcfAmountOrPercent"];
+            /** @description The percentage, where it is one. · El porcentaje, si lo es. */
+            ValorDescuentooRecargo?: components["schemas"]["EcfPercentage"];
+            /** @description The amount, in pesos. Of a percentage it is computed. Filled in where left out: computed from the percentage. · El monto, en pesos. Si es un porcentaje, se calcula. Si falta, se completa: se calcula del porcentaje. */
+            MontoDescuentooRecargo?: components["schemas"]["EcfAmount"];
+            /** @description The amount in the other currency. · El monto en la otra moneda. */
+            MontoDescuentooRecargoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description Which lines it changes: those taxed at 18%, 16%, 0%, or the exempt ones. Filled in where left out: that of the lines, where all have the same. · A qué líneas se aplica: las gravadas al 18 %, 16 %, 0 % o las exentas. Si falta, se completa: el de las líneas, si todas tienen el mismo. */
+            IndicadorFacturacionDescuentooRecargo?: components["schemas"]["EcfBillableIndicator"];
+        };
+        EcfDescuentosORecargos31: {
+            /** @description One discount or surcharge. · Un descuento o recargo. */
+            DescuentoORecargo: components["schemas"]["EcfDescuentoORecargo31"][];
+        };
+        EcfDescuentosORecargos41: {
+            /** @description One discount or surcharge. · Un descuento o recargo. */
+            DescuentoORecargo: components["schemas"]["EcfDescuentoORecargo41"][];
+        };
+        EcfDetallesItems31: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem31"][];
+        };
+        EcfDetallesItems32: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem32"][];
+        };
+        EcfDetallesItems33: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem33"][];
+        };
+        EcfDetallesItems41: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem41"][];
+        };
+        EcfDetallesItems43: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem43"][];
+        };
+        EcfDetallesItems44: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem44"][];
+        };
+        EcfDetallesItems45: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem45"][];
+        };
+        EcfDetallesItems46: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem46"][];
+        };
+        EcfDetallesItems47: {
+            /** @description One line. · Una línea. */
+            Item: components["schemas"]["EcfItem47"][];
+        };
+        /**
+         * @description `31` credit fiscal invoice · factura de crédito fiscal; `32` consumer invoice · factura de consumo; `33` debit note · nota de débito; `34` credit note · nota de crédito; `41` purchases · compras; `43` minor expenses · gastos menores; `44` special regimes · regímenes especiales; `45` government · gubernamental; `46` exports · exportaciones; `47` payments abroad · pagos al exterior
+         * @enum {string}
+         */
+        EcfEcfType: "31" | "32" | "33" | "34" | "41" | "43" | "44" | "45" | "46" | "47";
+        EcfEmisor31: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RNCEmisor?: string;
+            /** @description Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RazonSocialEmisor?: string;
+            /** @description The name that your customers know you by. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Nombre comercial con que lo conocen sus clientes. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NombreComercial?: string;
+            /** @description The branch that issues it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sucursal que emite. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Sucursal?: string;
+            /** @description Your address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su dirección. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            DireccionEmisor?: string;
+            /** @description Your municipality, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su municipio, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Municipio?: components["schemas"]["EcfPlace"];
+            /** @description Your province, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su provincia, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Provincia?: components["schemas"]["EcfPlace"];
+            /** @description Your telephone numbers, three at most. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sus teléfonos, tres como máximo. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            TablaTelefonoEmisor?: components["schemas"]["EcfTablaTelefonoEmisor"];
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). Your e-mail address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su correo electrónico. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            CorreoEmisor?: string;
+            /** @description Your web site. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su página web. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            WebSite?: string;
+            /** @description Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            ActividadEconomica?: string;
+            /** @description Your code of whoever sold it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            CodigoVendedor?: string;
+            /** @description Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NumeroFacturaInterna?: string;
+            /** @description Your own number of the order; digits only. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de pedido; solo dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NumeroPedidoInterno?: components["schemas"]["EcfWhole20"];
+            /** @description Your sales zone. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su zona de venta. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            ZonaVenta?: string;
+            /** @description Your sales route. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su ruta de venta. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RutaVenta?: string;
+            /** @description Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            InformacionAdicionalEmisor?: string;
+            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            FechaEmision?: components["schemas"]["EcfDate"];
+        };
+        EcfEmisor41: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RNCEmisor?: string;
+            /** @description Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RazonSocialEmisor?: string;
+            /** @description The name that your customers know you by. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Nombre comercial con que lo conocen sus clientes. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NombreComercial?: string;
+            /** @description The branch that issues it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sucursal que emite. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Sucursal?: string;
+            /** @description Your address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su dirección. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            DireccionEmisor?: string;
+            /** @description Your municipality, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su municipio, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Municipio?: components["schemas"]["EcfPlace"];
+            /** @description Your province, as a code of six digits. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su provincia, por su código de seis dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Provincia?: components["schemas"]["EcfPlace"];
+            /** @description Your telephone numbers, three at most. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Sus teléfonos, tres como máximo. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            TablaTelefonoEmisor?: components["schemas"]["EcfTablaTelefonoEmisor"];
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). Your e-mail address. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su correo electrónico. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            CorreoEmisor?: string;
+            /** @description Your web site. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su página web. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            WebSite?: string;
+            /** @description Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            ActividadEconomica?: string;
+            /** @description Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NumeroFacturaInterna?: string;
+            /** @description Your own number of the order; digits only. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de pedido; solo dígitos. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            NumeroPedidoInterno?: components["schemas"]["EcfWhole20"];
+            /** @description Whatever else you want to say about yourself. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Cualquier otra información suya que quiera incluir. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            InformacionAdicionalEmisor?: string;
+            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            FechaEmision?: components["schemas"]["EcfDate"];
+        };
+        EcfEncabezado31: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc31"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador31"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales31"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda31"];
+        };
+        EcfEncabezado32: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc32"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador32"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales32"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda31"];
+        };
+        EcfEncabezado33: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc33"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador?: components["schemas"]["EcfComprador32"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales31"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda31"];
+        };
+        EcfEncabezado34: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc34"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador?: components["schemas"]["EcfComprador32"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales34"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda31"];
+        };
+        EcfEncabezado41: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc41"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor41"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador41"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales41"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda41"];
+        };
+        EcfEncabezado43: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc43"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor41"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales43"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda43"];
+        };
+        EcfEncabezado44: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc44"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador44"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales44"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda44"];
+        };
+        EcfEncabezado45: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc45"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador31"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales45"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte31"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales32"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda45"];
+        };
+        EcfEncabezado46: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc46"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor31"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador: components["schemas"]["EcfComprador46"];
+            /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
+            InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales46"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte46"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales46"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda46"];
+        };
+        EcfEncabezado47: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["EcfIdDoc47"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["EcfEmisor41"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
+            Comprador?: components["schemas"]["EcfComprador47"];
+            /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
+            Transporte?: components["schemas"]["EcfTransporte47"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. Filled in where left out: computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. Si falta, se completa: se calcula de las líneas. */
+            Totales?: components["schemas"]["EcfTotales47"];
+            /** @description The same totals in another currency. Give TipoMoneda and TipoCambio, and the amounts are computed. · Los mismos totales en otra moneda. Indique TipoMoneda y TipoCambio, y los montos se calculan. */
+            OtraMoneda?: components["schemas"]["EcfOtraMoneda43"];
+        };
+        /** @description A number of up to 3 digits with up to 4 decimals, above 0. Un número de hasta 3 dígitos con hasta 4 decimales, mayor que 0. */
+        EcfExchangeRate: number | string;
+        /** @description A number of up to 3 digits with up to 4 decimals, 0 or more. Un número de hasta 3 dígitos con hasta 4 decimales, 0 o mayor. */
+        EcfExchangeRateOr0: number | string;
+        /** @description A number of up to 16 digits with up to 3 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 3 decimales, 0 o mayor. */
+        EcfFineQuantity: number | string;
+        EcfFormaDePago: {
+            /** @description How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc. */
+            FormaPago: components["schemas"]["EcfPaymentForm"];
+            /** @description How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos. */
+            MontoPago: components["schemas"]["EcfAmount"];
+        };
+        /**
+         * @description `1` goods · bien; `2` service · servicio
+         * @enum {string}
+         */
+        EcfGoodsOrService: "1" | "2";
+        EcfIdDoc31: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "31";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc32: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "32";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc33: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "33";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages5"];
+        };
+        EcfIdDoc34: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "34";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS. */
+            IndicadorNotaCredito: components["schemas"]["EcfCreditNoteAge"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages5"];
+        };
+        EcfIdDoc41: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "41";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago?: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc43: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "43";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago?: components["schemas"]["EcfPaymentType"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc44: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "44";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc45: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "45";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
+            IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
+            /**
+             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @constant
+             */
+            IndicadorServicioTodoIncluido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc46: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "46";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /**
+             * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
+             * @constant
+             */
+            IndicadorEnvioDiferido?: "1";
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfIdDoc47: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF.
+             * @constant
+             */
+            TipoeCF?: "47";
+            /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
+            eNCF?: string;
+            /** @description The last day on which the number may be used, as the authority authorised the sequence. Filled in where left out: the last day of your sequence. · Último día en que se puede usar el número, según la autorización de la secuencia. Si falta, se completa: el último día de su secuencia. */
+            FechaVencimientoSecuencia?: components["schemas"]["EcfDate"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago?: components["schemas"]["EcfPaymentType"];
+            /** @description The last day to pay, where the sale is on credit. · Último día para pagar, cuando la venta es a crédito. */
+            FechaLimitePago?: components["schemas"]["EcfDate"];
+            /** @description At most 15 letters, digits and blanks. Máximo 15 letras, dígitos y espacios. The terms of payment in your words, such as 30 días. · Condiciones de pago en sus palabras, por ejemplo 30 días. */
+            TerminoPago?: string;
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["EcfTablaFormasPago"];
+            /** @description The kind of bank account that the payment goes to. · Tipo de cuenta bancaria en que se recibe el pago. */
+            TipoCuentaPago?: components["schemas"]["EcfAccountType"];
+            /** @description The number of that bank account. · Número de esa cuenta bancaria. */
+            NumeroCuentaPago?: string;
+            /** @description The bank where the account is. · Banco donde está la cuenta. */
+            BancoPago?: string;
+            /** @description The first day of the period that is billed, for services that go on, such as rent or electricity. · Primer día del período que se factura, en servicios continuos como alquiler o electricidad. */
+            FechaDesde?: components["schemas"]["EcfDate"];
+            /** @description The last day of the period that is billed. · Último día del período que se factura. */
+            FechaHasta?: components["schemas"]["EcfDate"];
+            /** @description How many pages the printed receipt has, if it has more than one. · Cuántas páginas tiene la representación impresa, si es más de una. */
+            TotalPaginas?: components["schemas"]["EcfPages4"];
+        };
+        EcfImpuestoAdicionalOtraMoneda31: {
+            /** @description Which additional tax it is, by its code. · Qué impuesto adicional es, por su código. */
+            TipoImpuestoOtraMoneda: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate. · Su tasa. */
+            TasaImpuestoAdicionalOtraMoneda: components["schemas"]["EcfPercentage"];
+            /** @description Selective tax by quantity, in the other currency. · Impuesto selectivo al consumo específico, en la otra moneda. */
+            MontoImpuestoSelectivoConsumoEspecificoOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Selective tax by price, in the other currency. · Impuesto selectivo al consumo ad valorem, en la otra moneda. */
+            MontoImpuestoSelectivoConsumoAdvaloremOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda. */
+            OtrosImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfImpuestoAdicionalOtraMoneda44: {
+            /** @description Which additional tax it is, by its code. · Qué impuesto adicional es, por su código. */
+            TipoImpuestoOtraMoneda?: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate. · Su tasa. */
+            TasaImpuestoAdicionalOtraMoneda?: components["schemas"]["EcfPercentage"];
+            /** @description Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda. */
+            OtrosImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfImpuestoAdicionalOtraMoneda45: {
+            /** @description Which additional tax it is, by its code. · Qué impuesto adicional es, por su código. */
+            TipoImpuestoOtraMoneda?: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate. · Su tasa. */
+            TasaImpuestoAdicionalOtraMoneda?: components["schemas"]["EcfPercentage"];
+            /** @description Selective tax by quantity, in the other currency. · Impuesto selectivo al consumo específico, en la otra moneda. */
+            MontoImpuestoSelectivoConsumoEspecificoOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Selective tax by price, in the other currency. · Impuesto selectivo al consumo ad valorem, en la otra moneda. */
+            MontoImpuestoSelectivoConsumoAdvaloremOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Another additional tax, in the other currency. · Otro impuesto adicional, en la otra moneda. */
+            OtrosImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfImpuestosAdicionales31: {
+            /** @description One additional tax. · Un impuesto adicional. */
+            ImpuestoAdicional: components["schemas"]["EcfTotalesImpuestoAdicional31"][];
+        };
+        EcfImpuestosAdicionales34: {
+            /** @description One additional tax. · Un impuesto adicional. */
+            ImpuestoAdicional: components["schemas"]["EcfTotalesImpuestoAdicional34"][];
+        };
+        EcfImpuestosAdicionales44: {
+            /** @description One additional tax. · Un impuesto adicional. */
+            ImpuestoAdicional: components["schemas"]["EcfTotalesImpuestoAdicional44"][];
+        };
+        EcfImpuestosAdicionalesOtraMoneda31: {
+            /** @description One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda. */
+            ImpuestoAdicionalOtraMoneda: components["schemas"]["EcfImpuestoAdicionalOtraMoneda31"][];
+        };
+        EcfImpuestosAdicionalesOtraMoneda44: {
+            /** @description One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda. */
+            ImpuestoAdicionalOtraMoneda: components["schemas"]["EcfImpuestoAdicionalOtraMoneda44"][];
+        };
+        EcfImpuestosAdicionalesOtraMoneda45: {
+            /** @description One additional tax, in the other currency. · Un impuesto adicional, en la otra moneda. */
+            ImpuestoAdicionalOtraMoneda: components["schemas"]["EcfImpuestoAdicionalOtraMoneda45"][];
+        };
+        /**
+         * @description `01` operations (not financial) · ingresos por operaciones (no financieros); `02` financial · ingresos financieros; `03` extraordinary · ingresos extraordinarios; `04` leases · ingresos por arrendamientos; `05` sale of a depreciable asset · ingresos por venta de activo depreciable; `06` other · otros ingresos
+         * @enum {string}
+         */
+        EcfIncomeType: "01" | "02" | "03" | "04" | "05" | "06";
+        EcfInformacionReferencia31: {
+            /** @description The number of that receipt. · Número de ese comprobante. */
+            NCFModificado?: string;
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
+            RNCOtroContribuyente?: string;
+            /** @description The day of issue of that receipt. · Fecha de emisión de ese comprobante. */
+            FechaNCFModificado?: components["schemas"]["EcfDate"];
+            /** @description What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia. */
+            CodigoModificacion?: components["schemas"]["EcfModification"];
+        };
+        EcfInformacionReferencia33: {
+            /** @description The number of that receipt. · Número de ese comprobante. */
+            NCFModificado: string;
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
+            RNCOtroContribuyente?: string;
+            /** @description The day of issue of that receipt. · Fecha de emisión de ese comprobante. */
+            FechaNCFModificado: components["schemas"]["EcfDate"];
+            /** @description What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia. */
+            CodigoModificacion: components["schemas"]["EcfModification"];
+            /** @description Why, in words. · El motivo, en palabras. */
+            RazonModificacion?: string;
+        };
+        EcfInformacionesAdicionales31: {
+            /** @description The day on which it is shipped. · Fecha de embarque. */
+            FechaEmbarque?: components["schemas"]["EcfDate"];
+            /** @description The number of the shipment. · Número de embarque. */
+            NumeroEmbarque?: string;
+            /** @description The number of the container. · Número de contenedor. */
+            NumeroContenedor?: string;
+            /** @description A reference number of the shipment. · Número de referencia del embarque. */
+            NumeroReferencia?: components["schemas"]["EcfWhole20"];
+            /** @description The gross weight of the shipment. · Peso bruto del embarque. */
+            PesoBruto?: components["schemas"]["EcfQuantity"];
+            /** @description The net weight of the shipment. · Peso neto del embarque. */
+            PesoNeto?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of the gross weight. · Unidad de medida del peso bruto. */
+            UnidadPesoBruto?: components["schemas"]["EcfUnit"];
+            /** @description The unit of the net weight. · Unidad de medida del peso neto. */
+            UnidadPesoNeto?: components["schemas"]["EcfUnit"];
+            /** @description How many packages there are. · Cantidad de bultos. */
+            CantidadBulto?: components["schemas"]["EcfQuantity"];
+            /** @description What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc. */
+            UnidadBulto?: components["schemas"]["EcfUnit"];
+            /** @description The volume of the packages. · Volumen de los bultos. */
+            VolumenBulto?: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of that volume. · Unidad de medida de ese volumen. */
+            UnidadVolumen?: components["schemas"]["EcfUnit"];
+        };
+        EcfInformacionesAdicionales45: {
+            /** @description The day on which it is shipped. · Fecha de embarque. */
+            FechaEmbarque?: components["schemas"]["EcfDate"];
+            /** @description The number of the shipment. · Número de embarque. */
+            NumeroEmbarque?: string;
+            /** @description The number of the container. · Número de contenedor. */
+            NumeroContenedor?: string;
+            /** @description A reference number of the shipment. · Número de referencia del embarque. */
+            NumeroReferencia?: string;
+            /** @description The gross weight of the shipment. · Peso bruto del embarque. */
+            PesoBruto?: components["schemas"]["EcfQuantity"];
+            /** @description The net weight of the shipment. · Peso neto del embarque. */
+            PesoNeto?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of the gross weight. · Unidad de medida del peso bruto. */
+            UnidadPesoBruto?: components["schemas"]["EcfUnit"];
+            /** @description The unit of the net weight. · Unidad de medida del peso neto. */
+            UnidadPesoNeto?: components["schemas"]["EcfUnit"];
+            /** @description How many packages there are. · Cantidad de bultos. */
+            CantidadBulto?: components["schemas"]["EcfQuantity"];
+            /** @description What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc. */
+            UnidadBulto?: components["schemas"]["EcfUnit"];
+            /** @description The volume of the packages. · Volumen de los bultos. */
+            VolumenBulto?: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of that volume. · Unidad de medida de ese volumen. */
+            UnidadVolumen?: components["schemas"]["EcfUnit"];
+        };
+        EcfInformacionesAdicionales46: {
+            /** @description The day on which it is shipped. · Fecha de embarque. */
+            FechaEmbarque?: components["schemas"]["EcfDate"];
+            /** @description The number of the shipment. · Número de embarque. */
+            NumeroEmbarque?: string;
+            /** @description The number of the container. · Número de contenedor. */
+            NumeroContenedor?: string;
+            /** @description A reference number of the shipment. · Número de referencia del embarque. */
+            NumeroReferencia?: components["schemas"]["EcfWhole20"];
+            /** @description The port where it is loaded. · Puerto de embarque. */
+            NombrePuertoEmbarque?: string;
+            /** @description 3 to 3 characters without digits, the last one a letter. De 3 a 3 caracteres sin dígitos, el último una letra. The terms of delivery, as the three letters of an Incoterm, such as FOB or CIF. · Condiciones de entrega: las tres letras del Incoterm, como FOB o CIF. */
+            CondicionesEntrega?: string;
+            /** @description The value of the goods on board (FOB). · Valor FOB de la mercancía. */
+            TotalFob?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The cost of insurance. · Costo del seguro. */
+            Seguro?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The cost of freight. · Costo del flete. */
+            Flete?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Other costs of the shipment. · Otros gastos del embarque. */
+            OtrosGastos?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The value with insurance and freight (CIF). · Valor CIF: con seguro y flete. */
+            TotalCif?: components["schemas"]["EcfAmount"];
+            /** @description 3 to 35 characters without digits, the last one a letter. De 3 a 35 caracteres sin dígitos, el último una letra. The customs regime under which it leaves the country. · Régimen aduanero con que sale del país. */
+            RegimenAduanero?: string;
+            /** @description The port where it leaves the country. · Puerto de salida del país. */
+            NombrePuertoSalida?: string;
+            /** @description The port where it is unloaded. · Puerto de desembarque. */
+            NombrePuertoDesembarque?: string;
+            /** @description The gross weight of the shipment. · Peso bruto del embarque. */
+            PesoBruto?: components["schemas"]["EcfQuantity"];
+            /** @description The net weight of the shipment. · Peso neto del embarque. */
+            PesoNeto?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of the gross weight. · Unidad de medida del peso bruto. */
+            UnidadPesoBruto?: components["schemas"]["EcfUnit"];
+            /** @description The unit of the net weight. · Unidad de medida del peso neto. */
+            UnidadPesoNeto?: components["schemas"]["EcfUnit"];
+            /** @description How many packages there are. · Cantidad de bultos. */
+            CantidadBulto?: components["schemas"]["EcfQuantity"];
+            /** @description What the packages are: boxes, sacks and so on. · Unidad de los bultos: cajas, sacos, etc. */
+            UnidadBulto?: components["schemas"]["EcfUnit"];
+            /** @description The volume of the packages. · Volumen de los bultos. */
+            VolumenBulto?: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of that volume. · Unidad de medida de ese volumen. */
+            UnidadVolumen?: components["schemas"]["EcfUnit"];
+        };
+        EcfItem31: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea. */
+            Retencion?: components["schemas"]["EcfRetencion31"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo. */
+            CantidadReferencia?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla. */
+            UnidadReferencia?: components["schemas"]["EcfUnit"];
+            /** @description What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes. */
+            TablaSubcantidad?: components["schemas"]["EcfTablaSubcantidad"];
+            /** @description The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen. */
+            GradosAlcohol?: components["schemas"]["EcfPercentage"];
+            /** @description The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem. */
+            PrecioUnitarioReferencia?: components["schemas"]["EcfAmountAbove0"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo. */
+            TablaImpuestoAdicional?: components["schemas"]["EcfTablaImpuestoAdicional"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem32: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo. */
+            CantidadReferencia?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla. */
+            UnidadReferencia?: components["schemas"]["EcfUnit"];
+            /** @description What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes. */
+            TablaSubcantidad?: components["schemas"]["EcfTablaSubcantidad"];
+            /** @description The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen. */
+            GradosAlcohol?: components["schemas"]["EcfPercentage"];
+            /** @description The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem. */
+            PrecioUnitarioReferencia?: components["schemas"]["EcfAmountAbove0"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description What is said of minerals. · Datos de minería. */
+            Mineria?: components["schemas"]["EcfMineria"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo. */
+            TablaImpuestoAdicional?: components["schemas"]["EcfTablaImpuestoAdicional"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem33: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo10000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea. */
+            Retencion?: components["schemas"]["EcfRetencion31"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo. */
+            CantidadReferencia?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla. */
+            UnidadReferencia?: components["schemas"]["EcfUnit"];
+            /** @description What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes. */
+            TablaSubcantidad?: components["schemas"]["EcfTablaSubcantidad"];
+            /** @description The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen. */
+            GradosAlcohol?: components["schemas"]["EcfPercentage"];
+            /** @description The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem. */
+            PrecioUnitarioReferencia?: components["schemas"]["EcfAmountAbove0"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description What is said of minerals. · Datos de minería. */
+            Mineria?: components["schemas"]["EcfMineria"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo. */
+            TablaImpuestoAdicional?: components["schemas"]["EcfTablaImpuestoAdicional"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem41: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea. */
+            Retencion: components["schemas"]["EcfRetencion41"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem43: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem44: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo. */
+            TablaImpuestoAdicional?: components["schemas"]["EcfTablaImpuestoAdicional"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem45: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description How many articles are in one unit sold: 24 bottles in a box. For selective taxes. · Cuántos artículos trae cada unidad vendida: 24 botellas por caja. Para el selectivo. */
+            CantidadReferencia?: components["schemas"]["EcfQuantity"];
+            /** @description The unit of these articles: bottle, pack. · Unidad de esos artículos: botella, cajetilla. */
+            UnidadReferencia?: components["schemas"]["EcfUnit"];
+            /** @description What one article holds, for selective taxes on alcohol. · Contenido de cada artículo, para el selectivo de los alcoholes. */
+            TablaSubcantidad?: components["schemas"]["EcfTablaSubcantidad"];
+            /** @description The strength of the alcohol, in per cent by volume. · Grados de alcohol, en porcentaje por volumen. */
+            GradosAlcohol?: components["schemas"]["EcfPercentage"];
+            /** @description The retail price of one article, from which the selective tax by price is computed. · Precio al detalle de cada artículo, base del selectivo ad valorem. */
+            PrecioUnitarioReferencia?: components["schemas"]["EcfAmountAbove0"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The additional taxes that the line bears, two at most. · Los impuestos adicionales que lleva la línea, dos como máximo. */
+            TablaImpuestoAdicional?: components["schemas"]["EcfTablaImpuestoAdicional"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem46: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description When the article was made. · Fecha de elaboración del artículo. */
+            FechaElaboracion?: components["schemas"]["EcfDate"];
+            /** @description When the article expires. · Fecha de vencimiento del artículo. */
+            FechaVencimientoItem?: components["schemas"]["EcfDate"];
+            /** @description What is said of minerals. · Datos de minería. */
+            Mineria?: components["schemas"]["EcfMineria"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubDescuento. · Descuento de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubDescuento. */
+            DescuentoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that discount consists. Filled in where left out: one row with DescuentoMonto. · Las partes que componen ese descuento. Si falta, se completa: una fila con DescuentoMonto. */
+            TablaSubDescuento?: components["schemas"]["EcfTablaSubDescuento"];
+            /** @description The surcharge of the line, in pesos: the sum of its parts. Filled in where left out: the sum of TablaSubRecargo. · Recargo de la línea, en pesos: la suma de sus partes. Si falta, se completa: la suma de TablaSubRecargo. */
+            RecargoMonto?: components["schemas"]["EcfAmount"];
+            /** @description The parts of which that surcharge consists. Filled in where left out: one row with RecargoMonto. · Las partes que componen ese recargo. Si falta, se completa: una fila con RecargoMonto. */
+            TablaSubRecargo?: components["schemas"]["EcfTablaSubRecargo"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItem47: {
+            /** @description The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1. */
+            NumeroLinea?: components["schemas"]["EcfTo1000"];
+            /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
+            TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
+            /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
+            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            /** @description Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea. */
+            Retencion: components["schemas"]["EcfRetencion47"];
+            /** @description What the good or service is called. · Nombre del bien o servicio. */
+            NombreItem: string;
+            /** @description Whether it is goods or a service. · Si es un bien o un servicio. */
+            IndicadorBienoServicio: components["schemas"]["EcfGoodsOrService"];
+            /** @description A longer description. · Una descripción más amplia. */
+            DescripcionItem?: string;
+            /** @description How many or how much. · Cantidad. */
+            CantidadItem: components["schemas"]["EcfQuantityAbove0"];
+            /** @description The unit of the quantity, as a code: 43 is a unit. · Unidad de medida, por su código: 43 es unidad. */
+            UnidadMedida?: components["schemas"]["EcfUnit"];
+            /** @description The price of one unit, with up to four decimals; with ITBIS if IndicadorMontoGravado is 1. · Precio unitario, con hasta cuatro decimales; con ITBIS si IndicadorMontoGravado es 1. */
+            PrecioUnitarioItem: components["schemas"]["EcfPrice"];
+            /** @description The line in the other currency. · La línea en la otra moneda. */
+            OtraMonedaDetalle?: components["schemas"]["EcfOtraMonedaDetalle"];
+            /** @description The amount of the line: quantity times price, less discount, plus surcharge. Filled in where left out: price by quantity, less discounts, plus surcharges. · Monto de la línea: cantidad por precio, menos descuento, más recargo. Si falta, se completa: precio por cantidad, menos descuentos, más recargos. */
+            MontoItem?: components["schemas"]["EcfAmount"];
+        };
+        EcfItemImpuestoAdicional: {
+            /** @description Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos. */
+            TipoImpuesto: components["schemas"]["EcfAdditionalTax"];
+        };
+        EcfMineria: {
+            /** @description The net weight in kilograms. · Peso neto en kilogramos. */
+            PesoNetoKilogramo?: components["schemas"]["EcfFineQuantity"];
+            /** @description The net weight of the mineral, in its own unit. · Peso neto del mineral, en su propia unidad. */
+            PesoNetoMineria?: components["schemas"]["EcfFineQuantity"];
+            /** @description Whether the buyer is affiliated with the seller. · Si el comprador es empresa afiliada. */
+            TipoAfiliacion?: components["schemas"]["EcfAffiliation"];
+            /** @description Whether the settlement is provisional or final. · Si la liquidación es provisional o final. */
+            Liquidacion?: components["schemas"]["EcfSettlement"];
+        };
+        /**
+         * @description `1` cancels the modified NCF · anula el NCF modificado; `2` corrects its text · corrige texto del comprobante modificado; `3` corrects its amounts · corrige montos del NCF modificado; `4` replaces an NCF issued in contingency · reemplaza un NCF emitido en contingencia; `5` references a consumer invoice · referencia una factura de consumo electrónica
+         * @enum {string}
+         */
+        EcfModification: "1" | "2" | "3" | "4" | "5";
+        EcfOtraMoneda31: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRate"];
+            /** @description MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravadoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoExentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBISOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoImpuestoAdicionalOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            ImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfImpuestosAdicionalesOtraMoneda31"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMoneda41: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRateOr0"];
+            /** @description MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravadoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoExentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBISOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMoneda43: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRate"];
+            /** @description The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoExentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMoneda44: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRate"];
+            /** @description The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoExentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoImpuestoAdicionalOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            ImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfImpuestosAdicionalesOtraMoneda44"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMoneda45: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRate"];
+            /** @description MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravadoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto exento en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoExentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBISOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 18 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS1OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS al 16 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS2OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Suma de los impuestos adicionales, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoImpuestoAdicionalOtraMoneda?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes one by one, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Los impuestos adicionales uno por uno, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            ImpuestosAdicionalesOtraMoneda?: components["schemas"]["EcfImpuestosAdicionalesOtraMoneda45"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMoneda46: {
+            /** @description The currency, as the authority spells it. · La moneda, como la escribe la DGII. */
+            TipoMoneda?: components["schemas"]["EcfCurrency"];
+            /** @description How many pesos one unit of that currency is. · Cuántos pesos vale una unidad de esa moneda. */
+            TipoCambio?: components["schemas"]["EcfExchangeRate"];
+            /** @description MontoGravadoTotal in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · MontoGravadoTotal en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravadoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto gravado a tasa 0 %, en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoGravado3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS total en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBISOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%, in the other currency: 0.00. Filled in where left out: the amount in pesos divided by TipoCambio. · ITBIS a tasa 0 %, en la otra moneda: 0.00. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            TotalITBIS3OtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Total del comprobante en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoTotalOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        EcfOtraMonedaDetalle: {
+            /** @description The price of one unit in the other currency. · Precio unitario en la otra moneda. */
+            PrecioOtraMoneda?: components["schemas"]["EcfPrice"];
+            /** @description The discount of the line in the other currency. · Descuento de la línea en la otra moneda. */
+            DescuentoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The surcharge of the line in the other currency. · Recargo de la línea en la otra moneda. */
+            RecargoOtraMoneda?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the line in the other currency. Filled in where left out: the amount in pesos divided by TipoCambio. · Monto de la línea en la otra moneda. Si falta, se completa: el monto en pesos dividido entre TipoCambio. */
+            MontoItemOtraMoneda?: components["schemas"]["EcfAmount"];
+        };
+        /** @description A whole number of up to 4 digits, above 1. Un número entero de hasta 4 dígitos, mayor que 1. */
+        EcfPages4: number | string;
+        /** @description A whole number of up to 5 digits, above 1. Un número entero de hasta 5 dígitos, mayor que 1. */
+        EcfPages5: number | string;
+        EcfPagina31: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo1000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo1000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo1000"];
+            /** @description The taxable amount on the page. · Monto gravado de la página. */
+            SubtotalMontoGravadoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18% on the page. · Monto gravado al 18 % de la página. */
+            SubtotalMontoGravado1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16% on the page. · Monto gravado al 16 % de la página. */
+            SubtotalMontoGravado2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página. */
+            SubtotalMontoGravado3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount on the page. · Monto exento de la página. */
+            SubtotalExentoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS on the page. · ITBIS de la página. */
+            SubtotalItbisPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18% on the page. · ITBIS al 18 % de la página. */
+            SubtotalItbis1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16% on the page. · ITBIS al 16 % de la página. */
+            SubtotalItbis2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página. */
+            SubtotalItbis3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The additional taxes on the page. · Impuestos adicionales de la página. */
+            SubtotalImpuestoAdicionalPagina?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase. */
+            SubtotalImpuestoAdicional?: components["schemas"]["EcfSubtotalImpuestoAdicional31"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount on the page that is not billable. · Monto no facturable de la página. */
+            SubtotalMontoNoFacturablePagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPagina33: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo10000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo10000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo10000"];
+            /** @description The taxable amount on the page. · Monto gravado de la página. */
+            SubtotalMontoGravadoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18% on the page. · Monto gravado al 18 % de la página. */
+            SubtotalMontoGravado1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16% on the page. · Monto gravado al 16 % de la página. */
+            SubtotalMontoGravado2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página. */
+            SubtotalMontoGravado3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount on the page. · Monto exento de la página. */
+            SubtotalExentoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS on the page. · ITBIS de la página. */
+            SubtotalItbisPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18% on the page. · ITBIS al 18 % de la página. */
+            SubtotalItbis1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16% on the page. · ITBIS al 16 % de la página. */
+            SubtotalItbis2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página. */
+            SubtotalItbis3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The additional taxes on the page. · Impuestos adicionales de la página. */
+            SubtotalImpuestoAdicionalPagina?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase. */
+            SubtotalImpuestoAdicional?: components["schemas"]["EcfSubtotalImpuestoAdicional31"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount on the page that is not billable. · Monto no facturable de la página. */
+            SubtotalMontoNoFacturablePagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPagina41: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo1000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo1000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo1000"];
+            /** @description The taxable amount on the page. · Monto gravado de la página. */
+            SubtotalMontoGravadoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18% on the page. · Monto gravado al 18 % de la página. */
+            SubtotalMontoGravado1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16% on the page. · Monto gravado al 16 % de la página. */
+            SubtotalMontoGravado2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página. */
+            SubtotalMontoGravado3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount on the page. · Monto exento de la página. */
+            SubtotalExentoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS on the page. · ITBIS de la página. */
+            SubtotalItbisPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18% on the page. · ITBIS al 18 % de la página. */
+            SubtotalItbis1Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16% on the page. · ITBIS al 16 % de la página. */
+            SubtotalItbis2Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página. */
+            SubtotalItbis3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPagina43: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo1000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo1000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo1000"];
+            /** @description The exempt amount on the page. · Monto exento de la página. */
+            SubtotalExentoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPagina44: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo1000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo1000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo1000"];
+            /** @description The exempt amount on the page. · Monto exento de la página. */
+            SubtotalExentoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The additional taxes on the page. · Impuestos adicionales de la página. */
+            SubtotalImpuestoAdicionalPagina?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes on the page, by kind. · Impuestos adicionales de la página, por clase. */
+            SubtotalImpuestoAdicional?: components["schemas"]["EcfSubtotalImpuestoAdicional44"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount on the page that is not billable. · Monto no facturable de la página. */
+            SubtotalMontoNoFacturablePagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPagina46: {
+            /** @description The number of the page. · Número de la página. */
+            PaginaNo?: components["schemas"]["EcfTo1000"];
+            /** @description The first line on it. · Primera línea de la página. */
+            NoLineaDesde?: components["schemas"]["EcfTo1000"];
+            /** @description The last line on it. · Última línea de la página. */
+            NoLineaHasta?: components["schemas"]["EcfTo1000"];
+            /** @description The taxable amount on the page. · Monto gravado de la página. */
+            SubtotalMontoGravadoPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% on the page. · Monto gravado a tasa 0 % de la página. */
+            SubtotalMontoGravado3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS on the page. · ITBIS de la página. */
+            SubtotalItbisPagina?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% on the page. · ITBIS a tasa 0 % de la página. */
+            SubtotalItbis3Pagina?: components["schemas"]["EcfAmount"];
+            /** @description The subtotal of the page. · Subtotal de la página. */
+            MontoSubtotalPagina?: components["schemas"]["EcfAmount"];
+            /** @description The amount on the page that is not billable. · Monto no facturable de la página. */
+            SubtotalMontoNoFacturablePagina?: components["schemas"]["EcfAmount"];
+        };
+        EcfPaginacion31: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina31"][];
+        };
+        EcfPaginacion33: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina33"][];
+        };
+        EcfPaginacion41: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina41"][];
+        };
+        EcfPaginacion43: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina43"][];
+        };
+        EcfPaginacion44: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina44"][];
+        };
+        EcfPaginacion46: {
+            /** @description One page. · Una página. */
+            Pagina: components["schemas"]["EcfPagina46"][];
+        };
+        /**
+         * @description `1` cash · efectivo; `2` cheque, transfer or deposit · cheque, transferencia o depósito; `3` debit or credit card · tarjeta de débito o crédito; `4` sale on credit · venta a crédito; `5` vouchers or gift certificates · bonos o certificados de regalo; `6` barter · permuta; `7` credit note · nota de crédito; `8` other · otras formas de pago
+         * @enum {string}
+         */
+        EcfPaymentForm: "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8";
+        /**
+         * @description `1` cash · contado; `2` credit · crédito; `3` free of charge · gratuito
+         * @enum {string}
+         */
+        EcfPaymentType: "1" | "2" | "3";
+        /** @description A number of up to 3 digits with up to 2 decimals, above 0. Un número de hasta 3 dígitos con hasta 2 decimales, mayor que 0. */
+        EcfPercentage: number | string;
+        /**
+         * @description A code of the list, such as 010000. Un código de la lista, como 010000.
+         * @enum {string}
+         */
+        EcfPlace: "010000" | "010100" | "010101" | "020000" | "020100" | "020101" | "020102" | "020103" | "020104" | "020105" | "020106" | "020107" | "020108" | "020109" | "020200" | "020201" | "020202" | "020300" | "020301" | "020302" | "020303" | "020400" | "020401" | "020402" | "020403" | "020404" | "020405" | "020500" | "020501" | "020600" | "020601" | "020602" | "020603" | "020604" | "020700" | "020701" | "020702" | "020800" | "020801" | "020802" | "020803" | "020804" | "020900" | "020901" | "021000" | "021001" | "030000" | "030001" | "030101" | "030102" | "030200" | "030201" | "030202" | "030300" | "030301" | "030302" | "030303" | "030304" | "030305" | "030306" | "030307" | "030400" | "030401" | "030500" | "030501" | "030502" | "040000" | "040100" | "040101" | "040102" | "040103" | "040104" | "040200" | "040201" | "040300" | "040301" | "040302" | "040400" | "040401" | "040402" | "040500" | "040501" | "040502" | "040503" | "040504" | "040600" | "040601" | "040700" | "040701" | "040702" | "040800" | "040801" | "040802" | "040900" | "040901" | "041000" | "041001" | "041100" | "041101" | "041102" | "050000" | "050100" | "050101" | "050102" | "050200" | "050201" | "050202" | "050203" | "050300" | "050301" | "050400" | "050401" | "050500" | "050501" | "050502" | "060000" | "060100" | "060101" | "060102" | "060103" | "060104" | "060105" | "060200" | "060201" | "060202" | "060203" | "060300" | "060301" | "060400" | "060401" | "060500" | "060501" | "060502" | "060503" | "060504" | "060505" | "060600" | "060601" | "060700" | "060701" | "060702" | "070000" | "070100" | "070101" | "070102" | "070103" | "070200" | "070201" | "070202" | "070203" | "070300" | "070301" | "070302" | "070400" | "070401" | "070402" | "070500" | "070501" | "070502" | "070600" | "070601" | "080000" | "080100" | "080101" | "080102" | "080103" | "080104" | "080200" | "080201" | "080202" | "080203" | "090000" | "090100" | "090101" | "090102" | "090103" | "090104" | "090105" | "090106" | "090107" | "090108" | "090109" | "090200" | "090201" | "090300" | "090301" | "090302" | "090303" | "090304" | "090400" | "090401" | "100000" | "100100" | "100101" | "100102" | "100103" | "100200" | "100201" | "100202" | "100300" | "100301" | "100400" | "100401" | "100402" | "100500" | "100501" | "100502" | "100600" | "100601" | "100602" | "110000" | "110100" | "110101" | "110102" | "110103" | "110104" | "110200" | "110201" | "110202" | "110203" | "120000" | "120100" | "120101" | "120102" | "120200" | "120201" | "120300" | "120301" | "120302" | "130000" | "130100" | "130101" | "130102" | "130103" | "130104" | "130105" | "130200" | "130201" | "130202" | "130203" | "130300" | "130301" | "130302" | "130303" | "130400" | "130401" | "130402" | "140000" | "140100" | "140101" | "140102" | "140103" | "140104" | "140200" | "140201" | "140202" | "140203" | "140300" | "140301" | "140302" | "140400" | "140401" | "150000" | "150100" | "150101" | "150200" | "150201" | "150202" | "150300" | "150301" | "150302" | "150303" | "150304" | "150400" | "150401" | "150500" | "150501" | "150502" | "150600" | "150601" | "160000" | "160100" | "160101" | "160102" | "160200" | "160201" | "160202" | "170000" | "170100" | "170101" | "170102" | "170103" | "170104" | "170105" | "170106" | "170107" | "170108" | "170109" | "170110" | "170200" | "170201" | "170202" | "170203" | "170300" | "170301" | "180000" | "180100" | "180101" | "180102" | "180103" | "180200" | "180201" | "180202" | "180300" | "180301" | "180400" | "180401" | "180500" | "180501" | "180502" | "180600" | "180601" | "180602" | "180603" | "180604" | "180700" | "180701" | "180702" | "180703" | "180800" | "180801" | "180802" | "180803" | "180804" | "180900" | "180901" | "190000" | "190100" | "190101" | "190102" | "190200" | "190201" | "190202" | "190300" | "190301" | "200000" | "200100" | "200101" | "200102" | "200103" | "200104" | "200200" | "200201" | "200300" | "200301" | "210000" | "210100" | "210101" | "210102" | "210103" | "210200" | "210201" | "210300" | "210301" | "210302" | "210303" | "210400" | "210401" | "210402" | "210500" | "210501" | "210502" | "210503" | "210504" | "210600" | "210601" | "210602" | "210700" | "210701" | "210800" | "210801" | "220000" | "220100" | "220101" | "220102" | "220103" | "220104" | "220105" | "220106" | "220107" | "220108" | "220109" | "220110" | "220111" | "220200" | "220201" | "220202" | "220203" | "220300" | "220301" | "220302" | "220303" | "220400" | "220401" | "220402" | "220500" | "220501" | "220502" | "220503" | "220600" | "220601" | "220602" | "230000" | "230100" | "230101" | "230200" | "230201" | "230202" | "230203" | "230300" | "230301" | "230400" | "230401" | "230500" | "230501" | "230600" | "230601" | "240000" | "240100" | "240101" | "240102" | "240103" | "240104" | "240105" | "240106" | "240200" | "240201" | "240202" | "240300" | "240301" | "240400" | "240401" | "240402" | "240403" | "240404" | "250000" | "250100" | "250101" | "250102" | "250104" | "250105" | "250106" | "250107" | "250200" | "250201" | "250300" | "250301" | "250302" | "250303" | "250400" | "250401" | "250402" | "250500" | "250501" | "250502" | "250503" | "250504" | "250600" | "250601" | "250602" | "250700" | "250701" | "250702" | "250703" | "250800" | "250801" | "250802" | "250803" | "250900" | "250901" | "251000" | "251001" | "260000" | "260100" | "260101" | "260200" | "260201" | "260300" | "260301" | "270000" | "270100" | "270101" | "270102" | "270103" | "270104" | "270200" | "270201" | "270202" | "270203" | "270204" | "270205" | "270300" | "270301" | "270302" | "270303" | "270304" | "280000" | "280100" | "280101" | "280102" | "280103" | "280104" | "280105" | "280106" | "280200" | "280201" | "280300" | "280301" | "280302" | "280303" | "290000" | "290100" | "290101" | "290102" | "290103" | "290104" | "290200" | "290201" | "290300" | "290301" | "290302" | "290303" | "290400" | "290402" | "290403" | "290500" | "290501" | "300000" | "300100" | "300101" | "300102" | "300103" | "300104" | "300200" | "300201" | "300202" | "300300" | "300301" | "310000" | "310100" | "310101" | "310102" | "310103" | "310104" | "310105" | "310200" | "310201" | "310300" | "310301" | "320000" | "320100" | "320101" | "320102" | "320200" | "320201" | "320300" | "320301" | "320302" | "320400" | "320401" | "320402" | "320500" | "320501" | "320502" | "320600" | "320601" | "320602" | "320603" | "320700" | "320701" | "320702" | "320703";
+        /** @description A number of up to 16 digits with up to 4 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 4 decimales, 0 o mayor. */
+        EcfPrice: number | string;
+        /** @description A number of up to 16 digits with up to 2 decimals, 0 or more. Un número de hasta 16 dígitos con hasta 2 decimales, 0 o mayor. */
+        EcfQuantity: number | string;
+        /** @description A number of up to 16 digits with up to 2 decimals, above 0. Un número de hasta 16 dígitos con hasta 2 decimales, mayor que 0. */
+        EcfQuantityAbove0: number | string;
+        EcfRetencion31: {
+            /** @description Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción. */
+            IndicadorAgenteRetencionoPercepcion?: components["schemas"]["EcfWithholdingAgent"];
+            /** @description The ITBIS withheld or perceived on the line, in pesos. · ITBIS retenido o percibido en la línea, en pesos. */
+            MontoITBISRetenido?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos. */
+            MontoISRRetenido?: components["schemas"]["EcfAmount"];
+        };
+        EcfRetencion41: {
+            /** @description Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción. */
+            IndicadorAgenteRetencionoPercepcion: components["schemas"]["EcfWithholdingAgent"];
+            /** @description The ITBIS withheld or perceived on the line, in pesos. · ITBIS retenido o percibido en la línea, en pesos. */
+            MontoITBISRetenido?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos. */
+            MontoISRRetenido?: components["schemas"]["EcfAmount"];
+        };
+        EcfRetencion47: {
+            /** @description Whether it is a withholding or a perception. · Si se trata de una retención o de una percepción. */
+            IndicadorAgenteRetencionoPercepcion: components["schemas"]["EcfWithholdingAgent"];
+            /** @description The income tax (ISR) withheld or perceived on the line, in pesos. · ISR retenido o percibido en la línea, en pesos. */
+            MontoISRRetenido: components["schemas"]["EcfAmount"];
+        };
+        /**
+         * @description `0` rule 10-07 does not apply · no aplica la norma 10-07; `1` discount under rule 10-07 · descuento de la norma 10-07
+         * @enum {string}
+         */
+        EcfRule1007: "0" | "1";
+        /**
+         * @description `1` provisional; `2` final
+         * @enum {string}
+         */
+        EcfSettlement: "1" | "2";
+        EcfSubDescuento: {
+            /** @description Whether the part is an amount ($) or a percentage (%). · Si la parte es un monto ($) o un porcentaje (%). */
+            TipoSubDescuento: components["schemas"]["EcfAmountOrPercent"];
+            /** @description The percentage, where it is one. · El porcentaje, si lo es. */
+            SubDescuentoPorcentaje?: components["schemas"]["EcfPercentage"];
+            /** @description The amount of this part, in pesos. Filled in where left out: computed from the percentage. · Monto de esta parte, en pesos. Si falta, se completa: se calcula del porcentaje. */
+            MontoSubDescuento?: components["schemas"]["EcfAmount"];
+        };
+        EcfSubRecargo: {
+            /** @description Whether the part is an amount ($) or a percentage (%). · Si la parte es un monto ($) o un porcentaje (%). */
+            TipoSubRecargo: components["schemas"]["EcfAmountOrPercent"];
+            /** @description The percentage, where it is one. · El porcentaje, si lo es. */
+            SubRecargoPorcentaje?: components["schemas"]["EcfPercentage"];
+            /** @description The amount of this part, in pesos. Filled in where left out: computed from the percentage. · Monto de esta parte, en pesos. Si falta, se completa: se calcula del porcentaje. */
+            MontoSubRecargo?: components["schemas"]["EcfAmount"];
+        };
+        EcfSubcantidadItem: {
+            /** @description How much one article holds: 0.355 litres. · Cuánto contiene cada artículo: 0.355 litros. */
+            Subcantidad?: components["schemas"]["EcfFineQuantity"];
+            /** @description The unit of that content: 24 is a litre. · Unidad de ese contenido: 24 es litro. */
+            CodigoSubcantidad?: components["schemas"]["EcfUnit"];
+        };
+        EcfSubtotal31: {
+            /** @description The number of the subtotal. · Número del subtotal. */
+            NumeroSubTotal?: components["schemas"]["EcfWhole2"];
+            /** @description What it is a subtotal of. · Título del subtotal. */
+            DescripcionSubtotal?: string;
+            /** @description Its place in print. · Orden en que se imprime. */
+            Orden?: components["schemas"]["EcfWhole2"];
+            /** @description The taxable amount of all rates in it. · Monto gravado total que incluye. */
+            SubTotalMontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18% in it. · Monto gravado al 18 % que incluye. */
+            SubTotalMontoGravadoI1?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16% in it. · Monto gravado al 16 % que incluye. */
+            SubTotalMontoGravadoI2?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% in it. · Monto gravado a tasa 0 % que incluye. */
+            SubTotalMontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in it. (The authority spells it without the l.) · ITBIS total que incluye. (La DGII lo escribe sin la l.) */
+            SubTotaITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18% in it. · ITBIS al 18 % que incluye. */
+            SubTotaITBIS1?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16% in it. · ITBIS al 16 % que incluye. */
+            SubTotaITBIS2?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% in it. · ITBIS a tasa 0 % que incluye. */
+            SubTotaITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description The additional taxes in it. · Impuestos adicionales que incluye. */
+            SubTotalImpuestoAdicional?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount in it. · Monto exento que incluye. */
+            SubTotalExento?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the subtotal. · Monto del subtotal. */
+            MontoSubTotal?: components["schemas"]["EcfAmount"];
+            /** @description How many lines it sums. · Cantidad de líneas que suma. */
+            Lineas?: components["schemas"]["EcfWhole2"];
+        };
+        EcfSubtotal43: {
+            /** @description The number of the subtotal. · Número del subtotal. */
+            NumeroSubTotal?: components["schemas"]["EcfWhole2"];
+            /** @description What it is a subtotal of. · Título del subtotal. */
+            DescripcionSubtotal?: string;
+            /** @description Its place in print. · Orden en que se imprime. */
+            Orden?: components["schemas"]["EcfWhole2"];
+            /** @description The exempt amount in it. · Monto exento que incluye. */
+            SubTotalExento?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the subtotal. · Monto del subtotal. */
+            MontoSubTotal?: components["schemas"]["EcfAmount"];
+            /** @description How many lines it sums. · Cantidad de líneas que suma. */
+            Lineas?: components["schemas"]["EcfWhole2"];
+        };
+        EcfSubtotal44: {
+            /** @description The number of the subtotal. · Número del subtotal. */
+            NumeroSubTotal?: components["schemas"]["EcfWhole2"];
+            /** @description What it is a subtotal of. · Título del subtotal. */
+            DescripcionSubtotal?: string;
+            /** @description Its place in print. · Orden en que se imprime. */
+            Orden?: components["schemas"]["EcfWhole2"];
+            /** @description The additional taxes in it. · Impuestos adicionales que incluye. */
+            SubTotalImpuestoAdicional?: components["schemas"]["EcfAmount"];
+            /** @description The exempt amount in it. · Monto exento que incluye. */
+            SubTotalExento?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the subtotal. · Monto del subtotal. */
+            MontoSubTotal?: components["schemas"]["EcfAmount"];
+            /** @description How many lines it sums. · Cantidad de líneas que suma. */
+            Lineas?: components["schemas"]["EcfWhole2"];
+        };
+        EcfSubtotal46: {
+            /** @description The number of the subtotal. · Número del subtotal. */
+            NumeroSubTotal?: components["schemas"]["EcfWhole2"];
+            /** @description What it is a subtotal of. · Título del subtotal. */
+            DescripcionSubtotal?: string;
+            /** @description Its place in print. · Orden en que se imprime. */
+            Orden?: components["schemas"]["EcfWhole2"];
+            /** @description The taxable amount of all rates in it. · Monto gravado total que incluye. */
+            SubTotalMontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0% in it. · Monto gravado a tasa 0 % que incluye. */
+            SubTotalMontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS of all rates in it. (The authority spells it without the l.) · ITBIS total que incluye. (La DGII lo escribe sin la l.) */
+            SubTotaITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0% in it. · ITBIS a tasa 0 % que incluye. */
+            SubTotaITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the subtotal. · Monto del subtotal. */
+            MontoSubTotal?: components["schemas"]["EcfAmount"];
+            /** @description How many lines it sums. · Cantidad de líneas que suma. */
+            Lineas?: components["schemas"]["EcfWhole2"];
+        };
+        EcfSubtotalImpuestoAdicional31: {
+            /** @description Selective tax by quantity on the page. · Selectivo específico de la página. */
+            SubtotalImpuestoSelectivoConsumoEspecificoPagina?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Other additional taxes on the page. · Otros impuestos adicionales de la página. */
+            SubtotalOtrosImpuesto?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfSubtotalImpuestoAdicional44: {
+            /** @description Other additional taxes on the page. · Otros impuestos adicionales de la página. */
+            SubtotalOtrosImpuesto?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfSubtotales31: {
+            /** @description One subtotal. · Un subtotal. */
+            Subtotal: components["schemas"]["EcfSubtotal31"][];
+        };
+        EcfSubtotales43: {
+            /** @description One subtotal. · Un subtotal. */
+            Subtotal: components["schemas"]["EcfSubtotal43"][];
+        };
+        EcfSubtotales44: {
+            /** @description One subtotal. · Un subtotal. */
+            Subtotal: components["schemas"]["EcfSubtotal44"][];
+        };
+        EcfSubtotales46: {
+            /** @description One subtotal. · Un subtotal. */
+            Subtotal: components["schemas"]["EcfSubtotal46"][];
+        };
+        EcfTablaCodigosItem: {
+            /** @description One code of the article. · Un código del artículo. */
+            CodigosItem: components["schemas"]["EcfCodigosItem"][];
+        };
+        EcfTablaFormasPago: {
+            /** @description One way of payment with its amount. · Una forma de pago con su monto. */
+            FormaDePago: components["schemas"]["EcfFormaDePago"][];
+        };
+        EcfTablaImpuestoAdicional: {
+            /** @description One additional tax of the line. Its amount stands in the totals. · Un impuesto adicional de la línea. Su monto va en los totales. */
+            ImpuestoAdicional: components["schemas"]["EcfItemImpuestoAdicional"][];
+        };
+        EcfTablaSubDescuento: {
+            /** @description One part of the discount. · Una parte del descuento. */
+            SubDescuento: components["schemas"]["EcfSubDescuento"][];
+        };
+        EcfTablaSubRecargo: {
+            /** @description One part of the surcharge. · Una parte del recargo. */
+            SubRecargo: components["schemas"]["EcfSubRecargo"][];
+        };
+        EcfTablaSubcantidad: {
+            /** @description One such content. · Un contenido. */
+            SubcantidadItem: components["schemas"]["EcfSubcantidadItem"][];
+        };
+        EcfTablaTelefonoEmisor: {
+            /** @description A telephone number of yours. · Un teléfono suyo. */
+            TelefonoEmisor: string[];
+        };
+        /**
+         * @description `0` ITBIS is not in the amounts of the lines · los montos de las líneas no incluyen ITBIS; `1` ITBIS is in the amounts of the lines · los montos de las líneas incluyen ITBIS
+         * @enum {string}
+         */
+        EcfTaxIncluded: "0" | "1";
+        /** @description A date and time dd-MM-yyyy HH:mm:ss. Una fecha y hora dd-MM-aaaa HH:mm:ss. Or ISO 8601. O ISO 8601. */
+        EcfTimestamp: string;
+        /** @description A date and time dd-MM-yyyy HH:mm:ss. Una fecha y hora dd-MM-aaaa HH:mm:ss. Or ISO 8601. O ISO 8601. */
+        EcfTimestampAnyYear: string;
+        /** @description A whole number from 1 to 1000. Un número entero de 1 a 1000. */
+        EcfTo1000: number | string;
+        /** @description A whole number from 1 to 10000. Un número entero de 1 a 10000. */
+        EcfTo10000: number | string;
+        EcfTotales31: {
+            /** @description The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI1?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI2?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas. */
+            ITBIS1?: components["schemas"]["EcfWhole2"];
+            /** @description The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas. */
+            ITBIS2?: components["schemas"]["EcfWhole2"];
+            /** @description The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas. */
+            ITBIS3?: components["schemas"]["EcfWhole2"];
+            /** @description The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS1?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS2?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoAdicional?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas. */
+            ImpuestosAdicionales?: components["schemas"]["EcfImpuestosAdicionales31"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas. */
+            MontoNoFacturable?: components["schemas"]["EcfAmountSigned"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+            /** @description The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISRetenido?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRRetencion?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISPercepcion?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRPercepcion?: components["schemas"]["EcfAmount"];
+        };
+        EcfTotales32: {
+            /** @description The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI1?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI2?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas. */
+            ITBIS1?: components["schemas"]["EcfWhole2"];
+            /** @description The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas. */
+            ITBIS2?: components["schemas"]["EcfWhole2"];
+            /** @description The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas. */
+            ITBIS3?: components["schemas"]["EcfWhole2"];
+            /** @description The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS1?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS2?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoAdicional?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas. */
+            ImpuestosAdicionales?: components["schemas"]["EcfImpuestosAdicionales31"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas. */
+            MontoNoFacturable?: components["schemas"]["EcfAmountSigned"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+        };
+        EcfTotales34: {
+            /** @description The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI1?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI2?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas. */
+            ITBIS1?: components["schemas"]["EcfWhole2"];
+            /** @description The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas. */
+            ITBIS2?: components["schemas"]["EcfWhole2"];
+            /** @description The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas. */
+            ITBIS3?: components["schemas"]["EcfWhole2"];
+            /** @description The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS1?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS2?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoAdicional?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas. */
+            ImpuestosAdicionales?: components["schemas"]["EcfImpuestosAdicionales34"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas. */
+            MontoNoFacturable?: components["schemas"]["EcfAmountSigned"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+            /** @description The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISRetenido?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRRetencion?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISPercepcion?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRPercepcion?: components["schemas"]["EcfAmount"];
+        };
+        EcfTotales41: {
+            /** @description The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 18%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 18 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI1?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 16%, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado al 16 %, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI2?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The first rate of ITBIS, in per cent: 18. Filled in where left out: computed from the lines. · Primera tasa de ITBIS, en porcentaje: 18. Si falta, se completa: se calcula de las líneas. */
+            ITBIS1?: components["schemas"]["EcfWhole2"];
+            /** @description The second rate of ITBIS, in per cent: 16. Filled in where left out: computed from the lines. · Segunda tasa de ITBIS, en porcentaje: 16. Si falta, se completa: se calcula de las líneas. */
+            ITBIS2?: components["schemas"]["EcfWhole2"];
+            /** @description The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas. */
+            ITBIS3?: components["schemas"]["EcfWhole2"];
+            /** @description The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 18%. Filled in where left out: computed from the lines. · ITBIS al 18 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS1?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 16%. Filled in where left out: computed from the lines. · ITBIS al 16 %. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS2?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+            /** @description The ITBIS withheld in all lines. Filled in where left out: computed from the lines. · ITBIS retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISRetenido?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRRetencion?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS perceived in all lines. Filled in where left out: computed from the lines. · ITBIS percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBISPercepcion?: components["schemas"]["EcfAmount"];
+            /** @description The income tax (ISR) perceived in all lines. Filled in where left out: computed from the lines. · ISR percibido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRPercepcion?: components["schemas"]["EcfAmount"];
+        };
+        EcfTotales43: {
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+        };
+        EcfTotales44: {
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description All additional taxes together: the selective ones (ISC), the legal tip and the like. Filled in where left out: computed from the lines. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoAdicional?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The additional taxes, one by one. Filled in where left out: computed from the lines. · Los impuestos adicionales, uno por uno. Si falta, se completa: se calcula de las líneas. */
+            ImpuestosAdicionales?: components["schemas"]["EcfImpuestosAdicionales44"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas. */
+            MontoNoFacturable?: components["schemas"]["EcfAmountSigned"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+        };
+        EcfTotales46: {
+            /** @description The taxable amount of all rates together, without ITBIS. Filled in where left out: computed from the lines. · Monto gravado de todas las tasas, sin ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount taxed at 0%, such as exports. Filled in where left out: computed from the lines. · Monto gravado a tasa 0 %, como las exportaciones. Si falta, se completa: se calcula de las líneas. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount"];
+            /** @description The third rate of ITBIS, in per cent: 0. Filled in where left out: computed from the lines. · Tercera tasa de ITBIS, en porcentaje: 0. Si falta, se completa: se calcula de las líneas. */
+            ITBIS3?: components["schemas"]["EcfWhole2"];
+            /** @description The ITBIS of all rates together. Filled in where left out: computed from the lines. · ITBIS total de todas las tasas. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS?: components["schemas"]["EcfAmount"];
+            /** @description The ITBIS at 0%: 0.00. Filled in where left out: computed from the lines. · ITBIS a tasa 0 %: 0.00. Si falta, se completa: se calcula de las líneas. */
+            TotalITBIS3?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. Filled in where left out: computed from the lines. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. Si falta, se completa: se calcula de las líneas. */
+            MontoNoFacturable?: components["schemas"]["EcfAmountSigned"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+        };
+        EcfTotales47: {
+            /** @description The amount that is exempt from ITBIS. Filled in where left out: computed from the lines. · Monto exento de ITBIS. Si falta, se completa: se calcula de las líneas. */
+            MontoExento?: components["schemas"]["EcfAmount"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. Filled in where left out: computed from the lines. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. Si falta, se completa: se calcula de las líneas. */
+            MontoTotal?: components["schemas"]["EcfAmount"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. Filled in where left out: computed from the lines. · Monto del período: MontoTotal más MontoNoFacturable. Si falta, se completa: se calcula de las líneas. */
+            MontoPeriodo?: components["schemas"]["EcfAmountSigned"];
+            /** @description The balance of before. It may be negative. · Saldo anterior. Puede ser negativo. */
+            SaldoAnterior?: components["schemas"]["EcfAmountSigned"];
+            /** @description What was paid in advance. · Monto pagado por adelantado. */
+            MontoAvancePago?: components["schemas"]["EcfAmount"];
+            /** @description What is to be paid in the end. Filled in where left out: computed from the lines. · Valor a pagar. Si falta, se completa: se calcula de las líneas. */
+            ValorPagar?: components["schemas"]["EcfAmountSigned"];
+            /** @description The income tax (ISR) withheld in all lines. Filled in where left out: computed from the lines. · ISR retenido en todas las líneas. Si falta, se completa: se calcula de las líneas. */
+            TotalISRRetencion?: components["schemas"]["EcfAmount"];
+        };
+        EcfTotalesImpuestoAdicional31: {
+            /** @description Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos. */
+            TipoImpuesto: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas. */
+            TasaImpuestoAdicional?: components["schemas"]["EcfPercentage"];
+            /** @description Selective tax by quantity (ISC específico), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo específico, en pesos. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoSelectivoConsumoEspecifico?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Selective tax by price (ISC ad valorem), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo ad valorem, en pesos. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoSelectivoConsumoAdvalorem?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas. */
+            OtrosImpuestosAdicionales?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfTotalesImpuestoAdicional34: {
+            /** @description Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos. */
+            TipoImpuesto?: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas. */
+            TasaImpuestoAdicional?: components["schemas"]["EcfPercentage"];
+            /** @description Selective tax by quantity (ISC específico), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo específico, en pesos. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoSelectivoConsumoEspecifico?: components["schemas"]["EcfAmountAbove0"];
+            /** @description Selective tax by price (ISC ad valorem), in pesos. Filled in where left out: computed from the lines. · Impuesto selectivo al consumo ad valorem, en pesos. Si falta, se completa: se calcula de las líneas. */
+            MontoImpuestoSelectivoConsumoAdvalorem?: components["schemas"]["EcfAmountAbove0"];
+            /** @description The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas. */
+            OtrosImpuestosAdicionales?: components["schemas"]["EcfAmountAbove0"];
+        };
+        EcfTotalesImpuestoAdicional44: {
+            /** @description Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos. */
+            TipoImpuesto: components["schemas"]["EcfAdditionalTax"];
+            /** @description Its rate: per cent, or for selective taxes by quantity pesos a unit. Filled in where left out: computed from the lines. · Su tasa: porcentaje o, en el selectivo específico, pesos por unidad. Si falta, se completa: se calcula de las líneas. */
+            TasaImpuestoAdicional?: components["schemas"]["EcfPercentage"];
+            /** @description The amount of another additional tax (codes 001 to 005), in pesos. Filled in where left out: computed from the lines. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. Si falta, se completa: se calcula de las líneas. */
+            OtrosImpuestosAdicionales?: components["schemas"]["EcfAmountAbove0"];
+        };
+        /**
+         * @description `01` by land · terrestre; `02` by sea · marítima; `03` by air · aérea
+         * @enum {string}
+         */
+        EcfTransportWay: "01" | "02" | "03";
+        EcfTransporte31: {
+            /** @description The driver. · Conductor. */
+            Conductor?: string;
+            /** @description The number of the transport document; digits only. · Número del documento de transporte; solo dígitos. */
+            DocumentoTransporte?: components["schemas"]["EcfWhole20"];
+            /** @description The fleet number of the vehicle. · Ficha del vehículo. */
+            Ficha?: string;
+            /** @description The number plate of the vehicle. · Placa del vehículo. */
+            Placa?: string;
+            /** @description The route. · Ruta de transporte. */
+            RutaTransporte?: string;
+            /** @description The zone. · Zona de transporte. */
+            ZonaTransporte?: string;
+            /** @description The number of the delivery note. · Número de albarán o conduce. */
+            NumeroAlbaran?: string;
+        };
+        EcfTransporte46: {
+            /** @description By land, by sea or by air. · Vía: terrestre, marítima o aérea. */
+            ViaTransporte?: components["schemas"]["EcfTransportWay"];
+            /** @description 3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The country of origin, in words. · País de origen, en palabras. */
+            PaisOrigen?: string;
+            /** @description The address it goes to. · Dirección de destino. */
+            DireccionDestino?: string;
+            /** @description 3 to 60 characters without digits, the last one a letter. De 3 a 60 caracteres sin dígitos, el último una letra. The country it goes to, in words. · País de destino, en palabras. */
+            PaisDestino?: string;
+            /** @description The tax id of the carrier. · RNC o identificación de la compañía transportista. */
+            RNCIdentificacionCompaniaTransportista?: string;
+            /** @description The name of the carrier. · Nombre de la compañía transportista. */
+            NombreCompaniaTransportista?: string;
+            /** @description The number of the voyage or flight. · Número de viaje o de vuelo. */
+            NumeroViaje?: string;
+            /** @description The driver. · Conductor. */
+            Conductor?: string;
+            /** @description The number of the transport document; digits only. · Número del documento de transporte; solo dígitos. */
+            DocumentoTransporte?: components["schemas"]["EcfWhole20"];
+            /** @description The fleet number of the vehicle. · Ficha del vehículo. */
+            Ficha?: string;
+            /** @description The number plate of the vehicle. · Placa del vehículo. */
+            Placa?: string;
+            /** @description The route. · Ruta de transporte. */
+            RutaTransporte?: string;
+            /** @description The zone. · Zona de transporte. */
+            ZonaTransporte?: string;
+            /** @description The number of the delivery note. · Número de albarán o conduce. */
+            NumeroAlbaran?: string;
+        };
+        EcfTransporte47: {
+            /** @description At most 60 letters, commas and blanks. Máximo 60 letras, comas y espacios. The country it goes to, in words. · País de destino, en palabras. */
+            PaisDestino?: string;
+        };
+        /**
+         * @description `1` barrel · barril; `2` bag · bolsa; `3` jar · bote; `4` bundle · bulto; `5` bottle · botella; `6` box or crate · caja o cajón; `7` cigarette pack · cajetilla; `8` centimetre · centímetro; `9` cylinder · cilindro; `10` set · conjunto; `11` container · contenedor; `12` day · día; `13` dozen · docena; `14` bale · fardo; `15` gallon · galón; `16` degree · grado; `17` gram · gramo; `18` bulk · granel; `19` hour · hora; `20` crate (huacal) · huacal; `21` kilogram · kilogramo; `22` kilowatt-hour · kilovatio hora; `23` pound · libra; `24` litre · litro; `25` lot · lote; `26` metre · metro; `27` square metre · metro cuadrado; `28` cubic metre · metro cúbico; `29` million British thermal units · millones de unidades térmicas; `30` minute · minuto; `31` package · paquete; `32` pair · par; `33` foot · pie; `34` piece · pieza; `35` roll · rollo; `36` envelope · sobre; `37` second · segundo; `38` tank · tanque; `39` ton · tonelada; `40` tube · tubo; `41` yard · yarda; `42` square yard · yarda cuadrada; `43` unit · unidad; `44` element · elemento; `45` thousand · millar; `46` sack · saco; `47` can · lata; `48` display; `49` drum · bidón; `50` ration · ración; `51` quintal; `52` gross register ton · tonelada de registro bruto; `53` square foot · pie cuadrado; `54` passenger · pasajero; `55` inch · pulgada; `56` berthing of ships · parqueo de barcos en muelle; `57` tray · bandeja; `58` hectare · hectárea; `59` millilitre · mililitro; `60` milligram · miligramo; `61` ounce · onza; `62` troy ounce · onza troy
+         * @enum {string}
+         */
+        EcfUnit: "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22" | "23" | "24" | "25" | "26" | "27" | "28" | "29" | "30" | "31" | "32" | "33" | "34" | "35" | "36" | "37" | "38" | "39" | "40" | "41" | "42" | "43" | "44" | "45" | "46" | "47" | "48" | "49" | "50" | "51" | "52" | "53" | "54" | "55" | "56" | "57" | "58" | "59" | "60" | "61" | "62";
+        /** @description A whole number of up to 10 digits. Un número entero de hasta 10 dígitos. */
+        EcfWhole10: number | string;
+        /** @description A whole number of up to 2 digits. Un número entero de hasta 2 dígitos. */
+        EcfWhole2: number | string;
+        /** @description A whole number of up to 20 digits. Un número entero de hasta 20 dígitos. */
+        EcfWhole20: number | string;
+        /**
+         * @description `1` withholding · retención; `2` perception · percepción
+         * @enum {string}
+         */
+        EcfWithholdingAgent: "1" | "2";
         /**
          * @description The authority's environments, spelled as the first path segment of its services.
          * @enum {string}
@@ -324,29 +3018,56 @@ export type components = {
             /** Format: date-time */
             at?: string;
         };
-        /** @description One item of the history. */
-        Item: {
-            /** Format: uuid */
-            taxLogId: string;
-            trackId?: string;
-            environment: components["schemas"]["Environment"];
-            status: components["schemas"]["Status"];
-            qrCodeUrl: string | null;
-            /** Format: date-time */
-            submittedAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            clientRequestId: string | null;
-            /** @description absent when the document has no number */
-            eNCF?: string;
-        };
-        /** @description An API key and its secret. */
+        /**
+         * @description An API key and its secret.
+         * @example {
+         *       "apiKeyId": "fak_0123456789ab",
+         *       "apiSecret": "the-secret-of-that-key"
+         *     }
+         */
         LoginRequest: {
             /** @description public; begins with fak_ */
             apiKeyId: string;
             apiSecret: string;
         };
-        /** @description Receipts to submit together; each is taken or refused by itself. */
+        /**
+         * @description Receipts to submit together; each is taken or refused by itself.
+         * @example {
+         *       "items": [
+         *         {
+         *           "clientRequestId": "order-1001",
+         *           "format": "structured",
+         *           "payload": {
+         *             "DetallesItems": {
+         *               "Item": [
+         *                 {
+         *                   "CantidadItem": 1,
+         *                   "IndicadorBienoServicio": "2",
+         *                   "IndicadorFacturacion": "1",
+         *                   "MontoItem": 1000,
+         *                   "NombreItem": "Servicio de consultoría",
+         *                   "NumeroLinea": 1,
+         *                   "PrecioUnitarioItem": 1000
+         *                 }
+         *               ]
+         *             },
+         *             "Encabezado": {
+         *               "Comprador": {
+         *                 "RNCComprador": "131880657",
+         *                 "RazonSocialComprador": "Cliente SRL"
+         *               },
+         *               "IdDoc": {
+         *                 "IndicadorMontoGravado": "0",
+         *                 "TipoIngresos": "01",
+         *                 "TipoPago": "1",
+         *                 "eNCF": "E310000000001"
+         *               }
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
         NewBatch: {
             /** @description each as the body of POST /invoices, without `strict` */
             items: components["schemas"]["NewInvoice"][];
@@ -385,40 +3106,7 @@ export type components = {
          *       }
          *     }
          */
-        NewInvoice: {
-            /** @description idempotency key */
-            clientRequestId?: string | null;
-            /** @description e-mail address: issue with that user's certificate */
-            asUser?: string | null;
-            /**
-             * Format: uuid
-             * @description the same by id; wins over asUser
-             */
-            asUserId?: string | null;
-            /**
-             * @description form of the document
-             * @enum {string}
-             */
-            format: "xml" | "structured";
-            /** @description complete e-CF XML; required when format is xml */
-            xml?: string | null;
-            /** @description the document as JSON, in the authority's element names; required when format is structured */
-            payload?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description refuse at once, with every problem, a document that would not be sent */
-            strict?: boolean | null;
-            /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
-            simulate?: components["schemas"]["Simulate"] | null;
-        } & ({
-            /** @constant */
-            format?: "xml";
-            xml: string;
-        } | {
-            /** @constant */
-            format?: "structured";
-            payload: Record<string, never>;
-        });
+        NewInvoice: components["schemas"]["NewStructuredInvoice"] | components["schemas"]["NewXmlInvoice"];
         /**
          * @description Since when what did not arrive is to be sent again.
          * @example {
@@ -452,6 +3140,29 @@ export type components = {
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
         };
+        /** @description A receipt to submit. In the form `structured`. */
+        NewStructuredInvoice: {
+            /**
+             * @description form of the document (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "structured";
+            /** @description the document as JSON, in the authority's element names */
+            payload: components["schemas"]["Ecf31"] | components["schemas"]["Ecf32"] | components["schemas"]["Ecf33"] | components["schemas"]["Ecf34"] | components["schemas"]["Ecf41"] | components["schemas"]["Ecf43"] | components["schemas"]["Ecf44"] | components["schemas"]["Ecf45"] | components["schemas"]["Ecf46"] | components["schemas"]["Ecf47"] | components["schemas"]["RfcePayload"] | components["schemas"]["AcecfPayload"] | components["schemas"]["AnecfPayload"];
+            /** @description idempotency key */
+            clientRequestId?: string | null;
+            /** @description e-mail address: issue with that user's certificate */
+            asUser?: string | null;
+            /**
+             * Format: uuid
+             * @description the same by id; wins over asUser
+             */
+            asUserId?: string | null;
+            /** @description refuse at once, with every problem, a document that would not be sent */
+            strict?: boolean | null;
+            /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
+            simulate?: components["schemas"]["Simulate"] | null;
+        };
         /**
          * @description Where the tenant wants to be called in the key's environment; there is one address for each.
          *
@@ -480,6 +3191,29 @@ export type components = {
             headers?: {
                 [key: string]: string;
             } | null;
+        };
+        /** @description A receipt to submit. In the form `xml`. */
+        NewXmlInvoice: {
+            /**
+             * @description form of the document (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "xml";
+            /** @description complete e-CF XML */
+            xml: string;
+            /** @description idempotency key */
+            clientRequestId?: string | null;
+            /** @description e-mail address: issue with that user's certificate */
+            asUser?: string | null;
+            /**
+             * Format: uuid
+             * @description the same by id; wins over asUser
+             */
+            asUserId?: string | null;
+            /** @description refuse at once, with every problem, a document that would not be sent */
+            strict?: boolean | null;
+            /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
+            simulate?: components["schemas"]["Simulate"] | null;
         };
         /** @description Nothing of this tenant has that id. */
         NotFound: {
@@ -511,15 +3245,6 @@ export type components = {
             expireOn: string | null;
             /** @description when it was just set: that it is over already; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
-        };
-        /** @description One page of the history, newest first. */
-        Page: {
-            page: number;
-            limit: number;
-            total: number;
-            items: components["schemas"]["Item"][];
-            /** @description for `cursor`: what is older; null at the end */
-            nextCursor: string | null;
         };
         /** @description A type of e-CF. */
         PrefixName: {
@@ -667,7 +3392,12 @@ export type components = {
             askedAt: string;
             finishedAt: string | null;
         };
-        /** @description Why a received document is rejected. */
+        /**
+         * @description Why a received document is rejected.
+         * @example {
+         *       "reason": "La mercancía no llegó completa"
+         *     }
+         */
         RejectReceived: {
             /** @description idempotency key */
             clientRequestId?: string | null;
@@ -680,6 +3410,116 @@ export type components = {
             asUserId?: string | null;
             /** @description DetalleMotivoRechazo: the issuer and the authority read it */
             reason: string;
+        };
+        Rfce: {
+            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            Encabezado: components["schemas"]["RfceEncabezado"];
+        };
+        RfceComprador: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. */
+            RNCComprador?: string;
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador?: string;
+        };
+        RfceEmisor: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. Your tax id, of 9 digits, or your cédula, of 11. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su RNC de 9 dígitos, o su cédula de 11. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RNCEmisor?: string;
+            /** @description Your legal name, as it is registered with the authority. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su nombre o razón social, como está registrado en la DGII. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            RazonSocialEmisor?: string;
+            /** @description The day of issue in Santo Domingo. It cannot be in the future. Filled in where left out: today in Santo Domingo. · Fecha de emisión, en hora de Santo Domingo. No puede ser futura. Si falta, se completa: la fecha de hoy en Santo Domingo. */
+            FechaEmision?: components["schemas"]["EcfDate"];
+        };
+        RfceEncabezado: {
+            /**
+             * @description The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0.
+             * @constant
+             */
+            Version?: "1.0";
+            /** @description What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga. */
+            IdDoc: components["schemas"]["RfceIdDoc"];
+            /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            Emisor?: components["schemas"]["RfceEmisor"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. Filled in where left out: an empty element. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. Si falta, se completa: un elemento vacío. */
+            Comprador?: components["schemas"]["RfceComprador"];
+            /** @description The totals, in pesos. Leave them out and they are computed from the lines. · Los totales, en pesos. Si los omite, se calculan a partir de las líneas. */
+            Totales: components["schemas"]["RfceTotales"];
+            /** @description 6 characters. 6 caracteres. The security code of the whole invoice: the first six characters of its signature. · Código de seguridad de la factura completa: los primeros seis caracteres de su firma. */
+            CodigoSeguridadeCF: string;
+        };
+        RfceFormaDePago: {
+            /** @description How this part is paid: cash, transfer, card and so on. · Cómo se paga esta parte: efectivo, transferencia, tarjeta, etc. */
+            FormaPago?: components["schemas"]["EcfPaymentForm"];
+            /** @description How much is paid in this way, in pesos. · Cuánto se paga de esta forma, en pesos. */
+            MontoPago?: components["schemas"]["EcfAmount2"];
+        };
+        RfceIdDoc: {
+            /**
+             * @description The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: 32. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: 32.
+             * @constant
+             */
+            TipoeCF?: "32";
+            /** @description An e-NCF of 13 characters, such as E310000000001. Un e-NCF de 13 caracteres, como E310000000001. The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. */
+            eNCF: string;
+            /** @description What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII. */
+            TipoIngresos: components["schemas"]["EcfIncomeType"];
+            /** @description Whether it is paid at once, on credit, or free of charge. Credit demands FechaLimitePago. · Si se paga al contado, a crédito o es gratuito. A crédito exige FechaLimitePago. */
+            TipoPago: components["schemas"]["EcfPaymentType"];
+            /** @description The ways in which it is paid, if you want to list them. · Las formas en que se paga, si desea detallarlas. */
+            TablaFormasPago?: components["schemas"]["RfceTablaFormasPago"];
+        };
+        RfceImpuestoAdicional: {
+            /** @description Which additional tax it is, by its code of three digits. · Qué impuesto adicional es, por su código de tres dígitos. */
+            TipoImpuesto?: components["schemas"]["EcfAdditionalTax"];
+            /** @description Selective tax by quantity (ISC específico), in pesos. · Impuesto selectivo al consumo específico, en pesos. */
+            MontoImpuestoSelectivoConsumoEspecifico?: components["schemas"]["EcfAmount2Above0"];
+            /** @description Selective tax by price (ISC ad valorem), in pesos. · Impuesto selectivo al consumo ad valorem, en pesos. */
+            MontoImpuestoSelectivoConsumoAdvalorem?: components["schemas"]["EcfAmount2Above0"];
+            /** @description The amount of another additional tax (codes 001 to 005), in pesos. · Monto de otro impuesto adicional (códigos 001 a 005), en pesos. */
+            OtrosImpuestosAdicionales?: components["schemas"]["EcfAmount2Above0"];
+        };
+        RfceImpuestosAdicionales: {
+            /** @description One additional tax. · Un impuesto adicional. */
+            ImpuestoAdicional?: components["schemas"]["RfceImpuestoAdicional"][];
+        };
+        /** @description A payload that is an RFCE, under the name of its root. */
+        RfcePayload: {
+            RFCE: components["schemas"]["Rfce"];
+        };
+        RfceTablaFormasPago: {
+            /** @description One way of payment with its amount. · Una forma de pago con su monto. */
+            FormaDePago?: components["schemas"]["RfceFormaDePago"][];
+        };
+        RfceTotales: {
+            /** @description The taxable amount of all rates together, without ITBIS. · Monto gravado de todas las tasas, sin ITBIS. */
+            MontoGravadoTotal?: components["schemas"]["EcfAmount2"];
+            /** @description The amount taxed at 18%, without ITBIS. · Monto gravado al 18 %, sin ITBIS. */
+            MontoGravadoI1?: components["schemas"]["EcfAmount2"];
+            /** @description The amount taxed at 16%, without ITBIS. · Monto gravado al 16 %, sin ITBIS. */
+            MontoGravadoI2?: components["schemas"]["EcfAmount2"];
+            /** @description The amount taxed at 0%, such as exports. · Monto gravado a tasa 0 %, como las exportaciones. */
+            MontoGravadoI3?: components["schemas"]["EcfAmount2"];
+            /** @description The amount that is exempt from ITBIS. · Monto exento de ITBIS. */
+            MontoExento?: components["schemas"]["EcfAmount2"];
+            /** @description The ITBIS of all rates together. · ITBIS total de todas las tasas. */
+            TotalITBIS?: components["schemas"]["EcfAmount2"];
+            /** @description The ITBIS at 18%. · ITBIS al 18 %. */
+            TotalITBIS1?: components["schemas"]["EcfAmount2"];
+            /** @description The ITBIS at 16%. · ITBIS al 16 %. */
+            TotalITBIS2?: components["schemas"]["EcfAmount2"];
+            /** @description The ITBIS at 0%: 0.00. · ITBIS a tasa 0 %: 0.00. */
+            TotalITBIS3?: components["schemas"]["EcfAmount2"];
+            /** @description All additional taxes together: the selective ones (ISC), the legal tip and the like. · Suma de los impuestos adicionales: selectivo al consumo (ISC), propina legal y similares. */
+            MontoImpuestoAdicional?: components["schemas"]["EcfAmount2Above0"];
+            /** @description The additional taxes, one by one. · Los impuestos adicionales, uno por uno. */
+            ImpuestosAdicionales?: components["schemas"]["RfceImpuestosAdicionales"];
+            /** @description The total of the receipt: taxed and exempt amounts, ITBIS and additional taxes. · Total del comprobante: montos gravados y exentos, ITBIS e impuestos adicionales. */
+            MontoTotal: components["schemas"]["EcfAmount2"];
+            /** @description The amount of lines that are not billable (IndicadorFacturacion 0). It may be negative. · Monto de las líneas no facturables (IndicadorFacturacion 0). Puede ser negativo. */
+            MontoNoFacturable?: components["schemas"]["EcfAmount2Signed"];
+            /** @description The amount of the period: MontoTotal and MontoNoFacturable together. · Monto del período: MontoTotal más MontoNoFacturable. */
+            MontoPeriodo?: components["schemas"]["EcfAmount2Signed"];
         };
         /** @description A number sequence is nearly used up, or about to expire. */
         SequenceEvent: {
@@ -721,12 +3561,6 @@ export type components = {
          * @enum {string}
          */
         Status: "queued" | "En Proceso" | "Aceptado" | "Aceptado Condicional" | "Rechazado" | "error";
-        /** @description What follows a cursor. */
-        Stretch: {
-            limit: number;
-            items: components["schemas"]["Item"][];
-            nextCursor: string | null;
-        };
         /** @description A submission. */
         Submission: {
             /** Format: uuid */
@@ -783,6 +3617,37 @@ export type components = {
             sentAt: string;
             submission: components["schemas"]["SubmissionSummary"];
         };
+        /** @description One item of the history. */
+        SubmissionItem: {
+            /** Format: uuid */
+            taxLogId: string;
+            trackId?: string;
+            environment: components["schemas"]["Environment"];
+            status: components["schemas"]["Status"];
+            qrCodeUrl: string | null;
+            /** Format: date-time */
+            submittedAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            clientRequestId: string | null;
+            /** @description absent when the document has no number */
+            eNCF?: string;
+        };
+        /** @description One page of the history, newest first. */
+        SubmissionPage: {
+            page: number;
+            limit: number;
+            total: number;
+            items: components["schemas"]["SubmissionItem"][];
+            /** @description for `cursor`: what is older; null at the end */
+            nextCursor: string | null;
+        };
+        /** @description What follows a cursor. */
+        SubmissionStretch: {
+            limit: number;
+            items: components["schemas"]["SubmissionItem"][];
+            nextCursor: string | null;
+        };
         /** @description A submission of yours that has come to its end. */
         SubmissionSummary: {
             /** Format: uuid */
@@ -801,6 +3666,16 @@ export type components = {
             } | null;
             /** Format: date-time */
             updatedAt: string;
+        };
+        /** @description The document of a submission. */
+        SubmissionXml: {
+            /** Format: uuid */
+            taxLogId: string;
+            environment: components["schemas"]["Environment"];
+            status: components["schemas"]["Status"];
+            /** @description null: still queued */
+            source: ("signed" | "original") | null;
+            xml: string | null;
         };
         /** @description All events of a submission, oldest first. */
         Timeline: {
@@ -897,16 +3772,6 @@ export type components = {
         Webhooks: {
             items: components["schemas"]["Webhook"][];
         };
-        /** @description The document of a submission. */
-        Xml: {
-            /** Format: uuid */
-            taxLogId: string;
-            environment: components["schemas"]["Environment"];
-            status: components["schemas"]["Status"];
-            /** @description null: still queued */
-            source: ("signed" | "original") | null;
-            xml: string | null;
-        };
     };
     responses: never;
     parameters: never;
@@ -915,6 +3780,16 @@ export type components = {
     pathItems: never;
 };
 export type AcceptedSubmission = components['schemas']['AcceptedSubmission'];
+export type Acecf = components['schemas']['Acecf'];
+export type AcecfDetalleAprobacionComercial = components['schemas']['AcecfDetalleAprobacionComercial'];
+export type AcecfPayload = components['schemas']['AcecfPayload'];
+export type Anecf = components['schemas']['Anecf'];
+export type AnecfAnulacion = components['schemas']['AnecfAnulacion'];
+export type AnecfDetalleAnulacion = components['schemas']['AnecfDetalleAnulacion'];
+export type AnecfEncabezado = components['schemas']['AnecfEncabezado'];
+export type AnecfPayload = components['schemas']['AnecfPayload'];
+export type AnecfSecuencias = components['schemas']['AnecfSecuencias'];
+export type AnecfTablaRangoSecuenciasAnuladaseNcf = components['schemas']['AnecfTablaRangoSecuenciasAnuladaseNCF'];
 export type ApprovalAtAuthority = components['schemas']['ApprovalAtAuthority'];
 export type ApprovalStatus = components['schemas']['ApprovalStatus'];
 export type ApprovalTaken = components['schemas']['ApprovalTaken'];
@@ -934,21 +3809,202 @@ export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DeliveryStretch = components['schemas']['DeliveryStretch'];
 export type DocumentProblem = components['schemas']['DocumentProblem'];
+export type Ecf31 = components['schemas']['Ecf31'];
+export type Ecf32 = components['schemas']['Ecf32'];
+export type Ecf33 = components['schemas']['Ecf33'];
+export type Ecf34 = components['schemas']['Ecf34'];
+export type Ecf41 = components['schemas']['Ecf41'];
+export type Ecf43 = components['schemas']['Ecf43'];
+export type Ecf44 = components['schemas']['Ecf44'];
+export type Ecf45 = components['schemas']['Ecf45'];
+export type Ecf46 = components['schemas']['Ecf46'];
+export type Ecf47 = components['schemas']['Ecf47'];
+export type EcfAccountType = components['schemas']['EcfAccountType'];
+export type EcfAdditionalTax = components['schemas']['EcfAdditionalTax'];
+export type EcfAdjustment = components['schemas']['EcfAdjustment'];
+export type EcfAffiliation = components['schemas']['EcfAffiliation'];
+export type EcfAmount = components['schemas']['EcfAmount'];
+export type EcfAmount2 = components['schemas']['EcfAmount2'];
+export type EcfAmount2Above0 = components['schemas']['EcfAmount2Above0'];
+export type EcfAmount2Signed = components['schemas']['EcfAmount2Signed'];
+export type EcfAmountAbove0 = components['schemas']['EcfAmountAbove0'];
+export type EcfAmountOrPercent = components['schemas']['EcfAmountOrPercent'];
+export type EcfAmountSigned = components['schemas']['EcfAmountSigned'];
+export type EcfApproval = components['schemas']['EcfApproval'];
+export type EcfApprovedAmount = components['schemas']['EcfApprovedAmount'];
+export type EcfBillableIndicator = components['schemas']['EcfBillableIndicator'];
+export type EcfCodigosItem = components['schemas']['EcfCodigosItem'];
+export type EcfComprador31 = components['schemas']['EcfComprador31'];
+export type EcfComprador32 = components['schemas']['EcfComprador32'];
+export type EcfComprador41 = components['schemas']['EcfComprador41'];
+export type EcfComprador44 = components['schemas']['EcfComprador44'];
+export type EcfComprador46 = components['schemas']['EcfComprador46'];
+export type EcfComprador47 = components['schemas']['EcfComprador47'];
+export type EcfCreditNoteAge = components['schemas']['EcfCreditNoteAge'];
+export type EcfCurrency = components['schemas']['EcfCurrency'];
+export type EcfDate = components['schemas']['EcfDate'];
+export type EcfDateFrom2000 = components['schemas']['EcfDateFrom2000'];
+export type EcfDescuentoORecargo31 = components['schemas']['EcfDescuentoORecargo31'];
+export type EcfDescuentoORecargo41 = components['schemas']['EcfDescuentoORecargo41'];
+export type EcfDescuentosORecargos31 = components['schemas']['EcfDescuentosORecargos31'];
+export type EcfDescuentosORecargos41 = components['schemas']['EcfDescuentosORecargos41'];
+export type EcfDetallesItems31 = components['schemas']['EcfDetallesItems31'];
+export type EcfDetallesItems32 = components['schemas']['EcfDetallesItems32'];
+export type EcfDetallesItems33 = components['schemas']['EcfDetallesItems33'];
+export type EcfDetallesItems41 = components['schemas']['EcfDetallesItems41'];
+export type EcfDetallesItems43 = components['schemas']['EcfDetallesItems43'];
+export type EcfDetallesItems44 = components['schemas']['EcfDetallesItems44'];
+export type EcfDetallesItems45 = components['schemas']['EcfDetallesItems45'];
+export type EcfDetallesItems46 = components['schemas']['EcfDetallesItems46'];
+export type EcfDetallesItems47 = components['schemas']['EcfDetallesItems47'];
+export type EcfEcfType = components['schemas']['EcfEcfType'];
+export type EcfEmisor31 = components['schemas']['EcfEmisor31'];
+export type EcfEmisor41 = components['schemas']['EcfEmisor41'];
+export type EcfEncabezado31 = components['schemas']['EcfEncabezado31'];
+export type EcfEncabezado32 = components['schemas']['EcfEncabezado32'];
+export type EcfEncabezado33 = components['schemas']['EcfEncabezado33'];
+export type EcfEncabezado34 = components['schemas']['EcfEncabezado34'];
+export type EcfEncabezado41 = components['schemas']['EcfEncabezado41'];
+export type EcfEncabezado43 = components['schemas']['EcfEncabezado43'];
+export type EcfEncabezado44 = components['schemas']['EcfEncabezado44'];
+export type EcfEncabezado45 = components['schemas']['EcfEncabezado45'];
+export type EcfEncabezado46 = components['schemas']['EcfEncabezado46'];
+export type EcfEncabezado47 = components['schemas']['EcfEncabezado47'];
+export type EcfExchangeRate = components['schemas']['EcfExchangeRate'];
+export type EcfExchangeRateOr0 = components['schemas']['EcfExchangeRateOr0'];
+export type EcfFineQuantity = components['schemas']['EcfFineQuantity'];
+export type EcfFormaDePago = components['schemas']['EcfFormaDePago'];
+export type EcfGoodsOrService = components['schemas']['EcfGoodsOrService'];
+export type EcfIdDoc31 = components['schemas']['EcfIdDoc31'];
+export type EcfIdDoc32 = components['schemas']['EcfIdDoc32'];
+export type EcfIdDoc33 = components['schemas']['EcfIdDoc33'];
+export type EcfIdDoc34 = components['schemas']['EcfIdDoc34'];
+export type EcfIdDoc41 = components['schemas']['EcfIdDoc41'];
+export type EcfIdDoc43 = components['schemas']['EcfIdDoc43'];
+export type EcfIdDoc44 = components['schemas']['EcfIdDoc44'];
+export type EcfIdDoc45 = components['schemas']['EcfIdDoc45'];
+export type EcfIdDoc46 = components['schemas']['EcfIdDoc46'];
+export type EcfIdDoc47 = components['schemas']['EcfIdDoc47'];
+export type EcfImpuestoAdicionalOtraMoneda31 = components['schemas']['EcfImpuestoAdicionalOtraMoneda31'];
+export type EcfImpuestoAdicionalOtraMoneda44 = components['schemas']['EcfImpuestoAdicionalOtraMoneda44'];
+export type EcfImpuestoAdicionalOtraMoneda45 = components['schemas']['EcfImpuestoAdicionalOtraMoneda45'];
+export type EcfImpuestosAdicionales31 = components['schemas']['EcfImpuestosAdicionales31'];
+export type EcfImpuestosAdicionales34 = components['schemas']['EcfImpuestosAdicionales34'];
+export type EcfImpuestosAdicionales44 = components['schemas']['EcfImpuestosAdicionales44'];
+export type EcfImpuestosAdicionalesOtraMoneda31 = components['schemas']['EcfImpuestosAdicionalesOtraMoneda31'];
+export type EcfImpuestosAdicionalesOtraMoneda44 = components['schemas']['EcfImpuestosAdicionalesOtraMoneda44'];
+export type EcfImpuestosAdicionalesOtraMoneda45 = components['schemas']['EcfImpuestosAdicionalesOtraMoneda45'];
+export type EcfIncomeType = components['schemas']['EcfIncomeType'];
+export type EcfInformacionReferencia31 = components['schemas']['EcfInformacionReferencia31'];
+export type EcfInformacionReferencia33 = components['schemas']['EcfInformacionReferencia33'];
+export type EcfInformacionesAdicionales31 = components['schemas']['EcfInformacionesAdicionales31'];
+export type EcfInformacionesAdicionales45 = components['schemas']['EcfInformacionesAdicionales45'];
+export type EcfInformacionesAdicionales46 = components['schemas']['EcfInformacionesAdicionales46'];
+export type EcfItem31 = components['schemas']['EcfItem31'];
+export type EcfItem32 = components['schemas']['EcfItem32'];
+export type EcfItem33 = components['schemas']['EcfItem33'];
+export type EcfItem41 = components['schemas']['EcfItem41'];
+export type EcfItem43 = components['schemas']['EcfItem43'];
+export type EcfItem44 = components['schemas']['EcfItem44'];
+export type EcfItem45 = components['schemas']['EcfItem45'];
+export type EcfItem46 = components['schemas']['EcfItem46'];
+export type EcfItem47 = components['schemas']['EcfItem47'];
+export type EcfItemImpuestoAdicional = components['schemas']['EcfItemImpuestoAdicional'];
+export type EcfMineria = components['schemas']['EcfMineria'];
+export type EcfModification = components['schemas']['EcfModification'];
+export type EcfOtraMoneda31 = components['schemas']['EcfOtraMoneda31'];
+export type EcfOtraMoneda41 = components['schemas']['EcfOtraMoneda41'];
+export type EcfOtraMoneda43 = components['schemas']['EcfOtraMoneda43'];
+export type EcfOtraMoneda44 = components['schemas']['EcfOtraMoneda44'];
+export type EcfOtraMoneda45 = components['schemas']['EcfOtraMoneda45'];
+export type EcfOtraMoneda46 = components['schemas']['EcfOtraMoneda46'];
+export type EcfOtraMonedaDetalle = components['schemas']['EcfOtraMonedaDetalle'];
+export type EcfPages4 = components['schemas']['EcfPages4'];
+export type EcfPages5 = components['schemas']['EcfPages5'];
+export type EcfPagina31 = components['schemas']['EcfPagina31'];
+export type EcfPagina33 = components['schemas']['EcfPagina33'];
+export type EcfPagina41 = components['schemas']['EcfPagina41'];
+export type EcfPagina43 = components['schemas']['EcfPagina43'];
+export type EcfPagina44 = components['schemas']['EcfPagina44'];
+export type EcfPagina46 = components['schemas']['EcfPagina46'];
+export type EcfPaginacion31 = components['schemas']['EcfPaginacion31'];
+export type EcfPaginacion33 = components['schemas']['EcfPaginacion33'];
+export type EcfPaginacion41 = components['schemas']['EcfPaginacion41'];
+export type EcfPaginacion43 = components['schemas']['EcfPaginacion43'];
+export type EcfPaginacion44 = components['schemas']['EcfPaginacion44'];
+export type EcfPaginacion46 = components['schemas']['EcfPaginacion46'];
+export type EcfPaymentForm = components['schemas']['EcfPaymentForm'];
+export type EcfPaymentType = components['schemas']['EcfPaymentType'];
+export type EcfPercentage = components['schemas']['EcfPercentage'];
+export type EcfPlace = components['schemas']['EcfPlace'];
+export type EcfPrice = components['schemas']['EcfPrice'];
+export type EcfQuantity = components['schemas']['EcfQuantity'];
+export type EcfQuantityAbove0 = components['schemas']['EcfQuantityAbove0'];
+export type EcfRetencion31 = components['schemas']['EcfRetencion31'];
+export type EcfRetencion41 = components['schemas']['EcfRetencion41'];
+export type EcfRetencion47 = components['schemas']['EcfRetencion47'];
+export type EcfRule1007 = components['schemas']['EcfRule1007'];
+export type EcfSettlement = components['schemas']['EcfSettlement'];
+export type EcfSubDescuento = components['schemas']['EcfSubDescuento'];
+export type EcfSubRecargo = components['schemas']['EcfSubRecargo'];
+export type EcfSubcantidadItem = components['schemas']['EcfSubcantidadItem'];
+export type EcfSubtotal31 = components['schemas']['EcfSubtotal31'];
+export type EcfSubtotal43 = components['schemas']['EcfSubtotal43'];
+export type EcfSubtotal44 = components['schemas']['EcfSubtotal44'];
+export type EcfSubtotal46 = components['schemas']['EcfSubtotal46'];
+export type EcfSubtotalImpuestoAdicional31 = components['schemas']['EcfSubtotalImpuestoAdicional31'];
+export type EcfSubtotalImpuestoAdicional44 = components['schemas']['EcfSubtotalImpuestoAdicional44'];
+export type EcfSubtotales31 = components['schemas']['EcfSubtotales31'];
+export type EcfSubtotales43 = components['schemas']['EcfSubtotales43'];
+export type EcfSubtotales44 = components['schemas']['EcfSubtotales44'];
+export type EcfSubtotales46 = components['schemas']['EcfSubtotales46'];
+export type EcfTablaCodigosItem = components['schemas']['EcfTablaCodigosItem'];
+export type EcfTablaFormasPago = components['schemas']['EcfTablaFormasPago'];
+export type EcfTablaImpuestoAdicional = components['schemas']['EcfTablaImpuestoAdicional'];
+export type EcfTablaSubDescuento = components['schemas']['EcfTablaSubDescuento'];
+export type EcfTablaSubRecargo = components['schemas']['EcfTablaSubRecargo'];
+export type EcfTablaSubcantidad = components['schemas']['EcfTablaSubcantidad'];
+export type EcfTablaTelefonoEmisor = components['schemas']['EcfTablaTelefonoEmisor'];
+export type EcfTaxIncluded = components['schemas']['EcfTaxIncluded'];
+export type EcfTimestamp = components['schemas']['EcfTimestamp'];
+export type EcfTimestampAnyYear = components['schemas']['EcfTimestampAnyYear'];
+export type EcfTo1000 = components['schemas']['EcfTo1000'];
+export type EcfTo10000 = components['schemas']['EcfTo10000'];
+export type EcfTotales31 = components['schemas']['EcfTotales31'];
+export type EcfTotales32 = components['schemas']['EcfTotales32'];
+export type EcfTotales34 = components['schemas']['EcfTotales34'];
+export type EcfTotales41 = components['schemas']['EcfTotales41'];
+export type EcfTotales43 = components['schemas']['EcfTotales43'];
+export type EcfTotales44 = components['schemas']['EcfTotales44'];
+export type EcfTotales46 = components['schemas']['EcfTotales46'];
+export type EcfTotales47 = components['schemas']['EcfTotales47'];
+export type EcfTotalesImpuestoAdicional31 = components['schemas']['EcfTotalesImpuestoAdicional31'];
+export type EcfTotalesImpuestoAdicional34 = components['schemas']['EcfTotalesImpuestoAdicional34'];
+export type EcfTotalesImpuestoAdicional44 = components['schemas']['EcfTotalesImpuestoAdicional44'];
+export type EcfTransportWay = components['schemas']['EcfTransportWay'];
+export type EcfTransporte31 = components['schemas']['EcfTransporte31'];
+export type EcfTransporte46 = components['schemas']['EcfTransporte46'];
+export type EcfTransporte47 = components['schemas']['EcfTransporte47'];
+export type EcfUnit = components['schemas']['EcfUnit'];
+export type EcfWhole10 = components['schemas']['EcfWhole10'];
+export type EcfWhole2 = components['schemas']['EcfWhole2'];
+export type EcfWhole20 = components['schemas']['EcfWhole20'];
+export type EcfWithholdingAgent = components['schemas']['EcfWithholdingAgent'];
 export type Environment = components['schemas']['Environment'];
 export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
-export type Item = components['schemas']['Item'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type NewBatch = components['schemas']['NewBatch'];
 export type NewInvoice = components['schemas']['NewInvoice'];
 export type NewRecovery = components['schemas']['NewRecovery'];
 export type NewSequence = components['schemas']['NewSequence'];
+export type NewStructuredInvoice = components['schemas']['NewStructuredInvoice'];
 export type NewWebhook = components['schemas']['NewWebhook'];
+export type NewXmlInvoice = components['schemas']['NewXmlInvoice'];
 export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
 export type NumberSequence = components['schemas']['NumberSequence'];
-export type Page = components['schemas']['Page'];
 export type PrefixName = components['schemas']['PrefixName'];
 export type ProbeEvent = components['schemas']['ProbeEvent'];
 export type ProbeMessage = components['schemas']['ProbeMessage'];
@@ -963,15 +4019,29 @@ export type ReceivedXml = components['schemas']['ReceivedXml'];
 export type Recoveries = components['schemas']['Recoveries'];
 export type Recovery = components['schemas']['Recovery'];
 export type RejectReceived = components['schemas']['RejectReceived'];
+export type Rfce = components['schemas']['Rfce'];
+export type RfceComprador = components['schemas']['RfceComprador'];
+export type RfceEmisor = components['schemas']['RfceEmisor'];
+export type RfceEncabezado = components['schemas']['RfceEncabezado'];
+export type RfceFormaDePago = components['schemas']['RfceFormaDePago'];
+export type RfceIdDoc = components['schemas']['RfceIdDoc'];
+export type RfceImpuestoAdicional = components['schemas']['RfceImpuestoAdicional'];
+export type RfceImpuestosAdicionales = components['schemas']['RfceImpuestosAdicionales'];
+export type RfcePayload = components['schemas']['RfcePayload'];
+export type RfceTablaFormasPago = components['schemas']['RfceTablaFormasPago'];
+export type RfceTotales = components['schemas']['RfceTotales'];
 export type SequenceEvent = components['schemas']['SequenceEvent'];
 export type SequenceState = components['schemas']['SequenceState'];
 export type Sequences = components['schemas']['Sequences'];
 export type Simulate = components['schemas']['Simulate'];
 export type Status = components['schemas']['Status'];
-export type Stretch = components['schemas']['Stretch'];
 export type Submission = components['schemas']['Submission'];
 export type SubmissionEvent = components['schemas']['SubmissionEvent'];
+export type SubmissionItem = components['schemas']['SubmissionItem'];
+export type SubmissionPage = components['schemas']['SubmissionPage'];
+export type SubmissionStretch = components['schemas']['SubmissionStretch'];
 export type SubmissionSummary = components['schemas']['SubmissionSummary'];
+export type SubmissionXml = components['schemas']['SubmissionXml'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineEvent = components['schemas']['TimelineEvent'];
 export type Token = components['schemas']['Token'];
@@ -980,6 +4050,5 @@ export type UsageReport = components['schemas']['UsageReport'];
 export type Validation = components['schemas']['Validation'];
 export type Webhook = components['schemas']['Webhook'];
 export type Webhooks = components['schemas']['Webhooks'];
-export type Xml = components['schemas']['Xml'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

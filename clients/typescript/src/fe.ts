@@ -11,7 +11,7 @@ import type {
   Delivery,
   DeliveryAgain,
   DeliveryDetail,
-  Item,
+  SubmissionItem,
   NewInvoice,
   NewSequence,
   NewWebhook,
@@ -28,7 +28,7 @@ import type {
   Validation,
   Webhook,
   Webhooks,
-  Xml,
+  SubmissionXml,
 } from './core.js';
 import {
   AnswerLostError,
@@ -189,7 +189,7 @@ export class Fe {
   }
 
   /** Fetch the document of a submission: once signed, the legal proof. undefined: nothing of yours has that id. */
-  xml(trackOrId: string, options: CallOptions = {}): Promise<Xml | undefined> {
+  xml(trackOrId: string, options: CallOptions = {}): Promise<SubmissionXml | undefined> {
     return this.session.find('GET', `${one(trackOrId)}/xml`, options);
   }
 
@@ -226,7 +226,7 @@ export class Fe {
    */
   invoices(
     filter: Listed & { state?: string; encf?: string; clientRequestId?: string; rnc?: string } = {},
-  ): AsyncGenerator<Item, void> {
+  ): AsyncGenerator<SubmissionItem, void> {
     const { state, encf, clientRequestId, rnc } = filter;
     return this.#listed('/invoices', { state, encf, clientRequestId, rnc }, filter);
   }

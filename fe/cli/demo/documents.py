@@ -90,6 +90,28 @@ CORRECTION = DemoReceipt("34, corrects the text of the first", "34-text-correcti
 #: Handed in when its buyer is there to receive it.
 DELIVERED = DemoReceipt("31, sent on to its buyer", "31-furniture.json")
 
+#: What the visitor is given to hand in: short, and under an id, so that it can be pasted as often as one likes.
+FIRST: dict[str, Any] = {
+    "format": "structured",
+    "clientRequestId": "my-first-receipt",
+    "payload": {
+        "Encabezado": {"IdDoc": {"TipoeCF": "32", "TipoIngresos": "01", "TipoPago": "1"}},
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NumeroLinea": 1,
+                    "IndicadorFacturacion": "1",
+                    "NombreItem": "Café",
+                    "IndicadorBienoServicio": "1",
+                    "CantidadItem": 1,
+                    "PrecioUnitarioItem": 100,
+                    "MontoItem": 100,
+                }
+            ]
+        },
+    },
+}
+
 #: A number beyond what the authority has granted: only the authority can know, so it is sent, and refused.
 BEYOND = DemoReceipt("31 with a number that was never granted", "31-furniture.xml", f"E31{GRANTED + 1:010d}")
 

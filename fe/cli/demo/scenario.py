@@ -1,6 +1,7 @@
 """The demonstration, step by step. What is not as expected is collected, said, and makes the exit code non-zero."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from fe.cli.demo.documents import (
     BEYOND,
     CORRECTION,
     DELIVERED,
+    FIRST,
     FURNITURE,
     ISSUER_RNC,
     SAMPLES,
@@ -64,8 +66,9 @@ class Scenario:
             stack = await cleanup.enter_async_context(
                 open_stack(
                     port=self.port,
-                    world=world_of(credential, now),
+                    world=world_of(credential),
                     reception_roots=credential.certificate.public_bytes(Encoding.PEM),
+                    settings={"FE_AUTHORITY_SIMULATED": "1"},
                     step=self.show.step,
                 )
             )
@@ -130,9 +133,19 @@ class Scenario:
             f"  fe          . {stack.environment_file}  (then `fe key list --tenant ...`, in another terminal)"
         )
         self.show.line("")
-        # The address in quotes, for zsh; the token apart, because a login at each call ends in a lockout.
-        self.show.line(f"  TOKEN=$({token})")
-        self.show.line(f"""  curl -s '{stack.base_url}/invoices?limit=3' -H "Authorization: Bearer $TOKEN\"""")
+        self.show.line(
+            "  Your first receipt, for bash and zsh; pasted again it is the same one. A token lasts an hour:"
+        )
+        self.show.line("  `unset KEY` gets another. docs/api/README.md goes on from here.")
+        self.show.line("")
+        # Addresses in quotes, for zsh. Logged in once for each key and shell: a sixth login in a minute is a lockout.
+        bearer = """-H "Authorization: Bearer $TOKEN\""""
+        first = json.dumps(FIRST, ensure_ascii=False, separators=(",", ":"))
+        self.show.line(f"""  [ "$KEY" = {key} ] || {{ KEY={key}; TOKEN=$({token}); }}""")
+        self.show.line(
+            f"  curl -s '{stack.base_url}/invoices' {bearer} -H 'Content-Type: application/json' -d '{first}'; echo"
+        )
+        self.show.line(f"  curl -s '{stack.base_url}/invoices?limit=3' {bearer}; echo")
 
 
 @dataclass(slots=True)

@@ -46,9 +46,11 @@ async def make_credential(now: datetime) -> Credential:
     return self_made(key, holder=_HOLDER, holder_id=_HOLDER_ID, not_before=start, not_after=end)
 
 
-def world_of(credential: Credential, now: datetime) -> dict[str, Any]:
-    """What the simulated authority knows: once it knows something, it insists on it."""
-    expires = expiry_of(local(now).date()).isoformat()
+def world_of(credential: Credential) -> dict[str, Any]:
+    """What the simulated authority knows: once it knows something, it insists on it.
+
+    Of no range it knows the last day: whoever follows the guide says another one than we do.
+    """
     return {
         "taxpayers": [
             {"rnc": company["RNCEmisor"], "name": company["RazonSocialEmisor"]} for company in (ISSUER, BUYER)
@@ -61,7 +63,6 @@ def world_of(credential: Credential, now: datetime) -> dict[str, Any]:
                 "type": prefix,
                 "from": 1,
                 "to": GRANTED,
-                "expires": expires,
                 "environment": ENVIRONMENT.value,
             }
             for prefix in PREFIXES

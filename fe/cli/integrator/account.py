@@ -91,7 +91,7 @@ def _read_key() -> tuple[str, str]:
         raise Failure(
             say(
                 f"no key: {KEY_ID} ({_PREFIX}...) and {SECRET}, or both on standard input, a line each",
-                f"falta la llave: {KEY_ID} ({_PREFIX}...) y {SECRET}, o ambos en la entrada estándar, uno por línea",
+                f"falta la clave: {KEY_ID} ({_PREFIX}...) y {SECRET}, o ambos en la entrada estándar, uno por línea",
             ),
             USAGE,
         )

@@ -123,7 +123,7 @@ class ApiSession:
             raise Failure(
                 say(
                     f"{self.profile.base_url} does not accept the key {self.profile.api_key_id} with this secret",
-                    f"{self.profile.base_url} no acepta la llave {self.profile.api_key_id} con este secreto",
+                    f"{self.profile.base_url} no acepta la clave {self.profile.api_key_id} con este secreto",
                 ),
                 CONFIGURATION,
             )

@@ -161,7 +161,7 @@ def _get(file: Path) -> Any:
                 say(
                     f"{file}: others can read it. Its secret may be known: make a new key, and `fe login` with it "
                     f"(or, if you are sure: chmod 600 {file})",
-                    f"{file}: otros pueden leerlo. Su secreto puede ser conocido: cree otra llave y haga `fe login` "
+                    f"{file}: otros pueden leerlo. Su secreto puede ser conocido: cree otra clave y haga `fe login` "
                     f"con ella (o, si está seguro: chmod 600 {file})",
                 ),
                 CONFIGURATION,

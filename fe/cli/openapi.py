@@ -1,0 +1,19 @@
+"""`fe openapi`: the description of the API, for programs that make others of it."""
+
+import click
+
+from fe.ecf.json_text import write_json
+
+
+@click.command()
+@click.option("--postman", is_flag=True, help="As a Postman collection, which Bruno and Insomnia import too.")
+def openapi(postman: bool) -> None:
+    """Print the OpenAPI description of this release, as the service serves it at /api/v1/fe/openapi.json.
+
+    Nothing is called and nothing has to be set. Client generators read it; docs/api tells which were tried.
+    """
+    from fe.http.collection import collection  # with it comes the whole front
+    from fe.http.description import description
+
+    made = description()
+    click.echo(write_json(collection(made) if postman else made).decode())

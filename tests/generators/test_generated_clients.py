@@ -1,0 +1,207 @@
+"""Clients that the registries' own generators make of the description: made without a warning, checked by the compilers
+of their languages, and walked from the login to a verdict. And the collection, read by Postman's own library.
+
+What is of npm is installed into a temporary folder from its lock. Where there is no node, npm or registry, the tests
+that want it say loudly that they proved nothing.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from fe.accounts.provision import create_key
+from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
+from fe.ecf.signature import verify
+from fe.http.app import PREFIX
+from fe.http.collection import collection
+from fe.http.description import description
+from tests.system.stack import Stack, running_stack
+
+HERE = Path(__file__).parent
+#: Not a measure: what hangs is ended.
+LONG = 300
+#: A stack that is cancelled in the middle of what it does leaves things to the garbage collector.
+pytestmark = [
+    pytest.mark.timeout(1500),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def run(*command: str, cwd: Path) -> str:
+    """Run a program to a good end, and give what it said."""
+    ended: subprocess.CompletedProcess[str] = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=LONG
+    )
+    assert ended.returncode == 0, f"{command}: {ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
+    return ended.stdout + ended.stderr
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The description, as a file."""
+    file = tmp_path_factory.mktemp("described") / "openapi.json"
+    file.write_bytes(write_json(description()))
+    return file
+
+
+@pytest.fixture(scope="module")
+def python_client(described: Path) -> Path:
+    """A folder with the package `generated` and the walk beside it."""
+    folder = described.parent / "python"
+    # Its output is formatted by ruff otherwise, which changes nothing that is looked at here.
+    config = described.parent / "generator.yaml"
+    config.write_text("post_hooks: []\npackage_name_override: generated\n")
+    command = ("openapi_python_client", "generate", "--path", str(described), "--output-path", str(folder))
+    said = run(sys.executable, "-m", *command, "--config", str(config), "--fail-on-warning", cwd=described.parent)
+    assert "arning" not in said, said
+    shutil.copy(HERE / "walk_python" / "walk.py", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what `walk_typescript/package-lock.json` names, and the walk."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        pytest.skip("NOT PROVED HERE: there is no node or no npm")
+    folder = tmp_path_factory.mktemp("npm") / "walk"
+    shutil.copytree(HERE / "walk_typescript", folder)
+    try:
+        ended = subprocess.run(
+            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=LONG,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
+    if ended.returncode:
+        pytest.skip(f"NOT PROVED HERE: the packages could not be installed: {ended.stderr.strip().splitlines()[-1]}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def typescript_client(described: Path, node_packages: Path) -> Path:
+    """That folder with the compiled walk: compiling is the check of types."""
+    said = run("node_modules/.bin/openapi-typescript", str(described), "-o", "description.ts", cwd=node_packages)
+    assert "arning" not in said, said
+    said = run("node_modules/.bin/tsc", "--project", ".", cwd=node_packages)
+    assert not said, said
+    return node_packages
+
+
+def test_the_python_client_has_the_types_it_says(python_client: Path) -> None:
+    said = run(
+        *(sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null"),
+        *("--cache-dir", str(python_client / "cache"), "generated", "walk.py"),
+        cwd=python_client,
+    )
+
+    assert "Success" in said
+
+
+async def test_both_walk_from_the_login_to_a_verdict_and_understand_a_refusal(
+    python_client: Path, dsn: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    try:
+        typescript: Path | None = request.getfixturevalue("typescript_client")
+        missing = ""
+    except pytest.skip.Exception as skipped:  # what needs no npm is proved all the same
+        typescript, missing = None, str(skipped)
+    async with running_stack(dsn, tmp_path) as stack:
+        credentials = await _credentials(stack)
+        seen = json.loads(await _walk(python_client, sys.executable, "walk.py", *credentials))
+        _look_at(seen, "E310000000001")
+        if typescript is not None:
+            seen = json.loads(await _walk(typescript, "node", "out/walk.js", *credentials))
+            _look_at(seen, "E310000000002")
+    if missing:
+        pytest.skip(missing)
+
+
+async def _credentials(stack: Stack) -> tuple[str, str, str]:
+    """Where the service is, and a key of its own."""
+    assert stack.settings.api_key_pepper is not None
+    pepper = bytes.fromhex(stack.settings.api_key_pepper.get_secret_value())
+    key = await stack.db.transact(create_key, stack.tenant, Environment.TESTECF, pepper=pepper)
+    return stack.base_url.removesuffix(PREFIX), key.record.api_key_id, key.secret
+
+
+async def _walk(folder: Path, *command: str) -> bytes:
+    ended = await trio.run_process(
+        command, cwd=folder, capture_stdout=True, capture_stderr=True, check=False, env=_without_proxies()
+    )
+    assert ended.returncode == 0, (ended.stdout, ended.stderr)
+    return ended.stdout
+
+
+def _without_proxies() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+
+
+def _look_at(seen: dict[str, Any], e_ncf: str) -> None:
+    assert seen["environment"] == "testecf"
+    assert seen["sequence"] in seen["prefixes"]
+    assert seen["eNCF"] == e_ncf
+    assert seen["status"] == "Aceptado"
+    assert seen["listed"][0] == seen["taxLogId"]
+    assert verify(seen["xml"].encode()).security_code == seen["securityCode"]
+    assert seen["refused"] is True
+    assert "DetallesItems.Item[1].PrecioUnitarioItem" in seen["problems"]
+    assert seen["valid"] is False
+
+
+READ = """
+const { Collection } = require("postman-collection");
+const collection = new Collection(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")));
+const seen = [];
+collection.forEachItem((item) => seen.push({
+  id: item.id,
+  name: item.name,
+  method: item.request.method,
+  path: item.request.url.getPath({ unresolved: true }),
+  host: item.request.url.getHost(),
+  body: item.request.body ? JSON.parse(item.request.body.raw) : null,
+  auth: item.request.auth ? item.request.auth.type : item.getAuth().type,
+  responses: item.responses.map((response) => ({ code: response.code, body: response.json() })),
+}));
+console.log(JSON.stringify(seen));
+"""
+
+
+def test_postmans_library_reads_the_collection_and_finds_every_operation_with_its_examples(
+    node_packages: Path,
+) -> None:
+    made = description()
+    file = node_packages / "collection.json"
+    file.write_text(json.dumps(collection(made)))
+
+    seen = json.loads(run("node", "-e", READ, str(file), cwd=node_packages))
+
+    assert {item["host"] for item in seen} == {"{{baseUrl}}"}
+    by_operation: dict[str, list[Any]] = {}
+    for item in seen:
+        by_operation.setdefault(item["id"].partition("-")[0], []).append(item)
+    wanted = {
+        operation["operationId"]: (path, method.upper(), operation)
+        for path, operations in made["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert by_operation.keys() == wanted.keys()
+    for name, (path, method, operation) in wanted.items():
+        bodies = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("examples", {})
+        assert len(by_operation[name]) == max(len(bodies), 1)
+        for item in by_operation[name]:
+            assert (item["method"], item["path"]) == (method, path.replace("{", ":").replace("}", ""))
+            assert item["auth"] == ("bearer" if "security" in operation else "noauth")
+            assert (item["body"] is None) == (not bodies)
+            codes = {str(response["code"]) for response in item["responses"]}
+            assert codes == set(operation["responses"])

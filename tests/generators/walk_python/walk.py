@@ -1,0 +1,115 @@
+"""The road with a client that openapi-python-client made of the description (`generated`), typed all the way.
+
+Run beside the generated package: `python walk.py BASE KEY SECRET`. What it saw goes to standard output, as JSON.
+"""
+
+import json
+import sys
+from http import HTTPStatus
+from typing import TypeVar
+
+from generated import AuthenticatedClient, Client
+from generated.api.login import login
+from generated.api.number_sequences import list_sequences, put_sequence
+from generated.api.submissions import get_invoice, get_invoice_xml, list_invoices, submit_invoice, validate_invoice
+from generated.models import (
+    AcceptedSubmission,
+    Ecf31,
+    EcfBillableIndicator,
+    EcfComprador31,
+    EcfDetallesItems31,
+    EcfEncabezado31,
+    EcfGoodsOrService,
+    EcfIdDoc31,
+    EcfIncomeType,
+    EcfItem31,
+    EcfPaymentType,
+    EcfUnit,
+    Error,
+    LoginRequest,
+    NewSequence,
+    NewSequencePrefix,
+    NewStructuredInvoice,
+    NumberSequence,
+    Sequences,
+    Submission,
+    SubmissionPage,
+    SubmissionXml,
+    Token,
+    Validation,
+)
+
+T = TypeVar("T")
+
+
+def expect(kind: type[T], answer: object) -> T:
+    """The answer, where it is of the kind that was hoped for."""
+    if not isinstance(answer, kind):
+        raise SystemExit(f"no {kind.__name__}: {answer}")
+    return answer
+
+
+def receipt(price: float | str) -> Ecf31:
+    """A credit invoice for ten tables; number, issuer and totals are filled in."""
+    line = EcfItem31(
+        nombre_item="Mesa plegable de caoba",
+        indicador_facturacion=EcfBillableIndicator.ITBIS_18_PERCENT,
+        indicador_bieno_servicio=EcfGoodsOrService.GOODS,
+        cantidad_item=10,
+        unidad_medida=EcfUnit.UNIT,
+        precio_unitario_item=price,
+    )
+    return Ecf31(
+        encabezado=EcfEncabezado31(
+            id_doc=EcfIdDoc31(
+                tipoe_cf="31", tipo_ingresos=EcfIncomeType.OPERATIONS_NOT_FINANCIAL, tipo_pago=EcfPaymentType.CASH
+            ),
+            comprador=EcfComprador31(rnc_comprador="131880681", razon_social_comprador="Hotel Brisas del Yaque SRL"),
+        ),
+        detalles_items=EcfDetallesItems31(item=[line]),
+    )
+
+
+def main(base: str, key_id: str, secret: str) -> dict[str, object]:
+    """Walk it, and give what was seen."""
+    with Client(base_url=base) as anybody:
+        token = expect(Token, login.sync(client=anybody, body=LoginRequest(api_key_id=key_id, api_secret=secret)))
+    with AuthenticatedClient(base_url=base, token=token.access_token) as client:
+        sequence = NewSequence(prefix=NewSequencePrefix.E31, max_sequence=5000, expire_at="2028-12-31")
+        one = expect(NumberSequence, put_sequence.sync(client=client, body=sequence))
+        sequences = expect(Sequences, list_sequences.sync(client=client))
+
+        invoice = NewStructuredInvoice(
+            format_="structured", payload=receipt("4800.00"), client_request_id="walk-python"
+        )
+        taken = expect(AcceptedSubmission, submit_invoice.sync(client=client, body=invoice))
+        its_id = str(taken.tax_log_id)
+        record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+        while record.status in ("queued", "En Proceso"):
+            record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+        page = expect(SubmissionPage, list_invoices.sync(client=client, limit=10))
+        document = expect(SubmissionXml, get_invoice_xml.sync(its_id, client=client))
+
+        # A comma between thousands: the service says so before the authority does.
+        wrong = NewStructuredInvoice(format_="structured", payload=receipt("4,800.00"), strict=True)
+        refused = submit_invoice.sync_detailed(client=client, body=wrong)
+        error = expect(Error, refused.parsed)
+        looked_at = expect(Validation, validate_invoice.sync(client=client, body=wrong))
+    return {
+        "environment": token.environment,
+        "prefixes": [item.prefix for item in sequences.items],
+        "sequence": one.prefix,
+        "taxLogId": its_id,
+        "eNCF": taken.e_ncf or "",
+        "status": record.status,
+        "securityCode": record.security_code,
+        "listed": [str(item.tax_log_id) for item in page.items],
+        "xml": document.xml,
+        "refused": refused.status_code is HTTPStatus.BAD_REQUEST,
+        "problems": [problem.path for problem in error.problems or []],
+        "valid": looked_at.valid,
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(*sys.argv[1:])))

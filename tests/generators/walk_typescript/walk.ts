@@ -1,0 +1,90 @@
+// The road with what openapi-typescript made of the description (description.ts) and openapi-fetch, typed all the way.
+//
+// Compiled and run beside it: `node walk.js BASE KEY SECRET`. What it saw goes to standard output, as JSON.
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./description.js";
+
+type Schemas = components["schemas"];
+
+/** The body of an answer, where it is the one that was hoped for. */
+function expect<T>(result: { data?: T; error?: unknown; response: Response }): T {
+  if (result.data === undefined) throw new Error(`${result.response.status}: ${JSON.stringify(result.error)}`);
+  return result.data;
+}
+
+/** What was found, or an error: a submission that does not exist is an answer of its own. */
+function found<T extends object>(answer: T | Schemas["NotFound"]): T {
+  if ("found" in answer) throw new Error("there is no such submission");
+  return answer;
+}
+
+/** A credit invoice for ten tables; number, issuer and totals are filled in. */
+function receipt(price: number | string): Schemas["Ecf31"] {
+  return {
+    Encabezado: {
+      IdDoc: { TipoeCF: "31", TipoIngresos: "01", TipoPago: "1" },
+      Comprador: { RNCComprador: "131880681", RazonSocialComprador: "Hotel Brisas del Yaque SRL" },
+    },
+    DetallesItems: {
+      Item: [
+        {
+          NombreItem: "Mesa plegable de caoba",
+          IndicadorFacturacion: "1",
+          IndicadorBienoServicio: "1",
+          CantidadItem: 10,
+          UnidadMedida: "43",
+          PrecioUnitarioItem: price,
+        },
+      ],
+    },
+  };
+}
+
+async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
+  const anybody = createClient<paths>({ baseUrl });
+  const token = expect(await anybody.POST("/api/v1/fe/login", { body: { apiKeyId, apiSecret } }));
+  const headers = { Authorization: `Bearer ${token.accessToken}` };
+  const client = createClient<paths>({ baseUrl, headers });
+
+  const sequence = expect(
+    await client.POST("/api/v1/fe/ncf", { body: { prefix: "E31", maxSequence: 5000, expireAt: "2028-12-31" } }),
+  );
+  const sequences = expect(await client.GET("/api/v1/fe/ncf"));
+
+  const body: Schemas["NewInvoice"] = {
+    format: "structured",
+    payload: receipt("4800.00"),
+    clientRequestId: "walk-typescript",
+  };
+  const taken = expect(await client.POST("/api/v1/fe/invoices", { body }));
+  const params = { path: { trackOrId: taken.taxLogId }, query: { wait: 30 } };
+  let record: Schemas["Submission"];
+  do {
+    record = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}", { params })));
+  } while (record.status === "queued" || record.status === "En Proceso");
+  const page = expect(await client.GET("/api/v1/fe/invoices", { params: { query: { limit: 10 } } }));
+  const xml = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}/xml", { params: { path: params.path } })));
+
+  // A comma between thousands: the service says so before the authority does.
+  const wrong: Schemas["NewStructuredInvoice"] = { format: "structured", payload: receipt("4,800.00"), strict: true };
+  const refused = await client.POST("/api/v1/fe/invoices", { body: wrong });
+  const validation = expect(await client.POST("/api/v1/fe/invoices/validate", { body: wrong }));
+  return {
+    environment: token.environment,
+    prefixes: sequences.items.map((item) => item.prefix),
+    sequence: sequence.prefix,
+    taxLogId: taken.taxLogId,
+    eNCF: taken.eNCF ?? "",
+    status: record.status,
+    securityCode: record.securityCode,
+    listed: page.items.map((item) => item.taxLogId),
+    xml: xml.xml,
+    refused: refused.response.status === 400,
+    problems: (refused.error?.problems ?? []).map((problem) => problem.path),
+    valid: validation.valid,
+  };
+}
+
+const [baseUrl = "", apiKeyId = "", apiSecret = ""] = process.argv.slice(2);
+process.stdout.write(JSON.stringify(await main(baseUrl, apiKeyId, apiSecret)));

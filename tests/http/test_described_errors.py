@@ -1,0 +1,150 @@
+"""Every error that the description shows is one that the service gives, in those words."""
+
+import re
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import SubmissionId, TenantId
+from fe.store import receivers, tenants
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import RECEPTION
+from fe.store.receivers import Receiver
+from tests.factories.companies import make_certificate
+from tests.http.contract.test_sequences import go_out
+from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, structured
+from tests.receiving import supplier
+from tests.receiving.supplier import OURS, document, start_reception
+
+#: Nothing that one request can bring about: a fault, a server that is full, a lock-out, a body that does not come.
+#: Other tests do (test_errors, test_limits, test_login, test_admission); here their words are looked up in the code.
+ELSEWHERE = {"fault-of-ours", "overloaded", "too-many", "slow-body", "delivery-under-way", "revoked-key"}
+CODE = Path(__file__).resolve().parents[2] / "fe"
+URL = "https://erp.example.com/hooks/fe"
+
+
+async def shown(front: Running) -> dict[str, Any]:
+    async with front.client() as client:
+        examples: dict[str, Any] = (await client.get("/openapi.json")).json()["components"]["examples"]
+    return examples
+
+
+def fits(body: Any, example: Any) -> bool:
+    """Whether an answer is the one that is shown; `…` stands for what differs."""
+    words = re.escape(example["message"]).replace("…", ".+")
+    return re.fullmatch(words, body["message"]) is not None and {**body, "message": ""} == {**example, "message": ""}
+
+
+async def test_every_error_that_is_shown_is_given_in_these_words(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key, tenant: TenantId, dsn: str, nursery: trio.Nursery
+) -> None:
+    examples = await shown(front)
+    seen: set[str] = set()
+
+    def given(name: str, answer: httpx.Response) -> None:
+        example = examples[name]["value"]
+        assert answer.status_code == example["statusCode"], (name, answer.text)
+        assert fits(answer.json(), example), (name, answer.text, example)
+        seen.add(name)
+
+    # Who is calling.
+    async with front.client() as nobody:
+        given("old-token", await nobody.get("/ncf", headers={"Authorization": "Bearer none-of-ours"}))
+        given("no-token", await nobody.get("/ncf"))
+        given("no-key-id", await nobody.post("/login", json={"apiKeyId": "x", "apiSecret": "y"}))
+        given("wrong-credentials", await nobody.post("/login", json={**key.credentials, "apiSecret": "y"}))
+    narrow = await make_key(db, tenant, scopes=("usage:read",))
+    other = await make_key(db, tenant, scopes=("invoices:read",))
+    paths = {
+        "invoices-write": ("POST", "/invoices"),
+        "invoices-read": ("GET", "/invoices"),
+        "ncf-read": ("GET", "/ncf"),
+        "ncf-write": ("POST", "/ncf"),
+        "billing-read": ("GET", "/billing/current-period"),
+        "webhooks-read": ("GET", "/webhooks"),
+        "webhooks-write": ("PUT", "/webhooks"),
+    }
+    async with front.client(await front.token(narrow)) as client:
+        for scope, (method, path) in paths.items():
+            given(f"no-scope-{scope}", await client.request(method, path, json={} if method != "GET" else None))
+    async with front.client(await front.token(other)) as client:
+        given("no-scope-usage-read", await client.get("/usage"))
+
+    # Bodies and queries.
+    given("no-object", await api.post("/invoices", json=[]))
+    given("media-type", await api.post("/invoices", content=b"{}", headers={"Content-Type": "text/plain"}))
+    given("large-body-1048576", await api.post("/invoices", content=b" " * (1024 * 1024 + 1)))
+    given("large-body-4096", await api.post("/ncf", content=b" " * 4097))
+    given("large-body-16384", await api.put("/webhooks", content=b" " * (16 * 1024 + 1)))
+    given("parameter-twice", await api.get("/invoices?limit=1&limit=2"))
+    given("limit-out-of-range", await api.get("/invoices?limit=0"))
+    given("period-reversed", await api.get("/invoices?from=2026-02-01&to=2026-01-01"))
+    given("days-out-of-range", await api.get("/usage?days=0"))
+    given("wait-out-of-range", await api.get(f"/invoices/{uuid4()}?wait=31"))
+
+    # Documents.
+    given("no-format", await api.post("/invoices", json={"format": "json"}))
+    given("no-document", await api.post("/invoices", json=structured({"Encabezado": {"IdDoc": _COLOUR}})))
+    given("malformed-xml", await api.post("/invoices", json={"format": "xml", "xml": "<ECF><Encabezado></ECF>"}))
+    given(
+        "malformed-xml", await api.post("/invoices/validate", json={"format": "xml", "xml": "<ECF><Encabezado></ECF>"})
+    )
+    given("no-sandbox", await api.post("/invoices", json=structured(simulate={"outcome": "stuck"})))
+    given("no-sequence", await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31"))))
+    assert await db.run(tenants.create, "Another", {**ISSUER, "RNCEmisor": "131880657"})
+    foreign = {
+        **invoice_payload(),
+        "Encabezado": {**invoice_payload()["Encabezado"], "Emisor": {"RNCEmisor": "131880657"}},
+    }
+    given("foreign-issuer", await api.post("/invoices", json=structured(foreign)))
+    given("foreign-issuer", await api.post("/invoices/validate", json=structured(foreign)))
+    given("no-items", await api.post("/invoices/batch", json={"items": []}))
+
+    # Sequences.
+    given("no-range", await api.post("/ncf", json={"prefix": "E32", "minSequence": 9, "maxSequence": 8}))
+    given("no-type", await api.delete("/ncf/E99"))
+    given("no-such-sequence", await api.delete("/ncf/E32"))
+    await api.post("/ncf", json={"prefix": "E31"})
+    taken = await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31")))
+    await go_out(db, SubmissionId(UUID(taken.json()["taxLogId"])))
+    given("number-sent", await api.patch("/ncf/E31", json={"currentSequence": 1}))
+
+    # Webhooks.
+    given("no-webhook", await api.post("/webhooks/rotate"))
+    given("no-event", await api.put("/webhooks", json={"url": URL, "events": ["nothing"]}))
+    given("no-such-delivery", await api.post(f"/webhooks/deliveries/{uuid4()}/retry"))
+    given("no-moment", await api.post("/webhooks/recover", json={"since": "yesterday"}))
+    await api.put("/webhooks", json={"url": URL, "enabled": False})
+    given("disabled-webhook", await api.post("/webhooks/test"))
+    await api.put("/webhooks", json={"url": URL})
+    await api.post("/webhooks/recover", json={"since": "2026-01-01"})
+    given("recovery-under-way", await api.post("/webhooks/recover", json={"since": "2026-01-01"}))
+
+    # What suppliers sent.
+    await make_certificate(db, tenant)
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    async with open_database(dsn, role=RECEPTION) as reception_db:
+        reception = await start_reception(nursery, db, reception_db, tenant=tenant)
+        assert supplier.read(await reception.send(document())).state == "0"
+    (one,) = (await api.get("/received")).json()["items"]
+    given("no-such-document", await api.post(f"/received/{uuid4()}/approve"))
+    given("no-reason", await api.post(f"/received/{one['id']}/reject", json={"reason": ""}))
+    production = await make_key(db, tenant, Environment.ECF)
+    async with front.client(await front.token(production)) as client:
+        given("other-environment", await client.post(f"/received/{one['id']}/approve"))
+    assert (await api.post(f"/received/{one['id']}/approve")).status_code == 202
+    given("decided-before", await api.post(f"/received/{one['id']}/reject", json={"reason": "no"}))
+
+    assert seen == set(examples) - ELSEWHERE
+    code = "".join(
+        path.read_text(encoding="utf-8") for path in CODE.rglob("*.py") if path.name != "described_errors.py"
+    )
+    for name in ELSEWHERE:
+        assert re.split(r" \d+ ", examples[name]["value"]["message"])[0] in code
+
+
+_COLOUR = {"TipoeCF": "31", "Color": "rojo"}

@@ -1,0 +1,283 @@
+"""The examples of the description are true: bodies are taken, answers look like those that come back; and payloads that
+are in order follow the schema of their type."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from hypothesis import given
+
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.document import Document
+from fe.http.description import description
+from fe.http.payload_schemas import payload_schemas
+from fe.identifiers import TenantId, TrackId
+from fe.lifecycle import Status
+from fe.store import receivers
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import RECEPTION
+from fe.store.receivers import Receiver
+from tests.ecf.drafts import any_draft
+from tests.ecf.receipts import USUAL_INDICATOR, line, payload
+from tests.factories.companies import make_certificate
+from tests.http import worker
+from tests.http.closed import closed
+from tests.http.front import Key, Running, invoice_payload, structured
+from tests.receiving import supplier
+from tests.receiving.supplier import OURS, document, start_reception
+
+DESCRIPTION = closed(description())
+
+
+def schema_of(ref: dict[str, Any]) -> Any:
+    return jsonschema_rs.validator_for({**ref, "components": DESCRIPTION["components"]})
+
+
+PAYLOADS = {str(kind): schema_of({"$ref": f"#/components/schemas/Ecf{kind}"}) for kind in EcfType}
+
+
+# --- payloads -------------------------------------------------------------------------------------------------------
+
+
+@given(any_draft)
+def test_every_draft_that_is_in_order_follows_the_schema_of_its_type(document: Document) -> None:
+    PAYLOADS[str(document.type)].validate(dict(document.content))
+
+
+@pytest.mark.parametrize("kind", EcfType)
+def test_a_payload_follows_the_schema_of_its_own_type_only(kind: EcfType) -> None:
+    good = payload(kind, [line(indicator=USUAL_INDICATOR[kind])])
+
+    assert [name for name, schema in PAYLOADS.items() if schema.is_valid(good)] == [str(kind)]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("Encabezado.IdDoc.Color", "rojo"),
+        ("Encabezado.IdDoc.TipoIngresos", "99"),
+        ("Encabezado.IdDoc.TipoIngresos", None),
+        ("Encabezado.IdDoc.eNCF", "E32000000001"),
+        ("Encabezado.IdDoc.FechaLimitePago", "mañana"),
+        ("Encabezado.Comprador.RNCComprador", "1-31-88068-1"),
+        ("Encabezado.Comprador.CorreoComprador", "nobody"),
+        ("DetallesItems.Item", []),
+        ("DetallesItems", None),
+        ("Encabezado.Totales", {"MontoTotal": "1,000.00"}),
+        ("Encabezado.Totales", {"MontoTotal": -1}),
+    ],
+)
+def test_what_can_never_be_good_does_not_follow_it(path: str, value: Any) -> None:
+    wrong = payload(EcfType.CREDIT_FISCAL, [line()])
+    group, *rest = wrong, *path.split(".")
+    for name in rest[:-1]:
+        group = group[name]
+    if value is None:
+        del group[rest[-1]]
+    else:
+        group[rest[-1]] = value
+
+    assert not PAYLOADS["31"].is_valid(wrong)
+
+
+@pytest.mark.parametrize("value", [1180, 1180.5, "1180.50"])
+def test_an_amount_may_be_a_number_or_a_text(value: float | str) -> None:
+    assert PAYLOADS["31"].is_valid(payload(EcfType.CREDIT_FISCAL, [line(MontoItem=value)]))
+
+
+@pytest.mark.parametrize("value", ["2026-11-20", "20-11-2026"])
+def test_a_date_may_have_either_form(value: str) -> None:
+    assert PAYLOADS["31"].is_valid(payload(EcfType.CREDIT_FISCAL, [line(FechaElaboracion=value)]))
+
+
+def test_the_code_lists_tell_what_their_codes_mean_in_both_languages() -> None:
+    _, components = payload_schemas()
+
+    kinds = components["EcfPaymentType"]
+    assert kinds["enum"] == ["1", "2", "3"]
+    assert kinds["x-enum-varnames"] == ["CASH", "CREDIT", "FREE_OF_CHARGE"]
+    assert "`2` credit · crédito" in kinds["description"]
+    for name, component in components.items():
+        if "enum" in component:
+            names = component["x-enum-varnames"]
+            assert len(set(names)) == len(names) == len(component["enum"]), name
+
+
+def test_every_component_is_referred_to_and_every_reference_leads_to_one() -> None:
+    made = description()
+    text = json.dumps(made)
+
+    for kind in ("schemas", "examples"):
+        for name in made["components"][kind]:
+            assert f'"#/components/{kind}/{name}"' in text, name
+    named = {name for part in text.split('"#/components/')[1:] for name in [part.partition('"')[0]]}
+    assert {name.partition("/")[2] for name in named} <= {
+        name for kind in ("schemas", "examples") for name in made["components"][kind]
+    }
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+
+def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    return {
+        operation["operationId"]: (method.upper(), path, operation)
+        for path, those in DESCRIPTION["paths"].items()
+        for method, operation in those.items()
+    }
+
+
+OPERATIONS = operations()
+
+
+def examples_in(content: dict[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, example in content["application/json"]["examples"].items():
+        whole = example
+        if "$ref" in example:
+            whole = DESCRIPTION["components"]["examples"][example["$ref"].rpartition("/")[2]]
+        found[name] = whole["value"]
+    return found
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_body_and_every_answer_has_an_example_that_follows_its_schema(name: str) -> None:
+    _, _, operation = OPERATIONS[name]
+    contents = [answer["content"] for answer in operation["responses"].values()]
+    if "requestBody" in operation:
+        contents.append(operation["requestBody"]["content"])
+    for content in contents:
+        schema = schema_of(content["application/json"]["schema"])
+        for example in examples_in(content).values():
+            schema.validate(example)
+        assert examples_in(content)
+
+
+#: What is the authority's or an event's own, and so differs from one to the next.
+FREE = {"response", "detail"}
+
+
+def alike(seen: Any, shown: Any) -> bool:
+    """Whether an answer has the fields of an example, and values of their kinds; null is like anything."""
+    if seen is None or shown is None:
+        return True
+    if isinstance(seen, dict) and isinstance(shown, dict):
+        return seen.keys() == shown.keys() and all(alike(seen[key], shown[key]) for key in seen.keys() - FREE)
+    if isinstance(seen, list) and isinstance(shown, list):
+        return not seen or not shown or alike(seen[0], shown[0])
+    number = (int, float, Decimal)
+    return isinstance(seen, type(shown)) or (isinstance(seen, number) and isinstance(shown, number))
+
+
+async def test_answers_look_like_their_examples_and_bodies_are_taken(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key, tenant: TenantId, dsn: str, nursery: Any
+) -> None:
+    seen: set[tuple[str, str]] = set()
+
+    def like(name: str, answer: httpx.Response, example: str) -> Any:
+        _, _, operation = OPERATIONS[name]
+        content = operation["responses"][str(answer.status_code)]["content"]
+        shown = examples_in(content)[example]
+        assert alike(answer.json(), shown), (name, answer.text, shown)
+        seen.add((name, example))
+        return answer.json()
+
+    def bodies(name: str) -> list[Any]:
+        return list(examples_in(OPERATIONS[name][2]["requestBody"]["content"]).values())
+
+    like("login", await api.post("/login", json=key.credentials), "token")
+    (sequence,) = bodies("putSequence")
+    like("putSequence", await api.post("/ncf", json=sequence), "set")
+    like("listSequences", await api.get("/ncf"), "one")
+    for body in bodies("changeSequence"):
+        like("changeSequence", await api.patch("/ncf/E31", json=body), "changed")
+    await api.post("/ncf", json=sequence)
+    await api.post("/ncf", json={"prefix": "E32"})
+    like("deleteSequence", await api.delete("/ncf/E32"), "deleted")
+
+    first, *others = bodies("submitInvoice")
+    taken = like("submitInvoice", await api.post("/invoices", json=first), "taken-in")
+    like("submitInvoice", await api.post("/invoices", json=first), "known")
+    for body in others:
+        answer = await api.post("/invoices", json=body)
+        assert answer.status_code == 202, answer.text
+    (batch,) = bodies("submitInvoiceBatch")
+    two = {"items": [{**batch["items"][0], "clientRequestId": "another"}, {"format": "none"}]}
+    like("submitInvoiceBatch", await api.post("/invoices/batch", json=two), "one-of-two")
+    for body in bodies("validateInvoice"):
+        answer = await api.post("/invoices/validate", json=body)
+        assert answer.status_code == 200, answer.text
+    wrong = await api.post("/invoices/validate", json=structured(invoice_payload("E310000000400", TipoPago="9")))
+    like("validateInvoice", wrong, "invalid")
+    shown_wrong = examples_in(OPERATIONS["validateInvoice"][2]["responses"]["200"]["content"])["invalid"]
+    assert wrong.json() == shown_wrong
+    one = f"/invoices/{taken['taxLogId']}"
+    like("getInvoice", await api.get(one), "queued")
+    await worker.carry_through(db, taken["taxLogId"])
+    like("getInvoice", await api.get(one), "accepted")
+    refused = (
+        await api.post("/invoices", json=structured(invoice_payload("E310000000401"), clientRequestId="r"))
+    ).json()
+    await worker.carry_through(
+        db, refused["taxLogId"], Status.REJECTED, ("4", "Número de secuencia no autorizada."), track_id=TrackId("t-2")
+    )
+    like("getInvoice", await api.get(f"/invoices/{refused['taxLogId']}"), "rejected")
+    like("getInvoiceXml", await api.get(f"{one}/xml"), "signed")
+    like("getInvoiceTimeline", await api.get(f"{one}/timeline"), "accepted")
+    for name, end in {"getInvoice": "", "getInvoiceXml": "/xml", "getInvoiceTimeline": "/timeline"}.items():
+        like(name, await api.get(f"/invoices/nobody{end}"), "not-found")
+    page = like("listInvoices", await api.get("/invoices?rnc=131880657&state=Rechazado"), "page")
+    assert page["total"] == 1
+    newest = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    like("listInvoices", await api.get(f"/invoices?cursor={newest}&state=Rechazado"), "after-cursor")
+
+    await make_certificate(db, tenant)
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    async with open_database(dsn, role=RECEPTION) as reception_db:
+        reception = await start_reception(nursery, db, reception_db, tenant=tenant)
+        for number in (1, 2):
+            raw = document(Encabezado__IdDoc__eNCF=f"E31{number:010}")
+            assert supplier.read(await reception.send(raw)).state == "0"
+    received = like("listReceived", await api.get("/received"), "page")
+    like("listReceived", await api.get(f"/received?cursor={newest}"), "after-cursor")
+    mine, other = (f"/received/{item['id']}" for item in received["items"])
+    like("getReceived", await api.get(mine), "pending")
+    like("getReceivedXml", await api.get(f"{mine}/xml"), "document")
+    like("getReceived", await api.get("/received/nobody"), "not-found")
+    like("getReceivedXml", await api.get("/received/nobody/xml"), "not-found")
+    (approval,), (rejection,) = bodies("approveReceived"), bodies("rejectReceived")
+    like("approveReceived", await api.post(f"{mine}/approve", json=approval), "taken-in")
+    like("approveReceived", await api.post(f"{mine}/approve", json=approval), "decided-before")
+    like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "taken-in")
+    like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "decided-before")
+
+    new, changed = bodies("putWebhook")
+    like("putWebhook", await api.put("/webhooks", json=new), "new")
+    like("putWebhook", await api.put("/webhooks", json=changed), "changed")
+    like("listWebhooks", await api.get("/webhooks"), "one")
+    like("rotateWebhookSecret", await api.post("/webhooks/rotate"), "rotated")
+    like("testWebhook", await api.post("/webhooks/test"), "under-way")
+    deliveries = like("listDeliveries", await api.get("/webhooks/deliveries"), "page")
+    like("listDeliveries", await api.get(f"/webhooks/deliveries?cursor={newest}"), "after-cursor")
+    delivery = f"/webhooks/deliveries/{deliveries['items'][0]['id']}"
+    like("getDelivery", await api.get(delivery), "delivered")
+    like("getDelivery", await api.get("/webhooks/deliveries/nobody"), "not-found")
+    like("retryDelivery", await api.post(f"{delivery}/retry"), "again")
+    (since,) = bodies("recoverDeliveries")
+    like("recoverDeliveries", await api.post("/webhooks/recover", json=since), "begun")
+    like("listRecoveries", await api.get("/webhooks/recoveries"), "begun")
+
+    like("getUsage", await api.get("/usage"), "a-month")
+    like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
+
+    shown = {
+        (name, example)
+        for name, (_, _, operation) in OPERATIONS.items()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2")
+        for example in answer["content"]["application/json"]["examples"]
+    }
+    assert shown - seen == {("validateInvoice", "valid")}

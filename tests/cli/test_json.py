@@ -41,6 +41,7 @@ WRITERS = {
     "integrator/api.py": "bodies of requests, and not output",
     "demo/client.py": "of an answer that is not as expected, for people",
     "demo/documents.py": "documents, and not output",
+    "demo/scenario.py": "a receipt within a command that is to be pasted",
     "demo/other_side.py": "documents, and not output",
 }
 

@@ -67,7 +67,7 @@ def base_of(url: str, *, plain: bool = False) -> str:
             )
         )
     if parts.username is not None or parts.password is not None:
-        raise Failure(say("a base URL holds no user and no password", "una URL base no lleva usuario ni clave"))
+        raise Failure(say("a base URL holds no user and no password", "una URL base no lleva usuario ni contraseña"))
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK and not plain:
         raise Failure(
             say(

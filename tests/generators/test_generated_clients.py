@@ -17,12 +17,13 @@ import pytest
 import trio
 
 from fe.accounts.provision import create_key
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.json_text import write_json
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
 from fe.http.collection import collection
 from fe.http.description import description
+from tests.clients.receipts import of_type
 from tests.system.stack import Stack, running_stack
 
 HERE = Path(__file__).parent
@@ -108,7 +109,7 @@ def test_the_python_client_has_the_types_it_says(python_client: Path) -> None:
     assert "Success" in said
 
 
-async def test_both_walk_from_the_login_to_a_verdict_and_understand_a_refusal(
+async def test_both_walk_from_the_login_to_ten_verdicts_and_understand_a_refusal(
     python_client: Path, dsn: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     try:
@@ -119,10 +120,10 @@ async def test_both_walk_from_the_login_to_a_verdict_and_understand_a_refusal(
     async with running_stack(dsn, tmp_path) as stack:
         credentials = await _credentials(stack)
         seen = json.loads(await _walk(python_client, sys.executable, "walk.py", *credentials))
-        _look_at(seen, "E310000000001")
+        _look_at(seen, 1)
         if typescript is not None:
             seen = json.loads(await _walk(typescript, "node", "out/walk.js", *credentials))
-            _look_at(seen, "E310000000002")
+            _look_at(seen, 3)  # one more was among those of every type
     if missing:
         pytest.skip(missing)
 
@@ -136,8 +137,15 @@ async def _credentials(stack: Stack) -> tuple[str, str, str]:
 
 
 async def _walk(folder: Path, *command: str) -> bytes:
+    bodies = [{"format": "structured", "payload": of_type(ecf_type)} for ecf_type in EcfType]
     ended = await trio.run_process(
-        command, cwd=folder, capture_stdout=True, capture_stderr=True, check=False, env=_without_proxies()
+        command,
+        cwd=folder,
+        stdin=write_json(bodies),
+        capture_stdout=True,
+        capture_stderr=True,
+        check=False,
+        env=_without_proxies(),
     )
     assert ended.returncode == 0, (ended.stdout, ended.stderr)
     return ended.stdout
@@ -147,16 +155,19 @@ def _without_proxies() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
 
 
-def _look_at(seen: dict[str, Any], e_ncf: str) -> None:
+def _look_at(seen: dict[str, Any], number: int) -> None:
     assert seen["environment"] == "testecf"
     assert seen["sequence"] in seen["prefixes"]
-    assert seen["eNCF"] == e_ncf
+    assert seen["eNCF"] == f"E31{number:010}"
     assert seen["status"] == "Aceptado"
     assert seen["listed"][0] == seen["taxLogId"]
     assert verify(seen["xml"].encode()).security_code == seen["securityCode"]
     assert seen["refused"] is True
     assert "DetallesItems.Item[1].PrecioUnitarioItem" in seen["problems"]
     assert seen["valid"] is False
+    assert [(e_ncf[:3], status) for e_ncf, status in seen["more"]] == [
+        (ecf_type.prefix, "Aceptado") for ecf_type in EcfType
+    ]
 
 
 READ = """

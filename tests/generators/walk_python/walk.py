@@ -1,6 +1,7 @@
 """The road with a client that openapi-python-client made of the description (`generated`), typed all the way.
 
-Run beside the generated package: `python walk.py BASE KEY SECRET`. What it saw goes to standard output, as JSON.
+Run beside the generated package: `python walk.py BASE KEY SECRET`. From standard input come more bodies to submit, a
+list; what it saw goes to standard output, as JSON.
 """
 
 import json
@@ -70,8 +71,17 @@ def receipt(price: float | str) -> Ecf31:
     )
 
 
+def awaited(client: AuthenticatedClient, its_id: str) -> Submission:
+    """Ask until there is a verdict."""
+    record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+    while record.status in ("queued", "En Proceso"):
+        record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+    return record
+
+
 def main(base: str, key_id: str, secret: str) -> dict[str, object]:
     """Walk it, and give what was seen."""
+    more = [NewStructuredInvoice.from_dict(body) for body in json.load(sys.stdin)]
     with Client(base_url=base) as anybody:
         token = expect(Token, login.sync(client=anybody, body=LoginRequest(api_key_id=key_id, api_secret=secret)))
     with AuthenticatedClient(base_url=base, token=token.access_token) as client:
@@ -84,9 +94,7 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         )
         taken = expect(AcceptedSubmission, submit_invoice.sync(client=client, body=invoice))
         its_id = str(taken.tax_log_id)
-        record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
-        while record.status in ("queued", "En Proceso"):
-            record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+        record = awaited(client, its_id)
         page = expect(SubmissionPage, list_invoices.sync(client=client, limit=10))
         document = expect(SubmissionXml, get_invoice_xml.sync(its_id, client=client))
 
@@ -95,6 +103,9 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         refused = submit_invoice.sync_detailed(client=client, body=wrong)
         error = expect(Error, refused.parsed)
         looked_at = expect(Validation, validate_invoice.sync(client=client, body=wrong))
+
+        all_taken = [expect(AcceptedSubmission, submit_invoice.sync(client=client, body=body)) for body in more]
+        verdicts = [awaited(client, str(one.tax_log_id)) for one in all_taken]
     return {
         "environment": token.environment,
         "prefixes": [item.prefix for item in sequences.items],
@@ -108,6 +119,7 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         "refused": refused.status_code is HTTPStatus.BAD_REQUEST,
         "problems": [problem.path for problem in error.problems or []],
         "valid": looked_at.valid,
+        "more": [[one.e_ncf, verdict.status] for one, verdict in zip(all_taken, verdicts, strict=True)],
     }
 
 

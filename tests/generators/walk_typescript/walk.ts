@@ -1,8 +1,10 @@
 // The road with what openapi-typescript made of the description (description.ts) and openapi-fetch, typed all the way.
 //
-// Compiled and run beside it: `node walk.js BASE KEY SECRET`. What it saw goes to standard output, as JSON.
+// Compiled and run beside it: `node walk.js BASE KEY SECRET`. From standard input come more bodies to submit, a list; what it
+// saw goes to standard output, as JSON.
 
-import createClient from "openapi-fetch";
+import { readFileSync } from "node:fs";
+import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./description.js";
 
 type Schemas = components["schemas"];
@@ -41,6 +43,15 @@ function receipt(price: number | string): Schemas["Ecf31"] {
   };
 }
 
+/** Ask until there is a verdict. */
+async function awaited(client: Client<paths>, trackOrId: string): Promise<Schemas["Submission"]> {
+  for (;;) {
+    const params = { path: { trackOrId }, query: { wait: 30 } };
+    const record = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}", { params })));
+    if (record.status !== "queued" && record.status !== "En Proceso") return record;
+  }
+}
+
 async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
   const anybody = createClient<paths>({ baseUrl });
   const token = expect(await anybody.POST("/api/v1/fe/login", { body: { apiKeyId, apiSecret } }));
@@ -58,18 +69,20 @@ async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
     clientRequestId: "walk-typescript",
   };
   const taken = expect(await client.POST("/api/v1/fe/invoices", { body }));
-  const params = { path: { trackOrId: taken.taxLogId }, query: { wait: 30 } };
-  let record: Schemas["Submission"];
-  do {
-    record = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}", { params })));
-  } while (record.status === "queued" || record.status === "En Proceso");
+  const record = await awaited(client, taken.taxLogId);
   const page = expect(await client.GET("/api/v1/fe/invoices", { params: { query: { limit: 10 } } }));
-  const xml = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}/xml", { params: { path: params.path } })));
+  const xml = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}/xml", { params: { path: { trackOrId: taken.taxLogId } } })));
 
   // A comma between thousands: the service says so before the authority does.
   const wrong: Schemas["NewStructuredInvoice"] = { format: "structured", payload: receipt("4,800.00"), strict: true };
   const refused = await client.POST("/api/v1/fe/invoices", { body: wrong });
   const validation = expect(await client.POST("/api/v1/fe/invoices/validate", { body: wrong }));
+
+  const more: Schemas["NewStructuredInvoice"][] = JSON.parse(readFileSync(0, "utf8"));
+  const verdicts: [string, string][] = [];
+  const allTaken: { taxLogId: string; eNCF?: string | undefined }[] = [];
+  for (const body of more) allTaken.push(expect(await client.POST("/api/v1/fe/invoices", { body })));
+  for (const one of allTaken) verdicts.push([one.eNCF ?? "", (await awaited(client, one.taxLogId)).status]);
   return {
     environment: token.environment,
     prefixes: sequences.items.map((item) => item.prefix),
@@ -83,6 +96,7 @@ async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
     refused: refused.response.status === 400,
     problems: (refused.error?.problems ?? []).map((problem) => problem.path),
     valid: validation.valid,
+    more: verdicts,
   };
 }
 

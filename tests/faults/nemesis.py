@@ -229,7 +229,7 @@ class Nemesis:
             case "freeze":
                 await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
             case "nap":
-                # Past the silence, with the intent committed and nothing sent: 80 to 130 s in a life that is not scaled.
+                # Past the silence, with the intent committed and nothing sent: 80 to 130 s in a life at full length.
                 # Not at once: of whoever has never given a sign of life nobody notices that it gives none.
                 if self._napping.locked():
                     return  # one at a time: somebody must be awake to take over

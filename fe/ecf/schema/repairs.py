@@ -204,8 +204,9 @@ def _dates(text: str, *, with_time: bool) -> Iterator[str]:
 
 
 def _decimal(text: str) -> Decimal | None:
+    """Read a number of a size that somebody may have meant: `1E999999` is a million digits once it is written out."""
     try:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number if number.is_finite() and abs(number.adjusted()) <= _LONGEST else None

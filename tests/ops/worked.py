@@ -69,7 +69,7 @@ class Worked:
                 self.sent += 1
                 nursery.start_soon(one, token, self.sent)
 
-    async def until_all_ended(self, *, seconds: float = 120) -> None:
+    async def until_all_ended(self, *, seconds: float = 600) -> None:
         with trio.fail_after(seconds):
             while await rows(self.db, "SELECT tenant_id FROM outbox LIMIT 1"):  # noqa: ASYNC110  (other processes)
                 await trio.sleep(0.1)
@@ -95,7 +95,10 @@ async def worked(
     async with (
         open_stack(settings=chosen, processes=processes, reception_roots=reception_roots) as stack,
         open_database(stack.dsn, max_size=4) as db,
-        httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client,
+        # A connection that was idle for long is not used again: the service may be about to close it.
+        httpx.AsyncClient(
+            base_url=stack.base_url, timeout=PATIENCE, trust_env=False, limits=httpx.Limits(keepalive_expiry=1.0)
+        ) as client,
     ):
         keys = await _make_tenants(db, stack, count, with_certificates, environments)
         tokens = Tokens(named_keys(stack.environment["FE_JWT_KEYS"]))

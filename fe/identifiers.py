@@ -25,3 +25,5 @@ TrackId = NewType("TrackId", str)
 ReplayPlanId = NewType("ReplayPlanId", str)
 #: Of what an operator did.
 ActionId = NewType("ActionId", UUID)
+#: Somebody who logs in to the portal.
+PersonId = NewType("PersonId", UUID)

@@ -1,6 +1,7 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
 
-The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, reception in fe/reception.py.
+The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, reception in fe/reception.py,
+the portal in fe/portal/serve.py.
 """
 
 import math
@@ -22,6 +23,7 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
+from fe.portal.serve import require_portal, run_portal
 from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
@@ -29,7 +31,7 @@ from fe.start_checks import require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.pools import LISTENING, open_pools
-from fe.store.postgres.roles import FRONT, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
@@ -53,6 +55,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     failpoints.arm(settings.failpoint)
     require_tracing(settings)
     require_trust(settings, role)
+    require_portal(settings, role)
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
@@ -89,7 +92,8 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
-            db = pools.get(WORKER) or pools.get(FRONT) or pools[RECEPTION]  # for what each may do
+            # For what each may do.
+            db = next(pools[each] for each in (WORKER, FRONT, PORTAL, RECEPTION) if each in pools)
             wakeups, verdicts = Wakeups(db), VerdictNotices(db)
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
@@ -110,6 +114,8 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                     await work.start(
                         run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception
                     )
+                if PORTAL in pools and vault is not None:
+                    await work.start(run_portal, settings, pools, vault, *told, listeners.portal)
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)

@@ -18,7 +18,7 @@ import trio
 from fe.config import ConfigError, Settings
 from fe.http.server.listener import BindError, open_sockets
 from fe.parent_watch import obey
-from fe.store.postgres.roles import FRONT, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
 
 _log = structlog.get_logger(__name__)
 
@@ -36,7 +36,16 @@ _MAX_CRASHES = 5
 _WITHIN_SECONDS = 60.0
 
 #: What a process may do, and the roles it takes in the database for it.
-_ROLES = {"http": (FRONT,), "actors": (WORKER,), "receive": (RECEPTION,), "all": (FRONT, WORKER)}
+_ROLES = {
+    "http": (FRONT,),
+    "actors": (WORKER,),
+    "receive": (RECEPTION,),
+    "portal": (PORTAL,),
+    "all": (FRONT, WORKER),
+}
+
+#: The role that has each listener to itself.
+_ROLE_OF = {"http": "http", "reception": "receive", "portal": "portal"}
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -57,8 +66,15 @@ def collect_rarely() -> None:
 
 
 def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
-    """Tell which roles a process takes in the database; the one of reception only where suppliers are received."""
-    return (*_ROLES[role], RECEPTION) if role == "all" and settings.reception_bind else _ROLES[role]
+    """Tell which roles a process takes in the database: those of reception and of the portal only where there are."""
+    roles = list(_ROLES[role])
+    if role == "all" and settings.reception_bind:
+        roles.append(RECEPTION)
+    if role == "all" and settings.portal_bind:
+        roles.append(PORTAL)
+    if PORTAL in roles and settings.portal_operators:
+        roles.append(OPERATOR)
+    return tuple(roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +86,8 @@ class Listeners:
     metrics: tuple[str, int]
     #: What suppliers are received on.
     reception: list[socket.socket] = field(default_factory=list)
+    #: What people reach.
+    portal: list[socket.socket] = field(default_factory=list)
 
     @classmethod
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
@@ -77,26 +95,29 @@ class Listeners:
         metrics = split_bind(settings.metrics_bind, "FE_METRICS_BIND")
         for index in range(processes if metrics[1] else 0):
             _see_that_it_is_free((metrics[0], metrics[1] + index))
-        try:
-            http = open_sockets(settings.http_bind) if role in ("http", "all") else []
-        except BindError as error:
-            raise ConfigError(f"FE_HTTP_BIND: {error}") from error
-        try:
-            receives = role in ("receive", "all") and settings.reception_bind
-            reception = open_sockets(settings.reception_bind) if receives else []
-        except BindError as error:
-            raise ConfigError(f"FE_RECEPTION_BIND: {error}") from error
-        return cls(http, metrics, reception)
+
+        def opened(kind: str, bind: str) -> list[socket.socket]:
+            try:
+                return open_sockets(bind) if bind and role in (_ROLE_OF[kind], "all") else []
+            except BindError as error:
+                raise ConfigError(f"FE_{kind.upper()}_BIND: {error}") from error
+
+        return cls(
+            opened("http", settings.http_bind),
+            metrics,
+            opened("reception", settings.reception_bind),
+            opened("portal", settings.portal_bind),
+        )
 
     def of_process(self, index: int) -> "Listeners":
         """Share the public socket; /metrics gets a port of its own for each process."""
         host, port = self.metrics
-        return Listeners(self.http, (host, port + index if port else 0), self.reception)
+        return Listeners(self.http, (host, port + index if port else 0), self.reception, self.portal)
 
     def addresses(self, metrics_port: int) -> dict[str, list[str] | str]:
         """Say for the log where this process can be reached; `metrics_port` is the one that was found for /metrics."""
         told: dict[str, list[str] | str] = {"metrics": f"{self.metrics[0]}:{metrics_port}"}
-        for name, listeners in (("http", self.http), ("reception", self.reception)):
+        for name, listeners in (("http", self.http), ("reception", self.reception), ("portal", self.portal)):
             if listeners:
                 told[name] = [_address(each) for each in listeners]
         return told

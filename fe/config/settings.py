@@ -127,6 +127,16 @@ class Settings(BaseSettings):
         20.0, ge=0, description="calls an address may make to reception a second; 0: as many as it likes"
     )
 
+    portal_bind: str = Field(
+        "", description="address and port of the portal for people; empty: there is none (docs/portal.md)"
+    )
+    portal_url: str = Field(
+        "", description="under which address people reach the portal (https://...); in development its own is enough"
+    )
+    portal_operators: bool = Field(
+        False, description="serve the pages of the installation's operators beside those of tenants"
+    )
+
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: Peppers | None = Field(
         None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"

@@ -57,6 +57,16 @@ async def by_name(conn: Conn, name: str) -> Tenant | None:
     return await cursor.fetchone()
 
 
+_BY_ID = f"{_SHOWN} WHERE t.tenant_id = %(tenant)s"
+
+
+async def by_id(conn: Conn, tenant_id: TenantId) -> Tenant | None:
+    """Find a tenant by its id."""
+    cursor = conn.cursor(row_factory=class_row(Tenant))
+    await cursor.execute(_BY_ID, {"tenant": tenant_id})
+    return await cursor.fetchone()
+
+
 _ALL = f"{_SHOWN} ORDER BY t.tenant_id"
 
 

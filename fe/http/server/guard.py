@@ -180,7 +180,10 @@ class _Answer:
         would leave the connection without the timer that closes it when it is idle."""
         if event["type"] == "http.response.start":
             self.status = event["status"]
-            event["headers"] = [*event["headers"], *_ALWAYS_SENT, (b"x-request-id", self._request_id.encode())]
+            # What the application says of caching itself (files whose address is their content's) is left as it is.
+            said = {bytes(name).lower() for name, _ in event["headers"]}
+            ours = [(name, value) for name, value in _ALWAYS_SENT if name not in said]
+            event["headers"] = [*event["headers"], *ours, (b"x-request-id", self._request_id.encode())]
         with trio.CancelScope(shield=True):
             await self._send(event)
 

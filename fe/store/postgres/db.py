@@ -103,6 +103,25 @@ class Database:
 
         return await self._translated(self._driver.borrow, borrowed)
 
+    async def transact_for(
+        self,
+        tenant_id: TenantId,
+        work: Callable[Concatenate[Conn, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `work(conn, ...)` in one explicit transaction that sees and writes that tenant's rows alone.
+
+        As `transact` and `run_for`: what a person changes for a tenant goes this way.
+        """
+
+        async def borrowed(conn: Conn) -> T:
+            async with conn.transaction():
+                with tenant_scope(conn, tenant_id, self._role):
+                    return await work(conn, *args, **kwargs)
+
+        return await self._translated(self._driver.borrow, borrowed)
+
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
         """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.
 

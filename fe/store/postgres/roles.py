@@ -11,4 +11,7 @@ READONLY = "fe_readonly"
 #: What suppliers talk to: adds what it receives, sees one tenant at a time (sql/0018_received.sql).
 RECEPTION = "fe_reception"
 
-EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION)
+#: What people use with a browser: does for one tenant at a time what the front may, and sets things up (sql/0032_portal.sql).
+PORTAL = "fe_portal"
+
+EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)

@@ -1,0 +1,61 @@
+"""Who may see which page: the one place that decides it."""
+
+from urllib.parse import quote
+
+from fe.identifiers import TenantId
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
+from fe.portal.session import FRESH
+from fe.portal.visit import Company, Visit
+from fe.store import tenants
+from fe.store.portal import people
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Conn
+from fe.store.tenants import Tenant
+
+_MAY = {
+    Needs.READ: (PortalRole.OWNER, PortalRole.MEMBER, PortalRole.ACCOUNTANT),
+    Needs.WRITE: (PortalRole.OWNER, PortalRole.MEMBER),
+    Needs.OWN: (PortalRole.OWNER,),
+}
+
+
+async def let_in(page: Page, visit: Visit) -> Reply | None:
+    """See that whoever is here may have the page; gives an answer where they have to show first who they are.
+
+    Raises Refused: 404 for what they may not know of, 403 for what their role does not allow.
+    """
+    if page.needs is Needs.NOTHING:
+        return None
+    session = visit.session
+    if session is None:
+        return redirect(f"/sign-in{_back(visit)}")
+    if page.needs is Needs.OPERATE and (not session.person.is_operator or visit.portal.operators is None):
+        raise not_found()
+    if page.needs in _MAY:
+        visit.of_company = await _company(visit, session.person.person_id)
+        if visit.of_company is None:
+            raise not_found()
+        if visit.of_company.role not in _MAY[page.needs]:
+            raise Refused(403, NOT_ALLOWED)
+    if page.fresh and visit.now - session.record.authenticated_at > FRESH:
+        return redirect(f"/again{_back(visit)}")
+    return None
+
+
+def _back(visit: Visit) -> str:
+    """Where to go afterwards: to the page itself, and from a form to where it was."""
+    if visit.method != "GET" or visit.path == "/":
+        return ""
+    return f"?next={quote(visit.path, safe='/')}"
+
+
+async def _company(visit: Visit, person_id: people.PersonId) -> Company | None:
+    tenant_id = TenantId(visit.params["company"])
+
+    async def find(conn: Conn, tenant_id: TenantId) -> tuple[Tenant | None, PortalRole | None]:
+        role = await people.role_in(conn, tenant_id, person_id)
+        return (await tenants.by_id(conn, tenant_id) if role is not None else None), role
+
+    tenant, role = await visit.portal.db.run_for(tenant_id, find)
+    return None if tenant is None or role is None else Company(tenant, role)

@@ -1,0 +1,249 @@
+"""The portal's application: from a request to its page, and every refusal as a page of its own.
+
+What is looked at, in this order: does the form come from a page of ours, who is it, may they see the page, have they
+shown lately enough who they are. Handlers begin after all of it.
+"""
+
+from collections.abc import Callable, Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, cast
+
+import structlog
+import trio
+from hypercorn.typing import HTTPScope
+from quart import Response, request
+from quart_trio import QuartTrio
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from fe.accounts.provision import ProvisioningRefused
+from fe.ecf.texts import Language, Told
+from fe.http.calls import ApiReply, Call
+from fe.http.languages import choose
+from fe.http.route_types import Route
+from fe.http.server.addresses import client_address
+from fe.http.server.admission import Admission
+from fe.http.server.come_again import ComeAgain
+from fe.http.server.fast_path import FastPath
+from fe.portal.access import let_in
+from fe.portal.cookies import set_cookie
+from fe.portal.deps import Portal
+from fe.portal.page_types import Page
+from fe.portal.pages import every_page
+from fe.portal.replies import (
+    INTERNAL,
+    NOT_FOUND,
+    STALE_FORM,
+    TOO_LARGE,
+    UNAVAILABLE,
+    Refused,
+    Reply,
+)
+from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
+from fe.portal.visit import Form, Upload, Visit
+from fe.store.portal import sessions
+from fe.store.postgres.errors import DatabaseUnavailable
+
+#: The most that any page reads, and how long it may take to arrive, in seconds.
+MAX_BODY_BYTES = 1024 * 1024
+BODY_SECONDS = 10
+#: Requests in work in a process before it turns others away.
+IN_FLIGHT = 64
+_FORGET_SECONDS = 3600.0
+_LONGEST_AGENT = 300
+
+#: Nothing is loaded from anywhere else, nothing runs that is written in a page, nobody frames one.
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_SAFE = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_HSTS = "max-age=63072000; includeSubDomains"
+
+_log = structlog.get_logger(__name__)
+
+
+class PortalApp:
+    """Everything behind the addresses. What `serve_http` asks of an application, it has."""
+
+    def __init__(self, portal: Portal) -> None:
+        self.portal = portal
+        self.metrics = portal.metrics
+        self.admission = Admission(IN_FLIGHT, portal.metrics, of_one=IN_FLIGHT, shown=False)
+        self.come_again = ComeAgain(portal.metrics)
+        nothing = Route("POST", "/", None, _never)
+        self.fast_path = FastPath(_never_routed, MAX_BODY_BYTES, nothing, nothing, enabled=False)
+
+    async def answer(self, page: Page | None, params: Mapping[str, Any], scope: HTTPScope) -> Reply:
+        """Answer a request: whatever goes wrong becomes a page here."""
+        visit = self._visit(page, params, scope)
+        try:
+            await self._find_session(visit)
+            if page is None:
+                raise Refused(404, NOT_FOUND)
+            if page.method == "POST":
+                await self._read_form(page, visit)
+            stopped = await let_in(page, visit)
+            return stopped or await page.handler(visit)
+        except Refused as refused:
+            return visit.page("refused.html", refused.status, message=refused.message)
+        except Told as told:
+            return visit.page("refused.html", 409, message=told.text)
+        except ProvisioningRefused as refused:
+            return visit.page("refused.html", 409, message=str(refused))
+        except DatabaseUnavailable as away:
+            _log.warning("the database cannot be reached", reason=str(away))
+            visit.session = None  # what the head of a page shows of it may need asking
+            return visit.page("refused.html", 503, message=UNAVAILABLE)
+        except Exception as error:  # the one place where errors become pages
+            _log.error("a page failed", page=visit.rule, error=error, exc_info=error)
+            return visit.page("refused.html", 500, message=INTERNAL)
+
+    def _visit(self, page: Page | None, params: Mapping[str, Any], scope: HTTPScope) -> Visit:
+        headers = request.headers
+        address = client_address(
+            (scope["client"] or ("",))[0], headers.get("X-Forwarded-For"), self.portal.trusted_proxies
+        )
+        return Visit(
+            portal=self.portal,
+            method=scope["method"],
+            path=scope["path"],
+            rule=page.name if page else "none",
+            params=params,
+            query=dict(request.args.items()),
+            form=Form(),
+            language=_language(_cookie("language"), headers.get("Accept-Language")),
+            address=str(address),
+            user_agent=headers.get("User-Agent", "")[:_LONGEST_AGENT],
+            request_id=scope["state"]["request_id"],
+            token=_cookie(self.portal.cookie) or "",
+        )
+
+    async def _find_session(self, visit: Visit) -> None:
+        """See who is here. A browser without a token gets one, so that its forms can be told from others'."""
+        if not visit.token:
+            visit.token = new_token()
+            set_cookie(visit, visit.token)
+            return
+        now, token_hash = visit.now, hash_token(visit.token)
+        found = await self.portal.db.run(sessions.find, token_hash, now=now, life=LIFE, idle=IDLE)
+        if found is None:
+            return
+        record, person = found
+        visit.session = Session(visit.token, record, person)
+        visit.language = "es" if person.language == "es" else "en"
+        if visit.method == "GET" and (record.notice is not None or now - record.seen_at > NOTED):
+            await self.portal.db.run(sessions.seen, token_hash, now)
+
+    async def _read_form(self, page: Page, visit: Visit) -> None:
+        """Read what was sent, and see that a page of ours sent it. Raises Refused."""
+        origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
+        if (origin is not None and origin != self.portal.url) or site not in (None, "same-origin", "none"):
+            raise Refused(403, STALE_FORM)
+        if (request.content_length or 0) > page.max_body_bytes:
+            raise Refused(413, TOO_LARGE)
+        request.max_content_length = page.max_body_bytes
+        try:
+            fields, files = await request.form, await request.files
+        except RequestEntityTooLarge:
+            raise Refused(413, TOO_LARGE) from None
+        uploads = {
+            name: Upload(file.filename or "", file.read()) for name, file in files.items() if file.filename is not None
+        }
+        visit.form = Form({name: fields.getlist(name) for name in fields}, uploads)
+        if not is_proof(self.portal.form_key, visit.token, visit.form.get("csrf")):
+            raise Refused(403, STALE_FORM)
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Forget sessions and forms that are over, until cancelled."""
+        task_status.started()
+        while True:
+            try:
+                await self.portal.db.run(sessions.forget, self.portal.clock() - 2 * LIFE)
+            except DatabaseUnavailable as away:
+                _log.warning("sessions that are over were not forgotten", reason=str(away))
+            await trio.sleep(_FORGET_SECONDS)
+
+    def release_waiters(self) -> None:
+        """Nobody waits here."""
+
+    async def finish(self) -> None:
+        """Nothing is kept in memory."""
+
+    def on_connection_fault(self, kind: str) -> None:
+        """Count a connection that ended by a fault of its own."""
+        self.metrics.http_faults.labels(kind).inc()
+
+
+def _cookie(name: str) -> str | None:
+    try:
+        jar = SimpleCookie(request.headers.get("Cookie", ""))
+    except CookieError:
+        return None
+    found = jar.get(name)
+    return None if found is None else found.value[:100]
+
+
+def _language(wanted: str | None, accepted: str | None) -> Language:
+    """Spanish, unless the browser or the person asks for English: taxpayers read here."""
+    if wanted in ("es", "en"):
+        return cast(Language, wanted)
+    return choose(accepted) if accepted else "es"
+
+
+async def _never(call: Call) -> ApiReply:
+    raise AssertionError("the portal has no fast path")
+
+
+async def _never_routed(route: Route, call: Call) -> ApiReply:
+    return await _never(call)
+
+
+def create_portal(portal: Portal) -> QuartTrio:
+    """Build the application; `serve_http` puts the guard around it."""
+    app = QuartTrio("fe.portal", static_folder=None, template_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_PARTS"] = 5000
+    app.config["BODY_TIMEOUT"] = BODY_SECONDS
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.merge_slashes = False
+    running = app.extensions["fe"] = PortalApp(portal)
+
+    def respond(reply: Reply) -> Response:
+        response = Response(reply.body, reply.status, content_type="text/html; charset=utf-8")
+        response.headers.update(_SAFE)
+        if portal.is_https:
+            response.headers["Strict-Transport-Security"] = _HSTS
+        for name, value in reply.headers:
+            if name == "Set-Cookie":
+                response.headers.add(name, value)
+            else:
+                response.headers[name] = value
+        return response
+
+    def view_of(page: Page | None) -> Callable[..., Any]:
+        async def view(**params: Any) -> Response:
+            scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
+            scope["state"]["route"] = f"portal {page.name}" if page else "none"
+            return respond(await running.answer(page, params, scope))
+
+        return view
+
+    for page in every_page(portal):
+        app.add_url_rule(page.path, page.name, view_of(page), methods=[page.method], strict_slashes=False)
+    other = view_of(None)
+
+    async def refuse(error: HTTPException) -> Response:
+        response: Response = await other()
+        response.status_code = error.code or 500
+        return response
+
+    app.register_error_handler(HTTPException, refuse)
+    return app

@@ -1,0 +1,10 @@
+"""The cookie that says which browser it is."""
+
+from fe.portal.visit import Visit
+
+
+def set_cookie(visit: Visit, token: str) -> None:
+    """Give the browser a token; with the one before, its forms and its session are nobody's."""
+    secure = "; Secure" if visit.portal.is_https else ""
+    visit.token = token
+    visit.headers.append(("Set-Cookie", f"{visit.portal.cookie}={token}; Path=/; HttpOnly; SameSite=Lax{secure}"))

@@ -1,0 +1,52 @@
+"""What the portal is built from, and what all its pages share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fe.clock import Clock
+from fe.config import Network, Settings
+from fe.ecf.texts import Language
+from fe.monitoring.metrics import Metrics
+from fe.portal.rendering import Renderer
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.vault import Vault
+from fe.webhooks.accounts import WebhookAccounts
+
+#: What is derived from the vault's keys for the portal: the proof in its forms, and what it leaves with browsers.
+FORMS = b"fe portal forms"
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """Everything a page may need. `db` sees one tenant at a time; `operators` all of them, None: they are not served."""
+
+    settings: Settings
+    db: Database
+    operators: Database | None
+    wakeups: Wakeups
+    vault: Vault
+    peppers: Mapping[str, bytes]
+    webhooks: WebhookAccounts | None
+    clock: Clock
+    metrics: Metrics
+    #: The key of form proofs, 32 bytes.
+    form_key: bytes
+    #: Under which people reach it: scheme, host and port, without a slash at the end.
+    url: str
+    renderer: Renderer
+    trusted_proxies: tuple[Network, ...] = ()
+
+    @property
+    def is_https(self) -> bool:
+        """Whether browsers reach it encrypted; else only from this machine, in development."""
+        return self.url.startswith("https://")
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: with https one that only this very host can set."""
+        return "__Host-fe" if self.is_https else "fe"
+
+    def render(self, template: str, language: Language, **values: object) -> str:
+        """Render a template."""
+        return self.renderer.render(template, language, portal=self, **values)

@@ -1,0 +1,36 @@
+"""Style and script, and whether the process answers."""
+
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store.portal import people
+
+_FOR_A_YEAR = "public, max-age=31536000, immutable"
+#: Whoever asks for readiness makes us look somebody up: nobody has this address.
+_NOBODY = "@"
+
+
+async def asset(visit: Visit) -> Reply:
+    """Serve a file of ours under the address that its content gives it."""
+    found = visit.portal.renderer.assets.get(visit.params["name"])
+    if found is None or visit.path != found.address:
+        raise not_found()
+    return Reply(200, found.content, (("Content-Type", found.content_type), ("Cache-Control", _FOR_A_YEAR)))
+
+
+async def alive(visit: Visit) -> Reply:
+    """Say that the process answers."""
+    return Reply(200, b'{"status":"ok"}', (("Content-Type", "application/json"),))
+
+
+async def ready(visit: Visit) -> Reply:
+    """Say that people can be served; a database that is away becomes 503."""
+    await visit.portal.db.run(people.by_email, _NOBODY)
+    return Reply(200, b'{"status":"ready"}', (("Content-Type", "application/json"),))
+
+
+PAGES = (
+    Page("GET", "/static/<digest>/<name>", Needs.NOTHING, asset),
+    Page("GET", "/healthz", Needs.NOTHING, alive),
+    Page("GET", "/readyz", Needs.NOTHING, ready),
+)

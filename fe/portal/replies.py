@@ -1,0 +1,59 @@
+"""What a page answers with, and how it refuses."""
+
+from dataclasses import dataclass, field
+
+from fe.ecf.texts import Text
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. `body` is HTML unless `headers` name another content type."""
+
+    status: int
+    body: bytes
+    headers: Headers = field(default=())
+
+
+class Refused(Exception):
+    """The page cannot be had, or what was sent cannot be done; nothing was changed. People read the message."""
+
+    def __init__(self, status: int, message: Text) -> None:
+        super().__init__(status, message.en)
+        self.status = status
+        self.message = message
+
+
+NOT_FOUND = Text("There is no such page, or you may not see it.", "Esta página no existe o usted no puede verla.")
+NOT_ALLOWED = Text("Your role does not allow this.", "Su función no le permite hacer esto.")
+STALE_FORM = Text(
+    "This form is from another session: open the page again and repeat what you did.",
+    "Este formulario es de otra sesión: abra la página de nuevo y repita lo que hizo.",
+)
+CHANGED_MEANWHILE = Text(
+    "Somebody changed this meanwhile: look at it as it is now, and repeat your change if it is still right.",
+    "Alguien lo cambió mientras tanto: mírelo como está ahora y repita su cambio si todavía es correcto.",
+)
+SENT_TWICE = Text("This form was sent before: it was done once.", "Este formulario ya se envió: se hizo una sola vez.")
+TOO_LARGE = Text("What you sent is too large.", "Lo que envió es demasiado grande.")
+UNAVAILABLE = Text(
+    "The service cannot reach its database now. Nothing was changed; try again in a moment.",
+    "El servicio no alcanza su base de datos en este momento. Nada cambió; intente de nuevo en un momento.",
+)
+INTERNAL = Text(
+    "Something went wrong on our side; it is in the log under the number below.",
+    "Algo falló de nuestro lado; está en el registro bajo el número de abajo.",
+)
+
+
+def not_found() -> Refused:
+    """Say that there is nothing here: also to whom there is something, but for somebody else."""
+    return Refused(404, NOT_FOUND)
+
+
+def redirect(to: str) -> Reply:
+    """Send the browser to another page of ours with GET."""
+    if not to.startswith("/") or to.startswith("//") or "\\" in to:
+        raise ValueError("redirects stay in the portal")
+    return Reply(303, b"", (("Location", to),))

@@ -1,0 +1,56 @@
+"""The session of a visit: its token in the cookie, its proof in every form, and how long it lasts."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fe.ecf.texts import Text
+from fe.store.portal.people import Person
+from fe.store.portal.sessions import SessionRecord
+
+#: How long a session lasts, and without a request of its person.
+LIFE = timedelta(hours=12)
+IDLE = timedelta(minutes=30)
+#: A session that was noted as in use within this time is not noted again.
+NOTED = timedelta(minutes=1)
+#: What is sensitive is for whoever has shown who it is within this time.
+FRESH = timedelta(minutes=10)
+
+_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody who has logged in."""
+
+    token: str
+    record: SessionRecord
+    person: Person
+
+    @property
+    def notice(self) -> Text | None:
+        """What the page before wants to be said."""
+        said = self.record.notice
+        return Text(said["en"], said["es"]) if isinstance(said, dict) else None
+
+
+def new_token() -> str:
+    """Make the token of a session, or of a browser that nobody has logged in with yet."""
+    return secrets.token_urlsafe(_BYTES)
+
+
+def hash_token(token: str) -> bytes:
+    """Hash a token for storing: 256 random bits need no salt."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def form_proof(key: bytes, token: str) -> str:
+    """What every form of this browser carries: nobody makes it without the key, and another's is of no use."""
+    return hmac.new(key, token.encode(), "sha256").hexdigest()
+
+
+def is_proof(key: bytes, token: str, given: str) -> bool:
+    """Tell whether a form carries the proof of this browser."""
+    return hmac.compare_digest(form_proof(key, token).encode(), given.encode("utf-8", "replace"))

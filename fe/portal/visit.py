@@ -1,0 +1,207 @@
+"""One request as the page that answers it sees it: who is there, for whom, what was sent, and how to answer."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.texts import Language, Text
+from fe.identifiers import TenantId
+from fe.portal.deps import Portal
+from fe.portal.forms import digest
+from fe.portal.replies import CHANGED_MEANWHILE, SENT_TWICE, Headers, Refused, Reply, not_found, redirect
+from fe.portal.session import Session, form_proof
+from fe.store.portal import sessions
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Conn, Database
+from fe.store.tenants import Tenant
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was sent, whole; its name is what the browser says."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was sent: each field's values in their order, and files."""
+
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, Upload] = field(default_factory=dict)
+
+    def get(self, name: str, default: str = "") -> str:
+        """The first value of a field, without blanks around it."""
+        values = self.fields.get(name)
+        return values[0].strip() if values else default
+
+    def every(self, name: str) -> Sequence[str]:
+        """All values of a field."""
+        return self.fields.get(name, ())
+
+    def has(self, name: str) -> bool:
+        """Tell whether a box was ticked."""
+        return name in self.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """The tenant that a page is about, and what whoever is here may do for it."""
+
+    tenant: Tenant
+    role: PortalRole
+
+    @property
+    def writes(self) -> bool:
+        """Whether more than reading is allowed."""
+        return self.role is not PortalRole.ACCOUNTANT
+
+    @property
+    def owns(self) -> bool:
+        """Whether everything is."""
+        return self.role is PortalRole.OWNER
+
+
+@dataclass(slots=True)
+class Visit:
+    """A request. `token` is that of the session, or of a browser without one."""
+
+    portal: Portal
+    method: str
+    #: The path as it was asked for, and the rule it fits.
+    path: str
+    rule: str
+    params: Mapping[str, Any]
+    query: Mapping[str, str]
+    form: Form
+    language: Language
+    address: str
+    user_agent: str
+    request_id: str
+    token: str
+    session: Session | None = None
+    #: Set for pages whose address has `<company>` in it.
+    of_company: Company | None = None
+    #: What the answer sets beside its own headers.
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def person(self) -> Session:
+        """The session of a page that needs somebody."""
+        assert self.session is not None
+        return self.session
+
+    @property
+    def company(self) -> Company:
+        """The company of a page that is about one."""
+        assert self.of_company is not None
+        return self.of_company
+
+    @property
+    def tenant_id(self) -> TenantId:
+        """Whose page it is."""
+        return self.company.tenant.tenant_id
+
+    @property
+    def environment(self) -> Environment:
+        """The environment in the address. Raises Refused for one that is none."""
+        try:
+            return Environment(self.params["environment"])
+        except ValueError:
+            raise not_found() from None
+
+    @property
+    def now(self) -> datetime:
+        """The time."""
+        return self.portal.clock()
+
+    @property
+    def by_whom(self) -> str:
+        """How whoever is here stands in records."""
+        return self.person.person.email
+
+    @property
+    def csrf(self) -> str:
+        """What every form has to carry in its field `csrf`."""
+        return form_proof(self.portal.form_key, self.token)
+
+    # -- the database ------------------------------------------------------------------------------------------------
+
+    async def read(self, work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, tenant_id, ...)` as one statement that sees the company's rows alone."""
+        return await self.portal.db.run_for(self.tenant_id, work, *a, **k)
+
+    async def change(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, ...)` in one transaction that sees the company's rows alone, once for each form.
+
+        A form carries `form` (the macro `form_start` puts it there). Raises Refused where it was sent before.
+        """
+        return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
+
+    async def operate(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, ...)` in one transaction with the rights of an operator, over all tenants."""
+        return await self.operators.transact(work, *a, **k)
+
+    @property
+    def operators(self) -> Database:
+        """The database with the rights of an operator. Raises Refused where this process has none."""
+        if self.portal.operators is None:
+            raise not_found()
+        return self.portal.operators
+
+    async def _once(self, work: Callable[..., Awaitable[T]], conn: Conn, *args: Any, **kwargs: Any) -> T:
+        try:
+            form_id = UUID(self.form.get("form"))
+        except ValueError:
+            raise Refused(400, CHANGED_MEANWHILE) from None
+        if not await sessions.send_once(conn, form_id, self.now):
+            raise Refused(409, SENT_TWICE)
+        return await work(conn, *args, **kwargs)
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def page(self, template: str, status: int = 200, **values: Any) -> Reply:
+        """Answer with a page: the template sees `visit`, `t`, `csrf` and these values."""
+        body = self.portal.render(template, self.language, visit=self, csrf=self.csrf, **values)
+        return Reply(status, body.encode(), self._with(()))
+
+    async def go(self, to: str, notice: Text | None = None) -> Reply:
+        """Send the browser on after something was done; the next page says `notice`, once."""
+        if notice is not None and self.session is not None:
+            said = {"en": notice.en, "es": notice.es}
+            await self.portal.db.run(sessions.leave_notice, self.session.record.token_hash, said)
+        reply = redirect(to)
+        return replace(reply, headers=self._with(reply.headers))
+
+    def file(self, name: str, content_type: str, body: bytes) -> Reply:
+        """Answer with a file to keep. `name` has nothing but letters, digits, dots and dashes."""
+        assert name.replace(".", "").replace("-", "").isalnum()
+        disposition = f'attachment; filename="{name}"'
+        return Reply(200, body, self._with((("Content-Type", content_type), ("Content-Disposition", disposition))))
+
+    def _with(self, more: Headers) -> Headers:
+        return (*more, *self.headers)
+
+    # -- addresses and forms -----------------------------------------------------------------------------------------
+
+    def at(self, path: str) -> str:
+        """The address of a page of the company: `visit.at("keys")`."""
+        return f"/companies/{self.tenant_id}/{path}".rstrip("/")
+
+    def within(self, path: str) -> str:
+        """The address of a page of the company in the environment of this page: `visit.within("submissions")`."""
+        return self.at(f"{self.environment}/{path}")
+
+    def require_unchanged(self, shown: Any) -> None:
+        """See that a form was made from what is there now: its field `shown` is `digest(shown)`. Raises Refused."""
+        if not secrets.compare_digest(self.form.get("shown").encode(), digest(shown).encode()):
+            raise Refused(409, CHANGED_MEANWHILE)

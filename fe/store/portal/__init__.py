@@ -1,0 +1,1 @@
+"""What the portal keeps: people, their sessions, and what they changed."""

@@ -1,0 +1,133 @@
+"""People who log in with a browser, and for whom they work. A person is of no tenant; a membership is."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from psycopg.rows import class_row
+
+from fe.identifiers import PersonId, TenantId
+from fe.store.postgres.db import Conn
+
+
+class PortalRole(StrEnum):
+    """What a person may do for a tenant; each may do what the next may."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    #: Reads, and changes nothing.
+    ACCOUNTANT = "accountant"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who may log in. No secret is here."""
+
+    person_id: PersonId
+    email: str
+    name: str
+    language: str
+    is_operator: bool
+    has_password: bool
+    #: Since when a one-time password is asked for; None: never.
+    totp_since: datetime | None
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+PERSON_COLUMNS = (
+    "p.person_id, p.email, p.name, p.language, p.is_operator, p.password_hash IS NOT NULL AS has_password, "
+    "p.totp_since, p.created_at, p.disabled_at"
+)
+
+
+_CREATE = """
+    INSERT INTO people (person_id, email, name, language, password_hash, is_operator, created_at)
+    VALUES (%(id)s, %(email)s, %(name)s, %(language)s, %(password)s, %(operator)s, %(at)s)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def create(
+    conn: Conn,
+    person_id: PersonId,
+    email: str,
+    name: str,
+    *,
+    language: str,
+    password_hash: str | None,
+    is_operator: bool,
+    at: datetime,
+) -> bool:
+    """Create a person; False where there is one with this address (letter case apart)."""
+    made = await conn.execute(
+        _CREATE,
+        {
+            "id": person_id,
+            "email": email,
+            "name": name,
+            "language": language,
+            "password": password_hash,
+            "operator": is_operator,
+            "at": at,
+        },
+    )
+    return made.rowcount == 1
+
+
+_BY_EMAIL = f"SELECT {PERSON_COLUMNS} FROM people AS p WHERE lower(p.email) = lower(%(email)s)"
+
+
+async def by_email(conn: Conn, email: str) -> Person | None:
+    """Find a person by address, letter case apart."""
+    cursor = conn.cursor(row_factory=class_row(Person))
+    await cursor.execute(_BY_EMAIL, {"email": email})
+    return await cursor.fetchone()
+
+
+_HASH_OF = "SELECT password_hash FROM people WHERE person_id = %(id)s"
+
+
+async def password_hash(conn: Conn, person_id: PersonId) -> str | None:
+    """Give the hash of a person's password; None where there is none."""
+    cursor = await conn.execute(_HASH_OF, {"id": person_id})
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+_SET_LANGUAGE = "UPDATE people SET language = %(language)s WHERE person_id = %(id)s"
+
+
+async def set_language(conn: Conn, person_id: PersonId, language: str) -> None:
+    """Keep which language a person reads."""
+    await conn.execute(_SET_LANGUAGE, {"id": person_id, "language": language})
+
+
+_JOIN = """
+    INSERT INTO memberships (tenant_id, person_id, role, since)
+    VALUES (%(tenant)s, %(person)s, %(role)s, %(at)s)
+    ON CONFLICT (tenant_id, person_id) DO UPDATE SET role = excluded.role
+"""
+
+
+async def join(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole, at: datetime) -> None:
+    """Let a person work for a tenant, or in another role."""
+    await conn.execute(_JOIN, {"tenant": tenant_id, "person": person_id, "role": role, "at": at})
+
+
+_TENANTS_OF = "SELECT m.tenant_id, m.role FROM memberships AS m WHERE m.person_id = %(person)s ORDER BY m.tenant_id"
+
+_ROLE = "SELECT m.role FROM memberships AS m WHERE m.tenant_id = %(tenant)s AND m.person_id = %(person)s"
+
+
+async def tenants_of(conn: Conn, person_id: PersonId) -> list[tuple[TenantId, PortalRole]]:
+    """List for whom a person works, before a tenant is chosen."""
+    cursor = await conn.execute(_TENANTS_OF, {"person": person_id})
+    return [(TenantId(tenant_id), PortalRole(role)) for tenant_id, role in await cursor.fetchall()]
+
+
+async def role_in(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> PortalRole | None:
+    """Tell what a person may do for a tenant; None: nothing."""
+    cursor = await conn.execute(_ROLE, {"tenant": tenant_id, "person": person_id})
+    row = await cursor.fetchone()
+    return None if row is None else PortalRole(row[0])

@@ -1,0 +1,156 @@
+"""A portal on a real socket, and people who use it as a browser would: cookies, forms, and where they are sent."""
+
+import re
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+import httpx
+import trio
+
+from fe.accounts.people import create_person, hash_password
+from fe.config import load_settings
+from fe.http.server.listener import serve_http
+from fe.identifiers import TenantId
+from fe.monitoring.metrics import Metrics
+from fe.monitoring.zeros import begin_at_zero
+from fe.portal.app import create_portal
+from fe.portal.deps import Portal
+from fe.portal.rendering import Renderer
+from fe.store.portal import people
+from fe.store.portal.people import Person, PortalRole
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from tests.factories.companies import VAULT
+from tests.http.front import PEPPER, WEBHOOKS, HandClock
+from tests.waiting import PATIENCE
+
+PASSWORD = "correct horse battery staple"
+_HASHES: dict[str, str] = {}
+
+
+@dataclass
+class Running:
+    """A portal that serves."""
+
+    #: As its owner: for preparing data, and for looking behind the curtain.
+    db: Database
+    clock: HandClock
+    portal: Portal
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @asynccontextmanager
+    async def browser(self, person: Person | None = None, language: str = "en") -> AsyncIterator["Browser"]:
+        """A browser, in which somebody has logged in."""
+        async with httpx.AsyncClient(
+            base_url=self.url, timeout=PATIENCE, trust_env=False, headers={"Accept-Language": language}
+        ) as client:
+            browser = Browser(client)
+            if person is not None:
+                await browser.sign_in(person.email)
+            yield browser
+
+    async def person(
+        self,
+        tenant_id: TenantId | None = None,
+        role: PortalRole = PortalRole.OWNER,
+        *,
+        email: str = "ana@example.do",
+        is_operator: bool = False,
+        language: str = "en",
+    ) -> Person:
+        """Somebody whose password is PASSWORD, and who works for a tenant."""
+        if PASSWORD not in _HASHES:
+            _HASHES[PASSWORD] = await hash_password(PASSWORD)
+        made = await self.db.transact(
+            create_person,
+            email,
+            email.partition("@")[0].title(),
+            password_hash=_HASHES[PASSWORD],
+            language=language,
+            is_operator=is_operator,
+            now=self.clock(),
+        )
+        if tenant_id is not None:
+            await self.db.run(people.join, tenant_id, made.person_id, role, self.clock())
+        return made
+
+
+@dataclass
+class Browser:
+    """A browser: follows where it is sent, and sends the forms that pages have."""
+
+    client: httpx.AsyncClient
+    page: httpx.Response | None = None
+
+    async def get(self, path: str) -> httpx.Response:
+        self.page = await self.client.get(path, follow_redirects=True)
+        return self.page
+
+    async def send(
+        self, action: str, fields: Mapping[str, Any] | None = None, files: Mapping[str, Any] | None = None
+    ) -> httpx.Response:
+        """Fill in the form of the page that is shown whose action this is, and send it as it would be."""
+        assert self.page is not None
+        filled = hidden_fields(self.page.text, action) | dict(fields or {})
+        self.page = await self.client.post(action, data=filled, files=files, follow_redirects=True)
+        return self.page
+
+    async def sign_in(self, email: str, password: str = PASSWORD) -> httpx.Response:
+        await self.get("/sign-in")
+        return await self.send("/sign-in", {"email": email, "password": password})
+
+
+def hidden_fields(page: str, action: str) -> dict[str, str]:
+    """The hidden fields of the form with this action."""
+    for form in re.findall(r"<form\b.*?</form>", page, re.DOTALL):
+        head = form.partition(">")[0]
+        if f'action="{action}"' in head:
+            hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
+            return {name: unescape(value) for name, value in hidden}
+    raise AssertionError(f"the page has no form that goes to {action}")
+
+
+async def start_portal(
+    nursery: trio.Nursery, db: Database, portal_db: Database, operators: Database | None, **more: Any
+) -> Running:
+    """Serve with the rights of the portal and no others: then a right that is missing shows."""
+    clock, metrics = HandClock(), Metrics()
+    begin_at_zero(metrics)
+    # The address is known before the portal is built: pages and their checks name it.
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    settings = load_settings(grace_seconds=2, development=True, portal_bind=f"127.0.0.1:{port}")
+    portal = Portal(
+        **{
+            "settings": settings,
+            "db": portal_db,
+            "operators": operators,
+            "wakeups": Wakeups(portal_db),
+            "vault": VAULT,
+            "peppers": {"": PEPPER},
+            "webhooks": WEBHOOKS,
+            "clock": clock,
+            "metrics": metrics,
+            "form_key": bytes(32),
+            "url": f"http://127.0.0.1:{port}",
+            "renderer": Renderer(),
+            **more,
+        }
+    )
+    shutdown = trio.Event()
+
+    async def serve(task_status: trio.TaskStatus[list[socket.socket]]) -> None:
+        await serve_http(
+            create_portal(portal), [listener], settings=settings, shutdown=shutdown, task_status=task_status
+        )
+
+    await nursery.start(serve)
+    return Running(db, clock, portal, port)

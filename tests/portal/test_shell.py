@@ -1,0 +1,66 @@
+"""What every page has: who may see it, from where its forms come, and what browsers are told."""
+
+from fe.identifiers import TenantId
+from fe.store.portal.people import PortalRole
+from tests.http.front import make_tenant
+from tests.portal.running import Browser, Running, hidden_fields
+
+
+async def test_somebody_logs_in_sees_the_company_and_logs_out(portal: Running, tenant: TenantId) -> None:
+    person = await portal.person(tenant)
+    async with portal.browser() as browser:
+        asked = await browser.get(f"/companies/{tenant}")
+        assert asked.url.path == "/sign-in"
+        wrong = await browser.sign_in(person.email, "wrong")
+        assert (wrong.status_code, "is not right" in wrong.text) == (403, True)
+        before = dict(browser.client.cookies)
+
+        page = await browser.sign_in(person.email)
+
+        assert (page.url.path, page.status_code) == (f"/companies/{tenant}", 200)
+        assert dict(browser.client.cookies) != before
+        kept = dict(browser.client.cookies)
+        await browser.send("/sign-out")
+        browser.client.cookies.clear()
+        browser.client.cookies.update(kept)
+        assert (await browser.get("/")).url.path == "/sign-in"
+
+
+async def test_another_companys_pages_are_not_there(portal: Running, owner: Browser) -> None:
+    stranger = await make_tenant(portal.db, "Otra SRL")
+
+    page = await owner.get(f"/companies/{stranger}")
+
+    assert (page.status_code, "Otra" in page.text) == (404, False)
+
+
+async def test_a_form_of_another_site_or_session_is_refused(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    page = await owner.get("/")
+    fields = hidden_fields(page.text, "/sign-out")
+
+    for headers, sent in (
+        ({"Origin": "https://evil.example"}, fields),
+        ({"Sec-Fetch-Site": "cross-site"}, fields),
+        ({}, {}),
+        ({}, {"csrf": "0" * 64}),
+    ):
+        refused = await owner.client.post("/sign-out", data=sent, headers=headers)
+        assert refused.status_code == 403, headers
+    assert (await owner.get("/")).url.path == f"/companies/{tenant}"
+
+
+async def test_pages_say_what_browsers_may_do_with_them(portal: Running, owner: Browser) -> None:
+    page = await owner.get("/")
+
+    assert "unsafe" not in page.headers["content-security-policy"]
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert page.headers["cache-control"] == "no-store"
+    style = await owner.client.get(portal.portal.renderer.assets["portal.css"].address)
+    assert style.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert (await owner.get("/nothing/here")).status_code == 404
+
+
+async def test_an_accountant_is_told_so(portal: Running, tenant: TenantId) -> None:
+    person = await portal.person(tenant, PortalRole.ACCOUNTANT)
+    async with portal.browser(person, "es") as browser:
+        assert (await browser.get("/")).status_code == 200

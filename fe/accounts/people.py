@@ -31,9 +31,10 @@ async def is_password(stored: str | None, given: str) -> bool:
 
     def verify() -> bool:
         try:
-            return _HASHER.verify(stored or _NOBODY, given) and stored is not None
+            _HASHER.verify(stored or _NOBODY, given)
         except (VerificationError, InvalidHashError):
             return False
+        return stored is not None
 
     return await trio.to_thread.run_sync(verify, limiter=_AT_ONCE)
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from fe.identifiers import TenantId
+from fe.identifiers import PersonId, TenantId
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
@@ -50,7 +50,7 @@ def _back(visit: Visit) -> str:
     return f"?next={quote(visit.path, safe='/')}"
 
 
-async def _company(visit: Visit, person_id: people.PersonId) -> Company | None:
+async def _company(visit: Visit, person_id: PersonId) -> Company | None:
     tenant_id = TenantId(visit.params["company"])
 
     async def find(conn: Conn, tenant_id: TenantId) -> tuple[Tenant | None, PortalRole | None]:

@@ -19,7 +19,7 @@ FORMS = b"fe portal forms"
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """Everything a page may need. `db` sees one tenant at a time; `operators` all of them, None: they are not served."""
+    """Everything a page may need. `db` sees one tenant at a time, `operators` all of them; None: no pages of theirs."""
 
     settings: Settings
     db: Database

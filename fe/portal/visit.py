@@ -9,13 +9,15 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
 from fe.ecf.texts import Language, Text
 from fe.identifiers import TenantId
 from fe.portal.deps import Portal
 from fe.portal.forms import digest
 from fe.portal.replies import CHANGED_MEANWHILE, SENT_TWICE, Headers, Refused, Reply, not_found, redirect
 from fe.portal.session import Session, form_proof
-from fe.store.portal import sessions
+from fe.store.portal import changes, sessions
+from fe.store.portal.changes import Change
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import Tenant
@@ -120,6 +122,11 @@ class Visit:
             raise not_found() from None
 
     @property
+    def remembered_environment(self) -> str:
+        """Which environment the navigation leads to from pages that are of none."""
+        return Environment.ECF
+
+    @property
     def now(self) -> datetime:
         """The time."""
         return self.portal.clock()
@@ -146,6 +153,14 @@ class Visit:
         A form carries `form` (the macro `form_start` puts it there). Raises Refused where it was sent before.
         """
         return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
+
+    async def note(
+        self, conn: Conn, action: str, subject: str, before: dict[str, Any] | None, after: dict[str, Any] | None
+    ) -> None:
+        """Keep what is changed for the company, in the transaction that changes it; nothing secret."""
+        by = self.person.person
+        made = Change(new_id(self.now), self.now, by.email, by.person_id, "portal", action, subject, before, after)
+        await changes.note(conn, self.tenant_id, made)
 
     async def operate(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction with the rights of an operator, over all tenants."""

@@ -2,6 +2,7 @@
 
 from fe.accounts import people as accounts
 from fe.ecf.texts import Text
+from fe.identifiers import PersonId
 from fe.portal.cookies import set_cookie
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, redirect
@@ -37,7 +38,7 @@ async def sign_in(visit: Visit) -> Reply:
     return await begin_session(visit, found.person_id)
 
 
-async def begin_session(visit: Visit, person_id: people.PersonId) -> Reply:
+async def begin_session(visit: Visit, person_id: PersonId) -> Reply:
     """Begin a session of somebody who has shown who it is, and go on."""
     token = new_token()
     await visit.portal.db.run(

@@ -118,7 +118,7 @@ _SEND_ONCE = "INSERT INTO portal_forms (form_id, sent_at) VALUES (%(form)s, %(at
 
 
 async def send_once(conn: Conn, form_id: object, at: datetime) -> bool:
-    """Take a form in; False where it was sent before. In the transaction of its work, so that a failure may be sent again."""
+    """Take a form in, in the transaction of its work; False where it was sent before."""
     sent = await conn.execute(_SEND_ONCE, {"form": form_id, "at": at})
     return sent.rowcount == 1
 

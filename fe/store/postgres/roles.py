@@ -11,7 +11,7 @@ READONLY = "fe_readonly"
 #: What suppliers talk to: adds what it receives, sees one tenant at a time (sql/0018_received.sql).
 RECEPTION = "fe_reception"
 
-#: What people use with a browser: does for one tenant at a time what the front may, and sets things up (sql/0032_portal.sql).
+#: What people use with a browser: for one tenant at a time what the front may, and setting up (sql/0032_portal.sql).
 PORTAL = "fe_portal"
 
 EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)

@@ -1,0 +1,72 @@
+"""What was changed for a tenant, for its people to read: who, when, from what to what. Only added to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from fe.identifiers import PersonId, TenantId
+from fe.store.postgres.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change. `before` and `after` hold nothing secret; None where there was nothing, or is nothing any more."""
+
+    change_id: UUID
+    at: datetime
+    by_whom: str
+    person_id: PersonId | None
+    #: `portal` or `cli`.
+    through: str
+    #: What was done: `key created`, `certificate retired`.
+    action: str
+    #: To what: a name or an id that people know.
+    subject: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+_NOTE = """
+    INSERT INTO tenant_changes
+           (tenant_id, change_id, at, by_whom, person_id, through, action, subject, before, after)
+    VALUES (%(tenant)s, %(id)s, %(at)s, %(by)s, %(person)s, %(through)s, %(action)s, %(subject)s, %(before)s, %(after)s)
+"""
+
+
+async def note(conn: Conn, tenant_id: TenantId, change: Change) -> None:
+    """Keep a change, in the transaction that makes it."""
+    await conn.execute(
+        _NOTE,
+        {
+            "tenant": tenant_id,
+            "id": change.change_id,
+            "at": change.at,
+            "by": change.by_whom,
+            "person": change.person_id,
+            "through": change.through,
+            "action": change.action,
+            "subject": change.subject,
+            "before": None if change.before is None else Jsonb(change.before),
+            "after": None if change.after is None else Jsonb(change.after),
+        },
+    )
+
+
+_LATEST = """
+    SELECT change_id, at, by_whom, person_id, through, action, subject, before, after
+      FROM tenant_changes
+     WHERE tenant_id = %(tenant)s AND (%(before)s::uuid IS NULL OR change_id < %(before)s)
+     ORDER BY change_id DESC
+     LIMIT %(limit)s
+"""
+
+
+async def latest(conn: Conn, tenant_id: TenantId, *, limit: int, before: UUID | None = None) -> list[Change]:
+    """List a tenant's changes, the latest first; `before` one of them."""
+    cursor = conn.cursor(row_factory=class_row(Change))
+    await cursor.execute(_LATEST, {"tenant": tenant_id, "limit": limit, "before": before})
+    return await cursor.fetchall()

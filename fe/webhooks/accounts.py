@@ -54,6 +54,8 @@ class Wanted:
     enabled: bool = True
     events: Sequence[str] = DEFAULT_EVENTS
     headers: Mapping[str, str] | None = None
+    #: Names of headers that it has and that stay beside `headers`; one that is there too gets that value.
+    kept: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class WebhookAccounts:
                 return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
             headers = before.headers
             if wanted.headers is not None:
-                headers = self._seal(tenant_id, before.endpoint_id, wanted.headers)
+                headers = self._seal(tenant_id, before.endpoint_id, self._beside(before, wanted.kept, wanted.headers))
             changed = await endpoints.change(
                 conn,
                 tenant_id,
@@ -135,6 +137,13 @@ class WebhookAccounts:
         secret, secret_id = new_secret(), new_id(at)
         sealed = self._vault.seal_secret(tenant_id, secret_id, secret)
         await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=sealed, at=at)
+        return replace(await self._show(conn, endpoint, at), secret=secret)
+
+    async def reveal(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> Shown:
+        """Show the secret in use again: for whoever has just shown who it is. Raises NoWebhook."""
+        endpoint = await self._of(conn, tenant_id, environment)
+        in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
+        secret = self._vault.open_secret(tenant_id, in_use.secret_id, in_use.secret)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
     async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
@@ -217,6 +226,16 @@ class WebhookAccounts:
             return read_target(wanted.url, self._policy).url, list(dict.fromkeys(kinds))
         except BadTarget as bad:
             raise BadWebhook(bad.text.after("url")) from None
+
+    def _beside(self, endpoint: Endpoint, kept: Sequence[str], headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers that stay, and those that are new or get another value. Raises BadWebhook."""
+        opened = dict(self._vault.open_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers))
+        if missing := [name for name in kept if name not in opened]:
+            raise BadWebhook(
+                Text(f"headers: there is no header {missing[0]}", f"headers: no hay una cabecera {missing[0]}")
+            )
+        replaced = {name.lower() for name in headers}
+        return {name: opened[name] for name in kept if name.lower() not in replaced} | dict(headers)
 
     def _seal(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
         try:

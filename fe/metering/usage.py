@@ -35,9 +35,7 @@ def period(first: date | None, last: date | None, now: datetime) -> Period:
     """Make a period of what was asked for: by default the thirty days that end yesterday. Raises BadPeriod."""
     yesterday = now.astimezone(UTC).date() - timedelta(days=1)
     until = yesterday if last is None else min(last, yesterday)
-    since = first
-    if since is None:
-        since = until - timedelta(days=min(DAYS_DEFAULT - 1, (until - date.min).days))
+    since = until - timedelta(days=DAYS_DEFAULT - 1) if first is None else first
     if since > until:
         raise BadPeriod(
             Text(

@@ -9,6 +9,8 @@ from fe.ecf.texts import Text, Told
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+#: What lies outside is a slip of the finger, and some of it no other program can reckon with.
+_YEARS = range(1990, 3000)
 _ID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
@@ -21,8 +23,8 @@ def read_day(text: str) -> date | None:
     if not text:
         return None
     try:
-        if _DAY.fullmatch(text):
-            return date.fromisoformat(text)
+        if _DAY.fullmatch(text) and (day := date.fromisoformat(text)).year in _YEARS:
+            return day
     except ValueError:
         pass
     raise NoDay(Text("a day is written YYYY-MM-DD", "un día se escribe AAAA-MM-DD"))
@@ -31,8 +33,8 @@ def read_day(text: str) -> date | None:
 def read_moment(text: str) -> datetime:
     """Read what a field for a moment gives, in Santo Domingo. Raises NoDay."""
     try:
-        if _MOMENT.fullmatch(text):
-            return datetime.fromisoformat(text).replace(tzinfo=ZONE)
+        if _MOMENT.fullmatch(text) and (moment := datetime.fromisoformat(text)).year in _YEARS:
+            return moment.replace(tzinfo=ZONE)
     except ValueError:
         pass
     raise NoDay(Text("a moment is written YYYY-MM-DDTHH:MM", "un momento se escribe AAAA-MM-DDTHH:MM"))

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.clock import Clock
 from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
@@ -68,6 +69,9 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
         form_key=HKDF(SHA256(), 32, None, FORMS).derive(root),

@@ -76,8 +76,15 @@ class WebhookAccounts:
         self._vault = vault
         self._policy = policy
 
-    async def shown(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> list[Shown]:
-        """Show where the tenant is called in an environment, and in all of them."""
+    async def shown(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, locked: bool = False
+    ) -> list[Shown]:
+        """Show where the tenant is called in an environment, and in all of them.
+
+        `locked`: as it is until the transaction of the caller ends.
+        """
+        if locked:
+            await endpoints.await_turn(conn, tenant_id)
         found = await endpoints.listed(conn, tenant_id)
         return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
 

@@ -2,10 +2,28 @@
 
 from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages import billing, home, sign_in, static, usage
+from fe.portal.pages import (
+    billing,
+    home,
+    sign_in,
+    static,
+    usage,
+    webhook_deliveries,
+    webhook_secret,
+    webhooks,
+)
 
 
 def every_page(portal: Portal) -> tuple[Page, ...]:
     """List the pages of this portal: those of operators only where they are served."""
-    pages = (*static.PAGES, *sign_in.PAGES, *home.PAGES, *billing.PAGES, *usage.PAGES)
+    pages = (
+        *static.PAGES,
+        *sign_in.PAGES,
+        *home.PAGES,
+        *billing.PAGES,
+        *usage.PAGES,
+        *webhook_deliveries.PAGES,
+        *webhook_secret.PAGES,
+        *webhooks.PAGES,
+    )
     return tuple(page for page in pages if page.needs is not Needs.OPERATE or portal.operators is not None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.store import usage
 from fe.store.postgres.db import Conn
@@ -14,7 +14,7 @@ from fe.store.usage import UsageDay
 DAYS_DEFAULT, DAYS_MAX = 30, 180
 
 
-class BadPeriod(Told):
+class BadPeriod(LocalizedError):
     """A period that cannot be; the message may be shown to anybody."""
 
 

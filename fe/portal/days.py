@@ -5,7 +5,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from fe.ecf.dates import ZONE
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
@@ -14,7 +14,7 @@ _YEARS = range(1990, 3000)
 _ID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
-class NoDay(Told):
+class NoDay(LocalizedError):
     """What was given is no day or no moment; the message may be shown to anybody."""
 
 

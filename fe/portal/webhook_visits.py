@@ -8,7 +8,7 @@ from fe.ecf.texts import Text
 from fe.http.errors import ApiError
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
-from fe.webhooks.accounts import BadWebhook, Shown, WebhookAccounts, WebhookRefused
+from fe.webhooks.accounts import BadWebhook, EndpointView, WebhookAccounts, WebhookRefused
 
 NOT_HERE = Text(
     "This installation has no webhooks: its operator has not set a key for them.",
@@ -26,7 +26,7 @@ def accounts_of(visit: Visit) -> WebhookAccounts:
     return visit.portal.webhooks
 
 
-async def of_environment(visit: Visit) -> Shown | None:
+async def of_environment(visit: Visit) -> EndpointView | None:
     """The webhook of the page's environment, if there is one."""
     for one in await every(visit):
         if one.endpoint.environment == visit.environment:
@@ -34,7 +34,7 @@ async def of_environment(visit: Visit) -> Shown | None:
     return None
 
 
-async def every(visit: Visit) -> list[Shown]:
+async def every(visit: Visit) -> list[EndpointView]:
     """The webhooks that tell of the page's environment: its own, and one of all environments."""
     return await visit.read(accounts_of(visit).shown, visit.environment, visit.now)
 
@@ -58,7 +58,7 @@ def status_of(refused: WebhookRefused) -> int:
     return 400 if isinstance(refused, BadWebhook) else 409
 
 
-def state_of(shown: Shown | None) -> Any:
+def state_of(shown: EndpointView | None) -> Any:
     """What a form was made from: another state makes it stale."""
     if shown is None:
         return None
@@ -66,7 +66,7 @@ def state_of(shown: Shown | None) -> Any:
     return [one.endpoint_id, one.url, one.enabled, list(one.events), list(shown.header_names), one.disabled_at]
 
 
-def record_of(shown: Shown) -> dict[str, Any]:
+def record_of(shown: EndpointView) -> dict[str, Any]:
     """What stands in the company's changes; no secret, and of headers their names."""
     one = shown.endpoint
     return {

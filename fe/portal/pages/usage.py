@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.metering import usage
 from fe.metering.usage import Period
 from fe.portal.csv_cells import csv_file
@@ -36,7 +36,7 @@ async def show(visit: Visit) -> Reply:
     problem, status = None, 200
     try:
         chosen = _chosen(visit)
-    except Told as told:
+    except LocalizedError as told:
         problem, status, chosen = told.text, 400, usage.period(None, None, visit.now)
     days = await _days(visit, chosen)
     return visit.page(

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fe.ecf.dates import ZONE
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.lifecycle import WebhookEvent
 from fe.portal.days import read_day, read_id, read_moment
 from fe.portal.foreign_text import foreign
@@ -66,7 +66,7 @@ async def listed(visit: Visit) -> Reply:
     problem, status, chosen = None, 200, DeliveryFilter(environment=visit.environment)
     try:
         chosen = _filter(visit, asked)
-    except Told as told:
+    except LocalizedError as told:
         problem, status = told.text, 400
     below = read_id(visit.query.get("before", ""))
     found = await visit.read(deliveries.listed, chosen, limit=_PAGE + 1, below=below)
@@ -92,7 +92,7 @@ def _asked(visit: Visit) -> _Asked:
 
 
 def _filter(visit: Visit, asked: _Asked) -> DeliveryFilter:
-    """What was asked for; a state or a kind that there is not asks for nothing. Raises Told."""
+    """What was asked for; a state or a kind that there is not asks for nothing. Raises LocalizedError."""
     since, until = read_day(asked.since), read_day(asked.until)
     state = STATES.get(asked.state)
     return DeliveryFilter(
@@ -117,7 +117,7 @@ async def one(visit: Visit) -> Reply:
 
 async def _page(visit: Visit, found: DeliveryRecord, status: int = 200, problem: Text | None = None) -> Reply:
     attempts = await visit.read(deliveries.attempts, found.delivery_id)
-    body, size = await visit.read(deliveries.body, found.event_id, most=_BODY_BYTES)
+    body, size = await visit.read(deliveries.body, found.event_id, maximum=_BODY_BYTES)
     return visit.page(
         "company/webhook_delivery.html",
         status,
@@ -181,7 +181,7 @@ async def recover(visit: Visit) -> Reply:
         await visit.change(_recover, visit, read_moment(visit.form.get("since")))
     except WebhookRefused as refused:
         return await webhook_page(visit, status_of(refused), refused.text)
-    except Told as told:
+    except LocalizedError as told:
         return await webhook_page(visit, 400, told.text)
     visit.portal.wakeups.notify("webhook_recovery")
     return await visit.go(visit.within("webhooks"), _RECOVERING)

@@ -8,7 +8,7 @@ from fe.portal.webhook_visits import accounts_of, of_environment, status_of
 from fe.store.postgres.db import Conn
 from fe.store.webhooks.endpoints import OVERLAP
 from fe.vault import VaultError
-from fe.webhooks.accounts import NotNow, NoWebhook, Shown, WebhookRefused
+from fe.webhooks.accounts import EndpointView, NotNow, NoWebhook, WebhookRefused
 
 _CANNOT = Text(
     "This installation has lost the key to this secret: put a new one in its place.",
@@ -29,7 +29,7 @@ async def reveal(visit: Visit) -> Reply:
         return await _page(visit, problem=refused.text, status=status_of(refused))
 
 
-async def _reveal(conn: Conn, visit: Visit) -> Shown:
+async def _reveal(conn: Conn, visit: Visit) -> EndpointView:
     try:
         found = await accounts_of(visit).reveal(conn, visit.tenant_id, visit.environment, visit.now)
     except VaultError:
@@ -46,7 +46,7 @@ async def rotate(visit: Visit) -> Reply:
         return await _page(visit, problem=refused.text, status=status_of(refused))
 
 
-async def _rotate(conn: Conn, visit: Visit) -> Shown:
+async def _rotate(conn: Conn, visit: Visit) -> EndpointView:
     found = await accounts_of(visit).rotate(conn, visit.tenant_id, visit.environment, visit.now)
     until = None if found.old_secret_until is None else found.old_secret_until.isoformat()
     await visit.note(conn, "webhook secret rotated", visit.environment, None, {"oldSecretUntil": until})
@@ -54,7 +54,12 @@ async def _rotate(conn: Conn, visit: Visit) -> Shown:
 
 
 async def _page(
-    visit: Visit, shown: Shown | None = None, *, is_new: bool = False, problem: Text | None = None, status: int = 200
+    visit: Visit,
+    shown: EndpointView | None = None,
+    *,
+    is_new: bool = False,
+    problem: Text | None = None,
+    status: int = 200,
 ) -> Reply:
     found = shown or await of_environment(visit)
     if found is None and problem is None:

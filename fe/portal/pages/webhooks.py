@@ -21,7 +21,7 @@ from fe.portal.webhook_words import DISABLED, EVENTS, RECOVERY_STATES, SHOWN_STA
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryFilter
-from fe.webhooks.accounts import DEFAULT_EVENTS, BadWebhook, NoWebhook, Shown, Wanted, WebhookRefused
+from fe.webhooks.accounts import DEFAULT_EVENTS, BadWebhook, EndpointView, NoWebhook, Wanted, WebhookRefused
 from fe.webhooks.headers import BadHeaders, check_headers
 
 #: Empty rows for new headers, and how many deliveries the first page shows.
@@ -85,7 +85,7 @@ async def webhook_page(
     )
 
 
-def _as_it_is(found: Shown | None) -> _Typed:
+def _as_it_is(found: EndpointView | None) -> _Typed:
     if found is None:
         return _Typed("", list(DEFAULT_EVENTS), ())
     return _Typed(found.endpoint.url, list(found.endpoint.events), list(found.header_names))
@@ -106,7 +106,7 @@ async def save(visit: Visit) -> Reply:
     return await visit.go(visit.within("webhooks"), _SAVED)
 
 
-async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, str]) -> Shown:
+async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, str]) -> EndpointView:
     accounts = accounts_of(visit)
     before = await _locked(conn, visit)
     visit.require_unchanged(state_of(before))
@@ -142,7 +142,7 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
     visit.require_unchanged(state_of(before))
     if before is None:
         raise NoWebhook(visit.environment)
-    made: Shown | None
+    made: EndpointView | None
     if is_wanted:
         wanted = Wanted(url=before.endpoint.url, events=before.endpoint.events)
         made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
@@ -153,7 +153,7 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
     await visit.note(conn, action, visit.environment, record_of(before), record_of(made))
 
 
-async def _locked(conn: Conn, visit: Visit) -> Shown | None:
+async def _locked(conn: Conn, visit: Visit) -> EndpointView | None:
     """The webhook as it is, which nobody changes until the transaction ends."""
     found = await accounts_of(visit).shown(conn, visit.tenant_id, visit.environment, visit.now, locked=True)
     return next((one for one in found if one.endpoint.environment == visit.environment), None)

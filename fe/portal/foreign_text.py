@@ -1,4 +1,4 @@
-"""Texts of strangers: what was answered, or what is in an error. EndpointView so that nothing in them acts on the page."""
+"""Texts of strangers: what was answered, or what is in an error. Shown so that nothing in them acts on the page."""
 
 import unicodedata
 from typing import Final

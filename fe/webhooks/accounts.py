@@ -84,7 +84,7 @@ class WebhookAccounts:
         `locked`: as it is until the transaction of the caller ends.
         """
         if locked:
-            await endpoints.await_turn(conn, tenant_id)
+            await endpoints.lock_changes(conn, tenant_id)
         found = await endpoints.listed(conn, tenant_id)
         return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
 

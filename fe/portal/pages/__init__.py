@@ -5,6 +5,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages import (
     billing,
     home,
+    sequences,
     sign_in,
     static,
     usage,
@@ -21,6 +22,7 @@ def every_page(portal: Portal) -> tuple[Page, ...]:
         *sign_in.PAGES,
         *home.PAGES,
         *billing.PAGES,
+        *sequences.PAGES,
         *usage.PAGES,
         *webhook_deliveries.PAGES,
         *webhook_secret.PAGES,

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
-from fe.accounts.keys import SCOPES, revoke_key
+from fe.accounts import noted, provision
+from fe.accounts.keys import SCOPES
 from fe.accounts.provision import NewKey
+from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
@@ -31,6 +32,7 @@ def key() -> None:
 @click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="May be repeated; default: all.")
 @click.option("--name", default="", help="What the key is for.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Day (UTC) from which it is refused.")
+@by_option
 @json_option
 def create(
     tenant_name: str,
@@ -38,6 +40,7 @@ def create(
     scopes: tuple[str, ...],
     name: str,
     expires: datetime | None,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Create a key and show its secret, this once: only a hash of it is kept."""
@@ -49,8 +52,9 @@ def create(
 
     async def task(conn: Conn) -> NewKey:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await provision.create_key(
+        return await noted.create_key(
             conn,
+            actor(by_whom),
             owner,
             environment,
             pepper=pepper,
@@ -89,13 +93,17 @@ def list_(tenant_name: str, as_json: bool) -> None:
 @key.command()
 @click.argument("api_key_id")
 @tenant_option
+@by_option
 @json_option
-def revoke(api_key_id: ApiKeyId, tenant_name: str, as_json: bool) -> None:
+def revoke(api_key_id: ApiKeyId, tenant_name: str, by_whom: str, as_json: bool) -> None:
     """Revoke a key for good. Its tokens stop working at once, at the latest after 30 seconds."""
 
+    async def task(conn: Conn) -> bool:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await noted.revoke_key(conn, actor(by_whom), owner, api_key_id)
+
     async def work(db: Database) -> bool:
-        owner = await db.run(provision.find_tenant, tenant_name)
-        return await revoke_key(db, owner.tenant_id, api_key_id, system_clock())
+        return await db.transact(task)
 
     if not with_database(settings_with_database(), work):
         raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")

@@ -28,6 +28,10 @@ from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, VaultError
 _RNC = "RNCEmisor"
 
 
+class BadName(ProvisioningRefused):
+    """A name that nobody could read, or that is none."""
+
+
 class RncFixed(ProvisioningRefused):
     """The RNC stays what it is."""
 
@@ -48,7 +52,7 @@ async def update_tenant(
     BadIssuer (also where a user's receipts could not carry it any more), NameTaken or ProvisioningRefused.
     """
     if name is not None and not (0 < len(name.strip()) <= LONGEST_NAME and name.isprintable()):
-        raise ProvisioningRefused(
+        raise BadName(
             Text(
                 f"the name should be of 1 to {LONGEST_NAME} characters, on one line",
                 f"el nombre debe tener de 1 a {LONGEST_NAME} caracteres, en una línea",

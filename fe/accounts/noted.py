@@ -18,6 +18,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, CertificateId, PersonId
 from fe.store import certificates
+from fe.store import keys as key_store
 from fe.store import sequences as sequence_store
 from fe.store.certificates import CertificateRecord
 from fe.store.keys import ApiKey
@@ -196,9 +197,11 @@ async def create_key(conn: Conn, by: Actor, tenant: Tenant, environment: Environ
 
 async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId) -> bool:
     """Revoke a key and tell every process, once it is done; False where the tenant has no such key in use."""
+    every = await key_store.of_tenant(conn, tenant.tenant_id)
+    before = next((show_key(one) for one in every if one.api_key_id == api_key_id), None)
     revoked = await keys.revoke_key(conn, tenant.tenant_id, api_key_id, by.at)
     if revoked:
-        await note(conn, tenant, by, "key revoked", api_key_id, {"apiKeyId": api_key_id}, None)
+        await note(conn, tenant, by, "key revoked", api_key_id, before, None)
     return revoked
 
 

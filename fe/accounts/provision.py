@@ -110,7 +110,7 @@ async def create_user(
     Raises ProvisioningRefused, of which BadIssuer and NameTaken are kinds.
     """
     name, at, domain = email.partition("@")
-    if not (name and at and domain) or len(email) > 254 or any(c.isspace() for c in email):
+    if not (name and at and domain and email.isprintable()) or len(email) > 254 or " " in email:
         raise ProvisioningRefused(Text(f"{email!r} is not an e-mail address", f"«{email}» no es un correo electrónico"))
     if issuer_override is not None:
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())

@@ -79,15 +79,19 @@ def create(
 def list_(tenant_name: str, as_json: bool) -> None:
     """List the tenant's keys, oldest first."""
 
-    async def task(conn: Conn) -> list[ApiKey]:
+    async def task(conn: Conn) -> list[dict[str, Any]]:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await keys.of_tenant(conn, owner.tenant_id)
+        last_uses = await keys.last_uses(conn, owner.tenant_id)
+        return [
+            {**_record(one), "lastUsedAt": last_uses.get(one.api_key_id)}
+            for one in await keys.of_tenant(conn, owner.tenant_id)
+        ]
 
-    async def work(db: Database) -> list[ApiKey]:
+    async def work(db: Database) -> list[dict[str, Any]]:
         return await db.run(task)
 
     found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
+    show_all(found, as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
 
 
 @key.command()
@@ -141,7 +145,7 @@ def _record(found: ApiKey) -> dict[str, Any]:
     return {
         "apiKeyId": found.api_key_id,
         "environment": found.environment.value,
-        "state": _state(found, system_clock()),
+        "state": found.state(system_clock()),
         "scopes": found.scopes,
         "name": found.name,
         "createdAt": moment(found.created_at),
@@ -149,11 +153,3 @@ def _record(found: ApiKey) -> dict[str, Any]:
         "revokedAt": moment(found.revoked_at),
         "pepper": found.pepper_id,
     }
-
-
-def _state(found: ApiKey, now: datetime) -> str:
-    if found.revoked_at is not None:
-        return "revoked"
-    if found.suspended:
-        return "suspended"
-    return "active" if found.active(now) else "expired"

@@ -34,7 +34,7 @@ _IN_SPANISH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class ExaminedP12:
     """A .p12 that can be used, and what whoever adds it should know."""
 
     opened: Credential
@@ -48,7 +48,7 @@ def examine(
     hosts: Collection[str],
     *,
     now: datetime,
-) -> Examined:
+) -> ExaminedP12:
     """Open a .p12 and look at its certificate as the authority would; where `hosts` allow it, ask its certifier too.
 
     Blocks: it computes, and it asks. Raises CertificateError, or ProvisioningRefused for one that was revoked.
@@ -65,7 +65,7 @@ def examine(
                 "no se sabe si fue revocado: la certificadora no lo dijo",
             )
         )
-    return Examined(opened, tuple(found))
+    return ExaminedP12(opened, tuple(found))
 
 
 def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:

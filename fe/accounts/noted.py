@@ -6,7 +6,7 @@ one transaction's work, and what is refused leaves no record. Nothing secret is 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 from fe.accounts import changes, keys, provision, sequences
@@ -23,7 +23,7 @@ from fe.store import sequences as sequence_store
 from fe.store.certificates import CertificateRecord
 from fe.store.keys import ApiKey
 from fe.store.portal import changes as book
-from fe.store.portal.changes import Change
+from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
@@ -54,8 +54,13 @@ async def note(
     conn: Conn, tenant: Tenant, by: Actor, action: str, subject: str, before: Shown | None, after: Shown | None
 ) -> None:
     """Keep what is changed for a tenant, in the transaction that changes it."""
-    made = Change(new_id(by.at), by.at, by.by_whom, by.person_id, by.through, action, subject, before, after)
+    made = TenantChange(new_id(by.at), by.at, by.by_whom, by.person_id, by.through, action, subject, before, after)
     await book.note(conn, tenant.tenant_id, made)
+
+
+def moment(value: datetime) -> str:
+    """A moment as records have it."""
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 # -- the tenant ------------------------------------------------------------------------------------------------------
@@ -77,6 +82,19 @@ async def update_tenant(conn: Conn, by: Actor, tenant: Tenant, **what: Any) -> T
     if before != after:
         await note(conn, changed, by, "company changed", changed.name, before, after)
     return changed
+
+
+async def disable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> None:
+    """See `changes.disable_tenant`."""
+    await changes.disable_tenant(conn, tenant, action)
+    await note(conn, tenant, by, "company disabled", tenant.name, None, {"reason": action.reason})
+
+
+async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> int:
+    """See `changes.enable_tenant`."""
+    called = await changes.enable_tenant(conn, tenant, action)
+    await note(conn, tenant, by, "company enabled", tenant.name, None, {"reason": action.reason})
+    return called
 
 
 def show_tenant(tenant: Tenant) -> Shown:
@@ -177,8 +195,8 @@ def show_certificate(record: CertificateRecord) -> Shown:
         "certificateId": str(record.certificate_id),
         "holder": record.holder,
         "holderId": record.holder_id,
-        "notBefore": record.not_before.isoformat(),
-        "notAfter": record.not_after.isoformat(),
+        "notBefore": moment(record.not_before),
+        "notAfter": moment(record.not_after),
     }
 
 
@@ -211,7 +229,7 @@ def show_key(record: ApiKey) -> Shown:
         "name": record.name,
         "environment": record.environment.value,
         "scopes": list(record.scopes),
-        "expiresAt": record.expires_at.isoformat() if record.expires_at else None,
+        "expiresAt": moment(record.expires_at) if record.expires_at else None,
     }
 
 

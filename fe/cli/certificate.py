@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from fe.accounts import noted, provision
 from fe.accounts.certifiers import examine, read_certifiers
+from fe.accounts.expiry import within
 from fe.cli.dead_letter_options import act, actor, audited, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
@@ -19,7 +20,8 @@ from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.selfmade import self_made, to_p12
 from fe.hsm import open_vault
 from fe.identifiers import CertificateId
-from fe.store import certificates
+from fe.issuing.who_signs import Signs, who_signs
+from fe.store import certificates, tenants
 from fe.store.certificates import CertificateRecord
 from fe.store.postgres.db import Conn, Database
 
@@ -81,7 +83,36 @@ def list_(tenant_name: str, all_: bool, as_json: bool) -> None:
         return await db.run(task)
 
     found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
+    now = system_clock()
+    records = [{**_record(one), "expiresWithinDays": within(one, now)} for one in found]
+    show_all(records, as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
+
+
+@certificate.command()
+@tenant_option
+@json_option
+def choice(tenant_name: str, as_json: bool) -> None:
+    """Tell which certificate signs what, and why: receipts that name nobody, and those that name each user (asUser)."""
+
+    async def task(conn: Conn) -> list[Signs]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        records = await certificates.in_use(conn, owner.tenant_id)
+        return who_signs(records, await tenants.users_of(conn, owner.tenant_id), system_clock())
+
+    async def work(db: Database) -> list[Signs]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_choice(each) for each in found], as_json=as_json, none="there is nothing to sign")
+
+
+def _choice(found: Signs) -> dict[str, Any]:
+    return {
+        "asUser": found.user.email if found.user is not None else None,
+        "certificateId": str(found.certificate.certificate_id) if found.certificate is not None else None,
+        "holder": found.certificate.holder if found.certificate is not None else None,
+        "why": found.why.en,
+    }
 
 
 @certificate.command()

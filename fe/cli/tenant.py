@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 import click
 
-from fe.accounts import changes, noted, provision
+from fe.accounts import noted, provision
 from fe.cli.dead_letter_options import act, actor, audited, by_option, given, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import read_object, settings_with_database, with_database
+from fe.cli.tenant_changes import list_changes, show_tenant
 from fe.clock import system_clock
 from fe.ecf.identity import TAX_ID_FORM
 from fe.store import issuers, tenants
@@ -25,6 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 @click.group()
 def tenant() -> None:
     """Create, change, list, disable and enable tenants: whose receipts are issued."""
+
+
+tenant.add_command(show_tenant)
+tenant.add_command(list_changes)
 
 
 def _issuer_options(command: F) -> F:
@@ -139,7 +144,7 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await changes.disable_tenant(conn, owner, action)
+        await noted.disable_tenant(conn, actor(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:
@@ -159,7 +164,7 @@ def enable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await changes.enable_tenant(conn, owner, action)
+        await noted.enable_tenant(conn, actor(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:

@@ -4,9 +4,12 @@ A module that notes a change of its own kind gives it its words here; without th
 """
 
 import json
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from fe.ecf.dates import ZONE
 from fe.ecf.texts import Text
 from fe.ecf.words import WORDS
 
@@ -31,6 +34,7 @@ _FIELDS = {
     "name": Text("name", "nombre"),
     "email": Text("e-mail address", "correo electrónico"),
     "user": Text("user", "usuario"),
+    "reason": Text("reason", "motivo"),
     "role": Text("role", "función"),
     "consumerSummary": Text("consumer summaries", "resúmenes de consumo"),
     "certificateId": Text("certificate", "certificado"),
@@ -47,6 +51,8 @@ _FIELDS = {
     "isActive": Text("numbers are drawn from it", "se toman números de ella"),
     "expireOn": Text("last day", "último día"),
 }
+#: As records write moments.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").fullmatch
 _YES, _NO = Text("yes", "sí"), Text("no", "no")
 
 Shown = Mapping[str, Any]
@@ -75,7 +81,8 @@ def readable(value: Any) -> Text | str:
             return readable(next(iter(value.values())))
         case dict():
             return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    text = str(value)
+    return datetime.fromisoformat(text).astimezone(ZONE).strftime("%d-%m-%Y %H:%M") if _MOMENT(text) else text
 
 
 def difference(before: Shown | None, after: Shown | None) -> list[tuple[Text, Text | str, Text | str]]:

@@ -105,7 +105,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_is_kept
     assert page.status_code in (400, 409)
     behind = page.text.partition(f'name="{field}"')[2]
     beside = behind[: behind.find("<label")]
-    assert 'class="problem"' in beside, "beside its field"
+    assert 'class="wrong"' in beside, "beside its field"
     assert said in beside
     assert "typed.example" in page.text
     assert await now_of(portal, tenant) == before

@@ -6,7 +6,7 @@ from uuid import UUID
 import trio
 
 from fe.accounts import noted
-from fe.accounts.certifiers import Examined, examine, read_certifiers
+from fe.accounts.certifiers import ExaminedP12, examine, read_certifiers
 from fe.accounts.expiry import warnings, within
 from fe.accounts.provision import ProvisioningRefused
 from fe.ecf.certificate import MAX_BYTES, CertificateError
@@ -70,14 +70,14 @@ async def add(visit: Visit) -> Reply:
     return await visit.go(visit.at("certificates"), _with(_STORED, examined))
 
 
-def _examine(visit: Visit, p12: bytes, passphrase: str) -> Examined:
+def _examine(visit: Visit, p12: bytes, passphrase: str) -> ExaminedP12:
     settings = visit.portal.settings
     certifiers = read_certifiers(settings.certifiers_file)
     return examine(p12, passphrase, certifiers, settings.hosts_of_revocation(), now=visit.now)
 
 
 async def _put(
-    conn: Conn, visit: Visit, user: User | None, p12: bytes, passphrase: str, examined: Examined
+    conn: Conn, visit: Visit, user: User | None, p12: bytes, passphrase: str, examined: ExaminedP12
 ) -> CertificateRecord:
     tenant = await tenants.locked(conn, visit.tenant_id)
     if tenant is None:
@@ -94,7 +94,7 @@ async def _put(
     )
 
 
-def _with(said: Text, examined: Examined) -> Text:
+def _with(said: Text, examined: ExaminedP12) -> Text:
     """Say beside it what speaks against the certificate."""
     if not examined.remarks:
         return said

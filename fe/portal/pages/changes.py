@@ -10,7 +10,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store.portal import changes
-from fe.store.portal.changes import Change
+from fe.store.portal.changes import TenantChange
 
 _ON_A_PAGE = 50
 #: What one file holds at most, the latest; a year of a busy company has fewer.
@@ -46,7 +46,7 @@ async def export(visit: Visit) -> Reply:
     return visit.file(f"changes-{visit.tenant_id}-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, body)
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: TenantChange) -> tuple[str, ...]:
     return (
         change.at.isoformat(timespec="seconds"),
         change.by_whom,

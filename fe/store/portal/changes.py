@@ -13,7 +13,7 @@ from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TenantChange:
     """One change. `before` and `after` hold nothing secret; None where there was nothing, or is nothing any more."""
 
     change_id: UUID
@@ -37,7 +37,7 @@ _NOTE = """
 """
 
 
-async def note(conn: Conn, tenant_id: TenantId, change: Change) -> None:
+async def note(conn: Conn, tenant_id: TenantId, change: TenantChange) -> None:
     """Keep a change, in the transaction that makes it."""
     await conn.execute(
         _NOTE,
@@ -69,9 +69,9 @@ _LATEST = """
 
 async def latest(
     conn: Conn, tenant_id: TenantId, *, limit: int, before: UUID | None = None, action: str | None = None
-) -> list[Change]:
+) -> list[TenantChange]:
     """List a tenant's changes, the latest first; `before` one of them, of one kind only."""
-    cursor = conn.cursor(row_factory=class_row(Change))
+    cursor = conn.cursor(row_factory=class_row(TenantChange))
     await cursor.execute(_LATEST, {"tenant": tenant_id, "limit": limit, "before": before, "action": action})
     return await cursor.fetchall()
 

@@ -6,11 +6,20 @@ one transaction's work, and what is refused leaves no record. Nothing secret is 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from fe.accounts import changes, keys, provision, sequences
 from fe.accounts.provision import NewKey, ProvisioningRefused
+from fe.accounts.recorded import (
+    Shown,
+    difference,
+    show_certificate,
+    show_key,
+    show_sequence,
+    show_tenant,
+    show_user,
+)
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
@@ -21,7 +30,6 @@ from fe.store import certificates
 from fe.store import keys as key_store
 from fe.store import sequences as sequence_store
 from fe.store.certificates import CertificateRecord
-from fe.store.keys import ApiKey
 from fe.store.portal import changes as book
 from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn
@@ -30,8 +38,6 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.sequences import Sequence
 from fe.store.tenants import Tenant, User
 from fe.vault import Vault
-
-Shown = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,6 @@ async def note(
     await book.note(conn, tenant.tenant_id, made)
 
 
-def moment(value: datetime) -> str:
-    """A moment as records have it."""
-    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 # -- the tenant ------------------------------------------------------------------------------------------------------
 
 
@@ -75,9 +76,19 @@ async def create_tenant(
     return made
 
 
-async def update_tenant(conn: Conn, by: Actor, tenant: Tenant, **what: Any) -> Tenant:
+async def update_tenant(
+    conn: Conn,
+    by: Actor,
+    tenant: Tenant,
+    *,
+    name: str | None = None,
+    issuer: Mapping[str, Any] | None = None,
+    consumer_summary: str | None = None,
+) -> Tenant:
     """See `changes.update_tenant`; the record has what is different, and there is none where nothing is."""
-    changed = await changes.update_tenant(conn, tenant, today=by.today, **what)
+    changed = await changes.update_tenant(
+        conn, tenant, name=name, issuer=issuer, consumer_summary=consumer_summary, today=by.today
+    )
     before, after = difference(show_tenant(tenant), show_tenant(changed))
     if before != after:
         await note(conn, changed, by, "company changed", changed.name, before, after)
@@ -95,19 +106,6 @@ async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorA
     called = await changes.enable_tenant(conn, tenant, action)
     await note(conn, tenant, by, "company enabled", tenant.name, None, {"reason": action.reason})
     return called
-
-
-def show_tenant(tenant: Tenant) -> Shown:
-    """What a record says of a tenant: each field of Emisor by its name, beside the account's own."""
-    return {"name": tenant.name, "consumerSummary": tenant.consumer_summary, **tenant.issuer}
-
-
-def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Shown, Shown]:
-    """Leave out of both what is the same in both."""
-    return (
-        {name: value for name, value in before.items() if name not in after or after[name] != value},
-        {name: value for name, value in after.items() if name not in before or before[name] != value},
-    )
 
 
 # -- users -----------------------------------------------------------------------------------------------------------
@@ -138,11 +136,6 @@ async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None
     await changes.remove_user(conn, tenant, user, by.at)
     await _of_operator(conn, tenant, by, "user remove", {"userId": str(user.user_id), "email": user.email})
     await note(conn, tenant, by, "user removed", user.email, show_user(user), None)
-
-
-def show_user(user: User) -> Shown:
-    """What a record says of a user."""
-    return {"email": user.email, **(user.issuer_override or {})}
 
 
 # -- certificates ----------------------------------------------------------------------------------------------------
@@ -189,21 +182,10 @@ async def remove_certificate(
     return found, is_kept
 
 
-def show_certificate(record: CertificateRecord) -> Shown:
-    """What a record says of a certificate."""
-    return {
-        "certificateId": str(record.certificate_id),
-        "holder": record.holder,
-        "holderId": record.holder_id,
-        "notBefore": moment(record.not_before),
-        "notAfter": moment(record.not_after),
-    }
-
-
 # -- keys ------------------------------------------------------------------------------------------------------------
 
 
-async def create_key(conn: Conn, by: Actor, tenant: Tenant, environment: Environment, **what: Any) -> NewKey:
+async def create_key(conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, **what: Any) -> NewKey:
     """See `provision.create_key`. Raises ProvisioningRefused also for an end that is over."""
     expires_at: datetime | None = what.get("expires_at")
     if expires_at is not None and expires_at <= by.at:
@@ -223,21 +205,11 @@ async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId
     return revoked
 
 
-def show_key(record: ApiKey) -> Shown:
-    """What a record says of a key."""
-    return {
-        "name": record.name,
-        "environment": record.environment.value,
-        "scopes": list(record.scopes),
-        "expiresAt": moment(record.expires_at) if record.expires_at else None,
-    }
-
-
 # -- sequences -------------------------------------------------------------------------------------------------------
 
 
 async def put_sequence(
-    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+    conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
 ) -> Sequence:
     """See `provision.put_sequence`."""
     before = await _sequence(conn, tenant, environment, prefix)
@@ -270,12 +242,6 @@ async def delete_sequence(conn: Conn, by: Actor, tenant: Tenant, environment: En
         shown = None if before is None else show_sequence(before)
         await note(conn, tenant, by, "sequence deleted", f"{prefix} {environment}", shown, None)
     return is_deleted
-
-
-def show_sequence(found: Sequence) -> Shown:
-    """What a record says of a sequence."""
-    shown = sequences.show(found)
-    return {name: shown[name] for name in ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn")}
 
 
 async def _sequence(conn: Conn, tenant: Tenant, environment: Environment, prefix: str) -> Sequence | None:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from fe.accounts.expiry import within
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import self_made, to_p12
-from fe.identifiers import CertificateId, TenantId
+from fe.identifiers import CertificateId, TenantId, UserId
 from fe.store import certificates, receivers, tenants
 from fe.store.certificates import CertificateRecord
 from fe.store.portal import changes
@@ -59,7 +59,7 @@ async def upload(
 
 
 async def make_user(portal: Running, tenant: TenantId, email: str) -> User:
-    user = await portal.db.run(tenants.create_user, tenant, uuid4(), email, None)
+    user = await portal.db.run(tenants.create_user, tenant, UserId(uuid4()), email, None)
     assert user is not None
     return user
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from fe.identifiers import TenantId
+from fe.identifiers import TenantId, UserId
 from fe.store import tenants
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
@@ -132,7 +132,7 @@ async def test_roles_and_other_companies(portal: Running, owner: Browser, tenant
         for path in (f"{base}/new", f"{base}/{user.user_id}", f"{base}/{user.user_id}/remove"):
             assert (await browser.client.post(path, data=proof)).status_code == 403
     stranger = await make_tenant(portal.db, "Otra SRL")
-    theirs = await portal.db.run(tenants.create_user, stranger, uuid4(), "otra@example.do", None)
+    theirs = await portal.db.run(tenants.create_user, stranger, UserId(uuid4()), "otra@example.do", None)
     assert theirs is not None
     page = await owner.get(base)
     proof = hidden_fields(page.text, "/sign-out") | {"form": str(uuid4()), "shown": "x"}

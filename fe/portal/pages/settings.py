@@ -3,6 +3,7 @@
 from fe.accounts import noted
 from fe.accounts.changes import BadName, RncFixed
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused
+from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
 from fe.portal.page_types import Needs, Page
@@ -27,7 +28,7 @@ async def settings(visit: Visit) -> Reply:
         values=values_of(tenant.issuer),
         name=tenant.name,
         consumer_summary=tenant.consumer_summary,
-        shown=noted.show_tenant(tenant),
+        shown=show_tenant(tenant),
         stale=None,
         problems={},
     )
@@ -42,7 +43,7 @@ async def save(visit: Visit) -> Reply:
         tenant = await tenants.locked(conn, visit.tenant_id)
         if tenant is None:
             raise not_found()
-        visit.require_unchanged(noted.show_tenant(tenant))
+        visit.require_unchanged(show_tenant(tenant))
         await noted.update_tenant(
             conn,
             visit.actor,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fe.accounts import noted
 from fe.accounts.provision import BadIssuer, ProvisioningRefused
+from fe.accounts.recorded import show_user
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
@@ -61,7 +62,7 @@ async def change(visit: Visit) -> Reply:
     async def work(conn: Conn) -> None:
         tenant = await _locked(conn, visit)
         found = await _find(conn, visit.tenant_id, visit.params["user"])
-        visit.require_unchanged(noted.show_user(found))
+        visit.require_unchanged(show_user(found))
         await noted.change_user(conn, visit.actor, tenant, found, _override(values))
 
     try:
@@ -124,7 +125,7 @@ def _form(
         fields=issuer_fields(),
         values=values,
         company={name: ", ".join(every) for name, every in company.items() if every},
-        shown=None if found is None else noted.show_user(found),
+        shown=None if found is None else show_user(found),
         problem=None if refused is None or isinstance(refused, BadIssuer) else refused.text,
         problems=by_field(refused) if isinstance(refused, BadIssuer) else {},
         in_use=in_use,

@@ -21,7 +21,7 @@ from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
 from fe.accounts.id_token import NotBelieved, Subject, UnknownSigner, read_id_token, read_keys
 from fe.config import is_loopback
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.tls import default_tls
 
 #: For one question to the provider, and how much of its answer is read.
@@ -38,7 +38,7 @@ _LONGEST_CODE: Final = 4096
 _log = structlog.get_logger(__name__)
 
 
-class ProviderAway(Told):
+class ProviderAway(LocalizedError):
     """The provider cannot be asked, or nothing can be made of its answer."""
 
     def __init__(self, name: str) -> None:
@@ -50,7 +50,7 @@ class ProviderAway(Told):
         )
 
 
-class ProviderRefused(Told):
+class ProviderRefused(LocalizedError):
     """What came back does not prove who somebody is."""
 
     def __init__(self, name: str) -> None:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 
 SHORTEST = 12
 LONGEST = 200
@@ -36,7 +36,7 @@ _REPEATED = re.compile(r"(.+?)\1+")
 _LETTERS = re.compile(r"[^a-z0-9]+")
 
 
-class BadPassword(Told):
+class BadPassword(LocalizedError):
     """A password that may not be chosen; the message says why."""
 
 

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher, profiles
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from fe.ecf.ids import new_id
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import PersonId
 from fe.store.portal import credentials, logins, people, resets, sessions
 from fe.store.portal.people import Person
@@ -51,7 +51,7 @@ async def is_password(stored: str | None, given: str) -> bool:
     return await trio.to_thread.run_sync(verify, limiter=_AT_ONCE)
 
 
-class PersonRefused(Told):
+class PersonRefused(LocalizedError):
     """What was asked for cannot be done with this person; nothing was changed. The message says why."""
 
 

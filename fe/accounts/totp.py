@@ -30,14 +30,14 @@ def new_seed() -> bytes:
     return secrets.token_bytes(_SEED_BYTES)
 
 
-def seal(vault: Vault, person_id: PersonId, seed: bytes) -> bytes:
+def encrypt_seed(vault: Vault, person_id: PersonId, seed: bytes) -> bytes:
     """Encrypt a seed for keeping."""
     return vault.encrypt(seed, _belongs(person_id))
 
 
-def unseal(vault: Vault, person_id: PersonId, sealed: bytes) -> bytes:
+def decrypt_seed(vault: Vault, person_id: PersonId, encrypted: bytes) -> bytes:
     """Decrypt a seed. Raises VaultError."""
-    return vault.decrypt(sealed, _belongs(person_id))
+    return vault.decrypt(encrypted, _belongs(person_id))
 
 
 def _belongs(person_id: PersonId) -> Belongs:
@@ -83,7 +83,7 @@ async def is_right(conn: Conn, vault: Vault, person_id: PersonId, given: str, no
     seed = await second_factor.seed_of(conn, person_id)
     if seed is None or seed.since is None:
         return False
-    step = step_of(unseal(vault, person_id, seed.secret), given, now)
+    step = step_of(decrypt_seed(vault, person_id, seed.secret), given, now)
     if step is not None:
         return await second_factor.take_step(conn, person_id, step)
     return await second_factor.use_code(conn, person_id, hash_code(person_id, given), now)

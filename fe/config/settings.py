@@ -142,7 +142,9 @@ class Settings(BaseSettings):
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
     )
     portal_oidc_client_id: str = Field("", description="what that provider calls this portal")
-    portal_oidc_client_secret: SecretStr | None = Field(None, description="with which the portal proves to it who it is")
+    portal_oidc_client_secret: SecretStr | None = Field(
+        None, description="with which the portal proves to it who it is"
+    )
     portal_oidc_name: str = Field("OpenID", description="how people call that provider: shown on the button")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")

@@ -55,9 +55,7 @@ async def begin_session(visit: Visit, person: Person, way: str, following: str) 
 async def renew_session(visit: Visit, way: str, following: str) -> Reply:
     """Go on under a new token after whoever is here has shown again who it is."""
     token = new_token()
-    is_there = await visit.portal.db.run(
-        sessions.renew, visit.person.record.token_hash, hash_token(token), visit.now
-    )
+    is_there = await visit.portal.db.run(sessions.renew, visit.person.record.token_hash, hash_token(token), visit.now)
     await attempts.forgive(visit, visit.person.person)
     attempts.was_right(visit, visit.person.person, way)
     if is_there:

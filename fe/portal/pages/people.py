@@ -112,9 +112,7 @@ async def change_role(visit: Visit) -> Reply:
     visit.require_unchanged(_shown(found))
 
     async def work(conn: Conn) -> Member:
-        return await accounts.change_role(
-            conn, visit.tenant_id, found.person_id, role, note=partial(visit.note, conn)
-        )
+        return await accounts.change_role(conn, visit.tenant_id, found.person_id, role, note=partial(visit.note, conn))
 
     try:
         await visit.change(work)

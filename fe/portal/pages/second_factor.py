@@ -29,7 +29,7 @@ async def _page(visit: Visit, status: int, problem: Text | None = None) -> Reply
     kept = await db.run(second_factor.seed_of, person.person_id)
     if kept is None:
         return visit.page("account/second_factor_none.html", status, problem=problem)
-    seed = totp.unseal(visit.portal.vault, person.person_id, kept.secret)
+    seed = totp.decrypt_seed(visit.portal.vault, person.person_id, kept.secret)
     return visit.page(
         "account/second_factor_new.html",
         status,
@@ -42,8 +42,8 @@ async def _page(visit: Visit, status: int, problem: Text | None = None) -> Reply
 async def begin(visit: Visit) -> Reply:
     """Make a seed; it is of use once a code of it was shown."""
     person_id = visit.person.person.person_id
-    sealed = totp.seal(visit.portal.vault, person_id, totp.new_seed())
-    await visit.settle(second_factor.offer, person_id, sealed)
+    encrypted = totp.encrypt_seed(visit.portal.vault, person_id, totp.new_seed())
+    await visit.settle(second_factor.offer, person_id, encrypted)
     return await visit.go(_AT)
 
 
@@ -54,7 +54,7 @@ async def confirm(visit: Visit) -> Reply:
     if kept is None or kept.since is not None:
         return redirect(_AT)
     await _count(visit)
-    seed = totp.unseal(visit.portal.vault, person.person_id, kept.secret)
+    seed = totp.decrypt_seed(visit.portal.vault, person.person_id, kept.secret)
     step = totp.step_of(seed, visit.form.get("code"), visit.now)
     if step is None:
         return await _page(visit, 400, WRONG_CODE)

@@ -46,6 +46,11 @@ class Form:
         values = self.fields.get(name)
         return values[0].strip() if values else default
 
+    def verbatim(self, name: str) -> str:
+        """The first value of a field as it was typed: passwords may begin with blanks."""
+        values = self.fields.get(name)
+        return values[0] if values else ""
+
     def every(self, name: str) -> Sequence[str]:
         """All values of a field."""
         return self.fields.get(name, ())
@@ -158,6 +163,10 @@ class Visit:
         A form carries `form` (the macro `form_start` puts it there). Raises Refused where it was sent before.
         """
         return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
+
+    async def settle(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, ...)` in one transaction that is about whoever is here, once for each form, as `change`."""
+        return await self.portal.db.transact(partial(self._once, work), *a, **k)
 
     async def note(
         self, conn: Conn, action: str, subject: str, before: dict[str, Any] | None, after: dict[str, Any] | None

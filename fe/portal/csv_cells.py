@@ -1,23 +1,42 @@
-"""CSV for spreadsheets: no cell of it is ever a formula, whatever somebody called a company."""
+"""CSV files that a spreadsheet opens as what they are: text stays text, whatever it begins with."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 
-_BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
+from fe.ecf.dates import ZONE
+
+#: What makes a spreadsheet compute or run what is in a cell, also behind what some of them skip; the wide forms too.
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+Cell = str | int | Decimal | date | datetime | None
+
+CSV_TYPE = "text/csv; charset=utf-8"
 
 
-def cell(text: object) -> str:
-    """Give what stands in a cell: a text that a spreadsheet would take for a formula begins with a quote."""
-    said = "" if text is None else str(text)
-    if isinstance(text, int | float) and not isinstance(text, bool):
-        return said
-    return f"'{said}" if said.lstrip(" ").startswith(_BEGIN_FORMULAS) else said
+def csv_file(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Write a table as CSV for spreadsheets: UTF-8 that says so, each text guarded by `guarded`, days as YYYY-MM-DD."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([guarded(head) for head in heads])
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig", "replace")
 
 
-def csv_file(rows: Iterable[Sequence[object]]) -> bytes:
-    """Write rows as CSV in UTF-8, with the mark by which spreadsheets know that it is."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerows([cell(value) for value in row] for row in rows)
-    return ("\ufeff" + written.getvalue()).encode("utf-8", "replace")
+def guarded(text: str) -> str:
+    """Put a quote before what a spreadsheet would take for a formula; everything else stays as it is."""
+    return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
+
+
+def _cell(value: Cell) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return guarded(value)
+        case datetime():
+            return value.astimezone(ZONE).isoformat(" ", "seconds")
+        case _:
+            return str(value)

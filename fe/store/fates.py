@@ -36,15 +36,18 @@ class Use:
     numbers: int
 
 
+# Whether it is held is looked up for each: LIMIT 1 keeps the planner from joining all numbers that a tenant holds.
 _TAKEN = """
     SELECT DISTINCT ON (s.e_ncf) substr(s.e_ncf, 4)::bigint AS number, s.submission_id, s.status, s.number_fate
       FROM submissions AS s
-      LEFT JOIN held_numbers AS n
-        ON n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.e_ncf = s.e_ncf
-       AND n.submission_id = s.submission_id
+      LEFT JOIN LATERAL (SELECT true AS held
+                           FROM held_numbers AS h
+                          WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf = s.e_ncf
+                            AND h.submission_id = s.submission_id
+                          LIMIT 1) AS n ON true
      WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.root IN ('ECF', 'RFCE')
        AND s.e_ncf BETWEEN %(first)s AND %(last)s
-     ORDER BY s.e_ncf, n.submission_id IS NULL, s.submission_id DESC
+     ORDER BY s.e_ncf, n.held IS NULL, s.submission_id DESC
 """
 
 

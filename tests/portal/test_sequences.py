@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import Fate, Run, runs
 from fe.ecf.catalogue import EcfType, Environment, Root

@@ -8,7 +8,6 @@ import pytest
 from lxml import etree
 
 from fe.identifiers import TenantId
-from fe.portal.csv_cells import cell
 from fe.portal.plots import Plot, Series
 from fe.store.portal.people import PortalRole
 from tests.factories.tenants import rows
@@ -105,15 +104,6 @@ async def test_an_accountant_reads_and_strangers_find_nothing(portal: Running, t
         assert (page.status_code, "Comprobantes enviados" in page.text) == (200, True)
         for path in ("ecf/usage", "ecf/usage.csv", "billing"):
             assert (await browser.get(f"/companies/{stranger}/{path}")).status_code == 404
-
-
-@pytest.mark.parametrize("text", ["=cmd()", "+1", "-1", "@A1", "\t=1", "\r=1", "  =1", "\n=1", "＝1"])
-def test_no_cell_is_a_formula(text: str) -> None:
-    assert cell(text) == f"'{text}"
-
-
-def test_other_cells_are_as_they_are() -> None:
-    assert [cell(value) for value in ("Colmado =D", None, -5, 1.5)] == ["Colmado =D", "", "-5", "1.5"]
 
 
 @pytest.mark.parametrize("many", [0, 1, 2, 31, 180])

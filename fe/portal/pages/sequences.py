@@ -2,7 +2,7 @@
 
 import re
 
-from fe.accounts import number_fates
+from fe.accounts import noted, number_fates
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
 from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
@@ -69,19 +69,17 @@ async def create(visit: Visit) -> Reply:
 
 async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     minimum, maximum = given.number("minimum"), given.number("maximum")
-    made = await flow.create(
+    return await noted.create_sequence(
         conn,
-        visit.tenant_id,
+        visit.actor,
+        visit.company.tenant,
         visit.environment,
         given.prefix,
         minimum=1 if minimum is None else minimum,
         maximum=flow.LARGEST if maximum is None else maximum,
         last_day=given.last_day,
         is_active=given.is_active,
-        now=visit.now,
     )
-    await visit.note(conn, "sequence set", f"{made.prefix} {visit.environment}", None, _record(made))
-    return made
 
 
 async def one(visit: Visit) -> Reply:
@@ -151,12 +149,12 @@ async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     before = await _find(conn, visit)
     visit.require_unchanged(state_of(before))
     wanted = given.changes(before)
-    made = await flow.change(conn, visit.tenant_id, visit.environment, before.prefix, wanted, now=visit.now)
+    made = await noted.change_sequence(
+        conn, visit.actor, visit.company.tenant, visit.environment, before.prefix, wanted
+    )
     lost = flow.passed_over(before, made)
     if lost is not None and lost.is_far and lost.count > _agreed(visit):
         raise _Asks(lost)  # and with it nothing is changed
-    subject = f"{made.prefix} {visit.environment}"
-    await visit.note(conn, "sequence set", subject, _record(before), _record(made))
     return made
 
 
@@ -180,11 +178,6 @@ async def _confirm(visit: Visit, given: TypedSequence, lost: PassedOver) -> Repl
     return visit.page(
         "company/sequence_confirm.html", 409, outlook=outlook, sequence=outlook.sequence, typed=given, lost=lost
     )
-
-
-def _record(sequence: Sequence) -> dict[str, object]:
-    shown = flow.show(sequence)
-    return {name: shown[name] for name in ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn")}
 
 
 def _with_remarks(visit: Visit, done: Text, made: Sequence) -> Text:

@@ -63,12 +63,12 @@ def revocation(
             if not _is_allowed(url, hosts):
                 answer = Answer(Revocation.UNKNOWN, f"not asked: {_place(url)} is not in FE_REVOCATION_HOSTS")
                 continue
-            question = ocsp_request(certificate, issuer) if url in where.ocsp else None
-            data = _fetch(client, url, question)
+            ocsp = ocsp_request(certificate, issuer) if url in where.ocsp else None
+            data = _fetch(client, url, ocsp)
             if isinstance(data, Answer):
                 answer = data
                 continue
-            answer = (read_ocsp if question is not None else read_crl)(data, certificate, issuer, now)
+            answer = (read_ocsp if ocsp is not None else read_crl)(data, certificate, issuer, now)
             if answer.state is not Revocation.UNKNOWN:
                 return answer
     return answer
@@ -99,11 +99,11 @@ def _is_allowed(url: str, hosts: Collection[str]) -> bool:
     return f"{parts.hostname}:{port}" in hosts or (usual and parts.hostname in hosts)
 
 
-def _fetch(client: httpx.Client, url: str, question: bytes | None) -> bytes | Answer:
+def _fetch(client: httpx.Client, url: str, ocsp: bytes | None) -> bytes | Answer:
     request = (
         client.build_request("GET", url)
-        if question is None
-        else client.build_request("POST", url, content=question, headers={"Content-Type": "application/ocsp-request"})
+        if ocsp is None
+        else client.build_request("POST", url, content=ocsp, headers={"Content-Type": "application/ocsp-request"})
     )
     data, until = bytearray(), monotonic() + _PATIENCE
     try:

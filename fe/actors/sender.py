@@ -116,7 +116,7 @@ class Sender:
             return await self._refused(work, opened, refusal)
         if isinstance(answer, Receipt):
             return self._received(work, document, answer)
-        return await self._judged(work, opened, answer)
+        return await self._outcome_of(work, opened, answer)
 
     def straight(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
         """The claim to send what was just signed in the try of `work`, if its intent may be committed with it.
@@ -174,7 +174,7 @@ class Sender:
         )
         return replace(received, then=claim, lease=self.lease)
 
-    async def _judged(self, work: Work, opened: Opened, answer: Verdict) -> Outcome:
+    async def _outcome_of(self, work: Work, opened: Opened, answer: Verdict) -> Outcome:
         if answer.duplicate:
             return await self._resolve_duplicate(work, opened, outcomes.final(answer))
         if answer.try_again:

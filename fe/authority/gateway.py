@@ -64,7 +64,7 @@ class TellingTheOutcome:
         self._tell(_outcome(kind))
 
 
-class Line:
+class Gateway:
     """The one way from here to the authority."""
 
     def __init__(self, hosts: Hosts, transport: Transport, observe: Observe | None = None) -> None:

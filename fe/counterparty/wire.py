@@ -35,7 +35,7 @@ _TOKEN = "fe/autenticacion/api/validacioncertificado"  # noqa: S105  (a path)
 _SECONDS = 12.0
 #: The part of a token's life in which it is used.
 _USABLE = 0.9
-_MOST_TOKENS = 10_000
+_MAX_TOKENS = 10_000
 
 
 class CannotReach(Exception):
@@ -123,7 +123,7 @@ class Counterparties:
         except AuthorityError as error:
             raise CannotReach(f"they give no token: status {reply.status}") from error
         self._tokens[base, credential.id] = (granted.token, asked + granted.lifetime.total_seconds() * _USABLE)
-        if len(self._tokens) > _MOST_TOKENS:
+        if len(self._tokens) > _MAX_TOKENS:
             self._tokens.popitem(last=False)
         return granted.token
 

@@ -230,7 +230,11 @@ class RejectReceived(ByUser):
 
     reason: Annotated[
         str,
-        Field(min_length=1, max_length=MAX_REASON, description="DetalleMotivoRechazo: the issuer and the authority read it"),
+        Field(
+            min_length=1,
+            max_length=MAX_REASON,
+            description="DetalleMotivoRechazo: the issuer and the authority read it",
+        ),
     ]
 
     @classmethod

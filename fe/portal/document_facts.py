@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -16,6 +16,7 @@ from fe.portal.document_view import MAX_SHOWN_BYTES
 
 #: Names are shown so far; what turns text around, or is no text, is shown as its code.
 _LONGEST = 120
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{1,4})?")
 _BUYER = re.compile(rb"<Comprador>.{0,2000}?<RazonSocialComprador>([^<]{1,1500})</", re.DOTALL)
 
 
@@ -28,6 +29,11 @@ class Facts:
     total: str | None = None
     modified: str | None = None
     modified_why: str | None = None
+
+    @property
+    def amount(self) -> Decimal | None:
+        """The total, where it is an amount."""
+        return _amount(self.total or "")
 
 
 def name_shown(name: str | None) -> str:
@@ -45,10 +51,11 @@ def total_in(qr_code_url: str | None) -> Decimal | None:
     """Read the total off the address in the QR code, which repeats it."""
     if qr_code_url is None:
         return None
-    try:
-        return Decimal(parse_qs(urlsplit(qr_code_url).query)["MontoTotal"][0])
-    except (ValueError, KeyError, InvalidOperation):
-        return None
+    return _amount("".join(parse_qs(urlsplit(qr_code_url).query).get("MontoTotal", ())))
+
+
+def _amount(written: str) -> Decimal | None:
+    return Decimal(written) if _AMOUNT.fullmatch(written) else None
 
 
 def facts_of(content: bytes, *, is_xml: bool) -> Facts:

@@ -73,7 +73,8 @@ def show_document(content: bytes, *, is_xml: bool) -> DocumentView | None:
 
 def _xml(view: DocumentView, element: etree._Element, path: str, depth: int) -> Iterator[int]:
     """Write an element, each line in turn; `path` is its own, as problems name it: below the root."""
-    view._note(path, element.sourceline if isinstance(element.sourceline, int) else None)
+    source_line: Any = element.sourceline  # the type stubs say `...`
+    view._note(path, source_line)
     name, head = _name(element), _head(element)
     children = list(element)
     if not children:

@@ -108,6 +108,11 @@ DELIVERIES: Mapping[DeliveryState, Badge] = {
     DeliveryState.FAILED: Badge("bad", Text("Failed", "Fallida")),
 }
 
+#: The last line of a file that could not hold all there is.
+MORE_ROWS = Text(
+    "There are more: narrow the dates and take another file.", "Hay más: acote las fechas y descargue otro archivo."
+)
+
 
 def status_badge(status: str, *, is_given_up: bool = False) -> Badge:
     """A submission's state; a dead letter is one, whatever its client is told meanwhile."""

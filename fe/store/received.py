@@ -168,6 +168,7 @@ _RECORD = """
 # Only what is asked for is in the statement: a condition that may be none makes the planner expect a handful of rows,
 # and sort what are thousands, where a page is to be read off the key.
 _CONDITIONS = {
+    "environment": "r.environment = %(environment)s",
     "since": "r.received_id >= %(first)s",
     "until": "r.received_id <= %(last)s",
     "e_ncf": "r.e_ncf = %(e_ncf)s",
@@ -177,12 +178,16 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFilter:
-    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer."""
+    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer.
+
+    And of an environment; None: of all.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
     e_ncf: str | None = None
     issuer_rnc: str | None = None
+    environment: Environment | None = None
 
     def where(self) -> str:
         """What was asked for, as a condition on `received AS r`, beside the tenant's."""
@@ -198,6 +203,7 @@ class ReceivedFilter:
             "last": last,
             "e_ncf": self.e_ncf,
             "issuer_rnc": self.issuer_rnc,
+            "environment": self.environment,
         }
 
 

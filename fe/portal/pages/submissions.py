@@ -5,6 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId, UserId
 from fe.lifecycle import Place, Status
 from fe.portal import receipt_words as words
@@ -74,7 +75,7 @@ async def _search(visit: Visit, wanted: str) -> Reply:
 async def _show(
     visit: Visit, filters: Filters, found: ReceiptPage, *, status: int = 200, searched: str | None = None
 ) -> Reply:
-    names = await _names(visit, found.rows)
+    names = await names_of(visit, found.rows)
     return visit.page(
         "company/submissions.html",
         status,
@@ -82,6 +83,7 @@ async def _show(
         found=found,
         searched=searched,
         names=names,
+        moment_of=moment_of,
         totals={row.submission_id: total_in(row.qr_code_url) for row in found.rows},
         states={name: words.status_badge(state).text for name, state in _STATES.items()},
         types=words.TYPES,
@@ -89,7 +91,8 @@ async def _show(
     )
 
 
-async def _names(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:
+async def names_of(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:
+    """Look up the buyers' names, as far as the receipts are signed."""
     if not rows:
         return {}
     heads = await visit.read(receipts.heads, [row.submission_id for row in rows])
@@ -136,13 +139,13 @@ async def export(visit: Visit) -> Reply:
     below: SubmissionId | None = None
     for _ in range(MAX_EXPORTED // receipts.PAGE):
         found = await visit.read(receipts.page, chosen, below=below)
-        names = await _names(visit, found.rows)
+        names = await names_of(visit, found.rows)
         lines += [_line(visit, row, names.get(row.submission_id, "")) for row in found.rows]
         if found.older is None:
             break
         below = found.older
     else:
-        lines.append([_more(visit, below)])
+        lines.append([words.MORE_ROWS.said(visit.language)])
     return visit.file(f"{visit.environment}-{visit.now:%Y-%m-%d}.csv", "text/csv; charset=utf-8", csv_file(lines))
 
 
@@ -161,12 +164,6 @@ def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[str]:
         row.client_request_id or "",
         row.as_user or "",
     )
-
-
-def _more(visit: Visit, below: SubmissionId | None) -> str:
-    if visit.language == "es":
-        return f"Hay más después de {below}: acote las fechas y descargue otro archivo."
-    return f"There is more after {below}: narrow the dates and take another file."
 
 
 _LIST = "/companies/<int:company>/<environment>/submissions"

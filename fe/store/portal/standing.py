@@ -44,7 +44,10 @@ async def verdicts(conn: Conn, tenant_id: TenantId, since: date) -> list[Verdict
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """How many receipts of an environment are on their way, given up, and lately rejected or failed; MAX_COUNTED at most."""
+    """How many receipts of an environment are on their way, given up, and lately rejected or failed.
+
+    MAX_COUNTED at most.
+    """
 
     environment: Environment
     on_its_way: int
@@ -60,14 +63,13 @@ def _up_to(table: str, condition: str) -> str:
 _RARE = """x.status IN ('Rechazado', 'error', 'Aceptado Condicional') AND x.tenant_id = %(tenant)s
            AND x.environment = e.environment AND x.submission_id >= %(first)s"""
 # Of all that is on its way, so many are looked at; those of one environment are not together.
+_OF_QUEUE = """(SELECT count(*) FILTER (WHERE o.environment = e.environment)
+              FROM (SELECT x.environment FROM {table} AS x
+                     WHERE x.tenant_id = %(tenant)s LIMIT {many}) AS o)::int"""
 _TROUBLE = f"""
     SELECT e.environment,
-           (SELECT count(*) FILTER (WHERE o.environment = e.environment)
-              FROM (SELECT x.environment FROM outbox AS x WHERE x.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS o)::int
-           AS on_its_way,
-           (SELECT count(*) FILTER (WHERE d.environment = e.environment)
-              FROM (SELECT x.environment FROM dead_letters AS x WHERE x.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS d)::int
-           AS given_up,
+           {_OF_QUEUE.format(table="outbox", many=MAX_COUNTED)} AS on_its_way,
+           {_OF_QUEUE.format(table="dead_letters", many=MAX_COUNTED)} AS given_up,
            {_up_to("submissions AS x", f"{_RARE} AND x.status = %(rejected)s")} AS rejected,
            {_up_to("submissions AS x", f"{_RARE} AND x.status = %(failed)s")} AS failed
       FROM unnest(%(environments)s::text[]) WITH ORDINALITY AS e (environment, n)

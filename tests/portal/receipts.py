@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import Status
@@ -68,7 +68,15 @@ async def make_receipt(
         id=made,
     )
     url = "https://ecf.dgii.gov.do/ecf/ConsultaTimbre?RncEmisor=131880681&MontoTotal=1180.00&CodigoSeguridad=aB3x"
-    await rows(db, "UPDATE submissions SET qr_code_url = %(url)s WHERE submission_id = %(id)s", url=url, id=made)
+    await rows(
+        db,
+        """UPDATE submissions SET qr_code_url = %(url)s, ecf_type = %(type)s, buyer_rnc = %(buyer)s
+            WHERE submission_id = %(id)s""",
+        url=url,
+        type=changes.get("ecf_type", EcfType.CREDIT_FISCAL),
+        buyer=changes.get("buyer_rnc", "131880681"),
+        id=made,
+    )
     return made
 
 
@@ -101,6 +109,3 @@ async def make_received(
     )
     assert await db.run_for(tenant_id, received.keep, said) is not None
     return received_id
-
-
-NOTE = {"root": Root.ECF, "ecf_type": EcfType.CREDIT_NOTE}

@@ -1,9 +1,10 @@
 """What suppliers sent, as a company's people look for it: a page at a time, newest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
+from fe.ecf.ids import LAST_ID, period_of_ids
 from fe.identifiers import TenantId
 from fe.store import received
 from fe.store.postgres.db import Conn
@@ -36,14 +37,16 @@ async def page(
     below: UUID | None = None,
 ) -> ReceivedPage:
     """List one page: what was asked for and came before the document `below`."""
-    if status is None:
-        rows = await received.listed(conn, tenant_id, chosen, limit=PAGE + 1, below=below)
-        return _cut(rows) or ReceivedPage(rows)
-    seen = await received.listed(conn, tenant_id, chosen, limit=LOOK, below=below)
-    rows = [row for row in seen if row.approval_status is status]
-    end = seen[-1].received_id if len(seen) == LOOK else None
-    return _cut(rows) or ReceivedPage(rows, end, end)
-
-
-def _cut(rows: Sequence[ReceivedRecord]) -> ReceivedPage | None:
-    return ReceivedPage(rows[:PAGE], rows[PAGE - 1].received_id) if len(rows) > PAGE else None
+    # One end of the period alone is in the statement: of both, the planner expects a handful of rows, and sorts
+    # thousands. What came before the first day that is meant is cut off the page.
+    first, last = period_of_ids(chosen.since, chosen.until)
+    top = min(below or LAST_ID, UUID(int=min(last.int + 1, LAST_ID.int)))
+    asked = replace(chosen, since=None, until=None)
+    look = PAGE + 1 if status is None else LOOK
+    seen = await received.listed(conn, tenant_id, asked, limit=look, below=top)
+    meant = [row for row in seen if row.received_id >= first]
+    rows = [row for row in meant if status is None or row.approval_status is status]
+    if len(rows) > PAGE:
+        return ReceivedPage(rows[:PAGE], rows[PAGE - 1].received_id)
+    end = seen[-1].received_id if status is not None and len(meant) == look else None
+    return ReceivedPage(rows, end, end)

@@ -21,10 +21,9 @@ from fe.store.postgres.rows import record_row
 PAGE = 50
 #: Rows that are looked through for one page at most; of each type where no type was asked for.
 LOOK = 2000
-_LOOK_OF_EACH = 200
+_LOOK_OF_EACH = 500
 
-#: What there are many of; the others are in an index of their own (sql/0037_documents.sql).
-_RARE = "('Rechazado', 'error', 'Aceptado Condicional')"
+#: Those that have an index of their own (sql/0037_documents.sql).
 _IN_INDEX = frozenset({Status.REJECTED, Status.ERROR, Status.CONDITIONAL})
 _ON_THEIR_WAY = frozenset({Status.QUEUED, Status.PROCESSING})
 
@@ -60,15 +59,17 @@ class ReceiptFilter:
     buyer_rnc: str | None = None
     user: str | UserId | None = None
 
+    def ends(self, below: SubmissionId | None) -> tuple[UUID, UUID]:
+        """The first id that is meant, and the one before which all that is meant was made."""
+        first, last = period_of_ids(self.since, self.until)
+        return first, min(below or LAST_ID, UUID(int=min(last.int + 1, LAST_ID.int)))
+
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the statements' parameters stand for."""
-        first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,
             "environment": self.environment,
             "types": list(EcfType),
-            "first": first,
-            "last": last,
             "state": self.state,
             "type": self.ecf_type,
             "buyer": self.buyer_rnc,
@@ -92,8 +93,9 @@ _COLUMNS = """s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_
            coalesce(s.as_user, s.as_user_id::text) AS as_user, s.track_id, s.client_request_id, s.qr_code_url,
            s.submitted_at, coalesce(s.response ->> 'status' = 'dead_letter', false) AS is_given_up"""
 
-_OF_TENANT = """x.tenant_id = %(tenant)s AND x.submission_id >= %(first)s AND x.submission_id <= %(last)s
-                   AND x.submission_id < %(below)s"""
+# One end alone: of a range whose two ends it does not know, the planner expects a handful of rows, and sorts what are
+# thousands. What came before the first day that is meant is cut off the page.
+_OF_TENANT = "x.tenant_id = %(tenant)s AND x.submission_id < %(below)s"
 _STEP = """
                 SELECT x.* FROM submissions AS x
                  WHERE {period} AND {chosen}
@@ -111,8 +113,9 @@ _EVERY_TYPE = """
 # OFFSET 0 has each read by its key, whatever the planner thinks of the table.
 _ON_WAY = """
                 SELECT r.* FROM (
-                    {waiting}
-                     ORDER BY subject DESC
+                    SELECT u.subject FROM (
+                    {waiting}) AS u
+                     ORDER BY u.subject DESC
                      LIMIT {look}) AS w
                  CROSS JOIN LATERAL (
                     SELECT x.* FROM submissions AS x
@@ -120,8 +123,7 @@ _ON_WAY = """
                     OFFSET 0) AS r
                  ORDER BY r.submission_id DESC"""
 _WAITING = """(SELECT o.subject FROM {table} AS o
-                     WHERE o.tenant_id = %(tenant)s AND o.subject >= %(first)s AND o.subject <= %(last)s
-                       AND o.subject < %(below)s
+                     WHERE o.tenant_id = %(tenant)s AND o.subject < %(below)s
                      ORDER BY o.subject DESC
                      LIMIT {look})"""
 
@@ -175,7 +177,8 @@ def _way(chosen: ReceiptFilter) -> _Way:
         name = "user_id" if isinstance(chosen.user, UUID) else "user"
         return way(_step(f"x.{'as_user_id' if name == 'user_id' else 'as_user'} = %(user)s", LOOK), name)
     if chosen.state in _IN_INDEX:
-        rare = f"{_IN_ENVIRONMENT} AND x.status = %(state)s AND x.status IN {_RARE}"
+        # As a constant: the index is of these alone, and the planner is to know how many there are.
+        rare = f"{_IN_ENVIRONMENT} AND x.status = '{chosen.state}'"
         return way(_step(rare, LOOK), "environment", "state")
     if chosen.state is Place.DEAD_LETTER:
         return way(_on_way("dead_letters"), "given_up")
@@ -204,7 +207,8 @@ async def page(
 ) -> ReceiptPage:
     """List one page: what was asked for and came before the submission `below`."""
     way = _way(chosen)
-    values = {**chosen.values(tenant_id), "below": below or LAST_ID}
+    first, top = chosen.ends(below)
+    values = {**chosen.values(tenant_id), "below": top}
     cursor = conn.cursor(row_factory=record_row(ReceiptRow))
     await cursor.execute(
         f"""SELECT {_COLUMNS}
@@ -214,10 +218,13 @@ async def page(
              LIMIT {PAGE + 1}""".encode(),
         values,
     )
-    rows = await cursor.fetchall()
+    seen = await cursor.fetchall()
+    rows = [row for row in seen if row.submission_id >= first]
     if len(rows) > PAGE:
         return ReceiptPage(rows[:PAGE], rows[PAGE - 1].submission_id)
-    end = await _end_of_look(conn, way, values) if way.left else None
+    end = await _end_of_look(conn, way, values) if way.left and len(rows) == len(seen) else None
+    if end is not None and end < first:
+        end = None
     return ReceiptPage(rows, end, end)
 
 

@@ -147,7 +147,7 @@ LOOKED = 2 * receipts.LOOK + SLACK
         (chosen(ecf_type=EcfType.EXPORTS), 40, PAGE),
         (chosen(ecf_type=EcfType.PURCHASES), 0, SLACK),
         (chosen(ecf_type=EcfType.CREDIT_FISCAL, state=Status.REJECTED), 50, PAGE),
-        (chosen(ecf_type=EcfType.EXPORTS, state=Status.REJECTED), 0, 2 * 200 + SLACK),
+        (chosen(ecf_type=EcfType.EXPORTS, state=Status.REJECTED), 0, LOOKED),
         (chosen(ecf_type=EcfType.CREDIT_FISCAL, state=Status.ACCEPTED), 50, 200),
         (chosen(buyer_rnc="111111399"), 50, 200),
         (chosen(Environment.TESTECF, buyer_rnc="111111399"), 0, LOOKED),

@@ -13,7 +13,7 @@ from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 #: Documents on a page, and those that are looked through for one where only the decided ones, say, are asked for: what
 #: was decided is looked up for each.
 PAGE = 50
-LOOK = 300
+LOOK = 150
 
 
 @dataclass(frozen=True, slots=True)

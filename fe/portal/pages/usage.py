@@ -48,7 +48,8 @@ async def export(visit: Visit) -> Reply:
     """Give the days that were asked for as CSV."""
     chosen = _chosen(visit)
     rows = [_row(day) for day in await _days(visit, chosen)]
-    return visit.file(f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv", CSV_TYPE, csv_file(_CSV, rows))
+    name = f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv"
+    return visit.file(name, CSV_TYPE, csv_file(_CSV, rows))
 
 
 def _chosen(visit: Visit) -> Period:
@@ -119,7 +120,7 @@ def _seconds(milliseconds: float | None) -> float | None:
 
 def _row(day: UsageDay) -> Sequence[Cell]:
     return (
-        day.day.isoformat(),
+        day.day,
         day.environment.value,
         day.succeeded,
         day.failed,

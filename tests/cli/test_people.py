@@ -13,7 +13,7 @@ _PORTAL = {"portal_url": "https://portal.example.do", "portal_bind": "127.0.0.1:
 
 def _rows(fe: Fe, query: str) -> list[tuple[object, ...]]:
     with psycopg.connect(fe.dsn) as conn:
-        return conn.execute(query).fetchall()  # type: ignore[arg-type]
+        return conn.execute(query).fetchall()
 
 
 def test_a_person_is_created_listed_given_another_role_and_removed(fe: Fe, tenant: str) -> None:
@@ -81,6 +81,5 @@ def test_links_are_shown_once_and_only_hashes_are_kept(fe: Fe, tenant: str) -> N
 
     assert "FE_PORTAL_URL" in fe.refused("person", "reset", "ana@ozama.do")
     assert fe("person", "invite", "x@ozama.do").code == 2
-    assert "invited already" in fe.refused(
-        *("person", "invite", "luz@ozama.do", "--tenant", tenant, "--role", "member"), **_PORTAL
-    )
+    again = fe("person", "invite", "luz@ozama.do", "--tenant", tenant, "--role", "member", **_PORTAL)
+    assert (again.code, "invited already" in again.err) == (1, True)

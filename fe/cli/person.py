@@ -20,7 +20,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.portal.serve import portal_url
 from fe.store.portal import changes, invitations, members, people, second_factor
-from fe.store.portal.changes import Change
+from fe.store.portal.changes import TenantChange
 from fe.store.portal.members import Member
 from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn, Database
@@ -293,7 +293,7 @@ def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:
     async def note(action: str, subject: str, before: Any, after: Any) -> None:
         now = system_clock()
         await changes.note(
-            conn, tenant_id, Change(new_id(now), now, by_whom, None, "cli", action, subject, before, after)
+            conn, tenant_id, TenantChange(new_id(now), now, by_whom, None, "cli", action, subject, before, after)
         )
 
     return note

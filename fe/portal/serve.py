@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
 from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
@@ -70,6 +71,9 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
         form_key=form_key,

@@ -16,6 +16,7 @@ from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person, hash_password
 from fe.config import load_settings
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
@@ -176,6 +177,9 @@ async def start_portal(
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
+            "webhook_calls": Quotas(
+                Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+            ),
             "clock": clock,
             "metrics": metrics,
             "form_key": bytes(32),

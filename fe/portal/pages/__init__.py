@@ -5,27 +5,49 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages import (
     account,
     again,
+    billing,
+    certificates,
+    changes,
     home,
     invitations,
+    keys,
     openid,
     people,
     second_factor,
+    sequences,
+    settings,
     sign_in,
     static,
+    usage,
+    users,
+    webhook_deliveries,
+    webhook_secret,
+    webhooks,
 )
 
 
 def every_page(portal: Portal) -> tuple[Page, ...]:
     """List the pages of this portal: those of operators only where they are served."""
     pages = (
-        *static.PAGES,
-        *sign_in.PAGES,
-        *home.PAGES,
         *account.PAGES,
         *again.PAGES,
+        *billing.PAGES,
+        *certificates.PAGES,
+        *changes.PAGES,
+        *home.PAGES,
         *invitations.PAGES,
+        *keys.PAGES,
         *openid.PAGES,
         *people.PAGES,
         *second_factor.PAGES,
+        *sequences.PAGES,
+        *settings.PAGES,
+        *sign_in.PAGES,
+        *static.PAGES,
+        *usage.PAGES,
+        *users.PAGES,
+        *webhook_deliveries.PAGES,
+        *webhook_secret.PAGES,
+        *webhooks.PAGES,
     )
     return tuple(page for page in pages if page.needs is not Needs.OPERATE or portal.operators is not None)

@@ -19,7 +19,7 @@ from fe.portal.role_names import ROLES
 from fe.portal.visit import Visit
 from fe.store import tenants
 from fe.store.portal import changes, invitations, people, resets
-from fe.store.portal.changes import Change
+from fe.store.portal.changes import TenantChange
 from fe.store.portal.invitations import Invitation
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
@@ -108,7 +108,7 @@ async def let_in(
 
         async def note(action: str, subject: str, before: Any, after: Any) -> None:
             if invitation.tenant_id is not None:
-                made = Change(
+                made = TenantChange(
                     *(new_id(visit.now), visit.now, person.email, person.person_id, "portal", action, subject),
                     before,
                     after,

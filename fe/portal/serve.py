@@ -10,9 +10,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.clock import Clock
 from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.issuing.intake import Intake
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
+from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.rendering import Renderer
@@ -73,6 +76,8 @@ def build_portal(
         form_key=HKDF(SHA256(), 32, None, FORMS).derive(root),
         url=portal_url(settings),
         renderer=Renderer(),
+        intake=Intake(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
     )
 

@@ -12,6 +12,7 @@ import trio
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
+from fe.ecf.parse import parse_json
 from fe.http.examples import EXAMPLES, Example
 from fe.identifiers import PORTAL_KEY, TenantId
 from fe.issuing.prepare import prepare
@@ -364,7 +365,8 @@ async def test_a_receipt_is_copied_and_a_note_made_for_it(portal: Running, owner
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
 def test_a_form_says_what_an_example_says(example: Example) -> None:
-    entry = Entry.of(layout(EcfType(example.type)), example.payload)
+    said = parse_json(example.text.encode())["payload"]
+    entry = Entry.of(layout(EcfType(example.type)), said)
 
     of_form, of_example = (
         prepare(
@@ -375,7 +377,7 @@ def test_a_form_says_what_an_example_says(example: Example) -> None:
             holders=(),
             now=_NOW,
         )
-        for payload in (entry.payload(), example.payload)
+        for payload in (entry.payload(), said)
     )
 
     assert entry.unread == []

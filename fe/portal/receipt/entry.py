@@ -16,7 +16,7 @@ from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Element, Simple, ValueForm
 from fe.ecf.texts import Text
-from fe.portal.receipt.layout import Field, Layout, Table
+from fe.portal.receipt.layout import Field, Layout, Section, Table
 from fe.portal.receipt.paths import NoPlace, flatten, plain, put, steps_of
 from fe.portal.visit import Form
 
@@ -114,6 +114,12 @@ class Entry:
                 row[table.more] = f"{row[table.more]}\n{_line(found[2], value)}".strip("\n")
             return True
         return False
+
+    def says(self, section: Section) -> bool:
+        """Whether something is in a section: a folded one is shown open then."""
+        return any(self.values[one.name] for one in section.fields) or bool(
+            section.table is not None and self.rows[section.table.key]
+        )
 
     # -- changing ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ A field that the type does not know is not there. What the type knows and has no
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from fe.ecf.catalogue import EcfType, Root
@@ -55,7 +55,7 @@ class Table:
 
     def blank_row(self) -> dict[str, str]:
         """A new row."""
-        return {**{field.name: field.initial for field in self.fields}, self.more: ""}
+        return {**{one.name: one.initial for one in self.fields}, self.more: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ class Layout:
     """The form of a type."""
 
     type: EcfType
-    sections: tuple[Section, ...]
+    sections: tuple[Section, ...] = field(repr=False)
     #: All other values that the type knows, in the order of the format.
-    others: tuple[Described, ...]
+    others: tuple[Described, ...] = field(repr=False)
 
     @property
     def fields(self) -> Iterator[Field]:
         """The fields that stand once."""
-        return (field for section in self.sections for field in section.fields)
+        return (one for section in self.sections for one in section.fields)
 
     @property
     def tables(self) -> Iterator[Table]:
@@ -91,13 +91,13 @@ class Layout:
     @property
     def lists(self) -> Mapping[str, tuple[Code, ...]]:
         """The lists that fields offer, by the name of the element's simple type."""
-        every_field = [*self.fields, *(field for table in self.tables for field in table.fields)]
-        return {list_id(field): field.codes for field in every_field if field.kind == "listed"}
+        asked = [*self.fields, *(one for table in self.tables for one in table.fields)]
+        return {list_id(one): one.codes for one in asked if one.kind == "listed"}
 
 
-def list_id(field: Field) -> str:
+def list_id(of: Field) -> str:
     """The id of the list that a field offers: fields of the same codes share one."""
-    return f"codes-{field.codes[0].value}-{len(field.codes)}"
+    return f"codes-{of.codes[0].value}-{len(of.codes)}"
 
 
 _ITEM = "DetallesItems.Item"
@@ -128,8 +128,8 @@ def layout(of: EcfType) -> Layout:
     tree = described(Root.ECF, of)
     known = {one.path: one for one in every(tree)}
     sections = tuple(section for section in _sections(of, known) if section.fields or section.table)
-    shown = {field.path for section in sections for field in section.fields}
-    shown |= {field.path for section in sections if section.table for field in section.table.fields}
+    shown = {one.path for section in sections for one in section.fields}
+    shown |= {one.path for section in sections if section.table for one in section.table.fields}
     ours = ("Encabezado.Version", "Encabezado.IdDoc.TipoeCF", "FechaHoraFirma")
     others = tuple(one for one in known.values() if one.simple and one.path not in shown and one.path not in ours)
     return Layout(of, sections, others)

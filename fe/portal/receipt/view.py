@@ -58,9 +58,7 @@ async def show_form(
     checked: Checked | None = None,
     message: Text | None = None,
     status: int = 200,
-    is_done: bool = False,
 ) -> Reply:
-    """Answer with the form. `message` is said above it; `is_done`: it says that something went well."""
     of = entry.layout.type
     sequence: Sequence | None = None
     users: list[User] = []
@@ -86,7 +84,6 @@ async def show_form(
         checked=checked,
         wrong=checked.notices.beside if checked else {},
         message=message,
-        is_done=is_done,
         as_date=_as_date,
         label=label,
         list_id=list_id,

@@ -7,7 +7,7 @@ from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.dates import end_of_day, local
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem, Severity
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SequenceId, TenantId
 from fe.store import sequences
 from fe.store.postgres.db import Conn
@@ -34,11 +34,11 @@ _SENT = Text(
 )
 
 
-class BadSequence(Told):
+class BadSequence(LocalizedError):
     """A prefix, a range or a last day that cannot be; nothing was written. The message may be shown to anybody."""
 
 
-class NoSequence(Told):
+class NoSequence(LocalizedError):
     """There is no sequence of that prefix."""
 
     def __init__(self, prefix: str) -> None:
@@ -50,7 +50,7 @@ class NoSequence(Told):
         )
 
 
-class NumberSent(Told):
+class NumberSent(LocalizedError):
     """A sequence cannot go back to where it is asked to: a number from there on was sent, and is not free again."""
 
     def __init__(self) -> None:

@@ -109,7 +109,7 @@ class Invoices:
         if is_large(raw):
             refuse_crowd(raw)
             # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
-            async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
+            async with self._slots.slot(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
                 await self._intake.require_own_name(new)
@@ -119,7 +119,7 @@ class Invoices:
             warnings = []
             await self._intake.require_own_name(new)
             if draft is not None:
-                async with self._slots.turn(caller.tenant_id, len(raw)):
+                async with self._slots.slot(caller.tenant_id, len(raw)):
                     candidate = DraftInThreads(draft, self._intake.threads)
                     warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
@@ -148,7 +148,7 @@ class Invoices:
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now, sandbox = self._clock(), self._is_sandbox(caller)
         if is_large(raw):
-            async with self._slots.turn(caller.tenant_id, len(raw)):
+            async with self._slots.slot(caller.tenant_id, len(raw)):
                 read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
         else:
             read = read_submissions(raw, caller, now, sandbox)
@@ -186,7 +186,7 @@ class Invoices:
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
             refuse_crowd(raw)
-            async with self._slots.turn(caller.tenant_id, 0):
+            async with self._slots.slot(caller.tenant_id, 0):
                 now = self._clock()
                 candidate: ToValidate
                 if is_large(raw):

@@ -141,11 +141,11 @@ def code_goes_with(largest: int, outcomes: Iterable[str]) -> Text:
     )
 
 
-def seconds_go_with(most: int, outcomes: Iterable[str]) -> Text:
+def seconds_go_with(maximum: int, outcomes: Iterable[str]) -> Text:
     listed = _and(outcomes)
     return Text(
-        f"seconds from 1 to {most} go with {listed.en}",
-        f"seconds, de 1 a {most}, va con {listed.es}",
+        f"seconds from 1 to {maximum} go with {listed.en}",
+        f"seconds, de 1 a {maximum}, va con {listed.es}",
     )
 
 
@@ -284,9 +284,9 @@ NO_KEY_OF_BATCH = Text(
 )
 
 
-def batch_form(most: int) -> Text:
+def batch_form(maximum: int) -> Text:
     return Text(
-        f"items must be an array of 1 to {most} receipts", f"items debe ser una lista de 1 a {most} comprobantes"
+        f"items must be an array of 1 to {maximum} receipts", f"items debe ser una lista de 1 a {maximum} comprobantes"
     )
 
 

@@ -29,7 +29,7 @@ from fe.store.queue.inputs import Candidate
 from fe.store.tenant_context import TenantContext
 
 #: As many problems as an answer names, the gravest; then comes one that says there are more.
-MOST_PROBLEMS = 1000
+MAX_PROBLEMS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +175,9 @@ def examine(
     )
     problems = [*_of_the_user(draft, known), *prepared.problems, *_of_the_issuer(prepared.document, known)]
     problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
-    if len(problems) > MOST_PROBLEMS:
-        more = replace(problem("more-problems", ""), severity=problems[MOST_PROBLEMS].severity)
-        problems = [*problems[:MOST_PROBLEMS], more]
+    if len(problems) > MAX_PROBLEMS:
+        more = replace(problem("more-problems", ""), severity=problems[MAX_PROBLEMS].severity)
+        problems = [*problems[:MAX_PROBLEMS], more]
     return prepared.document, problems
 
 

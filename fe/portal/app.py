@@ -16,7 +16,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from fe.accounts.provision import ProvisioningRefused
-from fe.ecf.texts import Language, Told
+from fe.ecf.texts import Language, LocalizedError
 from fe.http.calls import ApiReply, Call
 from fe.http.languages import choose
 from fe.http.route_types import Route
@@ -93,10 +93,10 @@ class PortalApp:
             return stopped or await page.handler(visit)
         except Refused as refused:
             return visit.page("refused.html", refused.status, message=refused.message)
-        except Told as told:
+        except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:
-            return visit.page("refused.html", 409, message=str(refused))
+            return visit.page("refused.html", 409, message=refused.text)
         except DatabaseUnavailable as away:
             _log.warning("the database cannot be reached", reason=str(away))
             visit.session = None  # what the head of a page shows of it may need asking

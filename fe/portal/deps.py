@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fe.accounts.openid import OpenId
 from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
@@ -41,6 +42,8 @@ class Portal:
     intake: Intake
     quotas: Quotas
     trusted_proxies: tuple[Network, ...] = ()
+    #: The provider that people may log in by; None: by password alone.
+    openid: OpenId | None = None
 
     @property
     def is_https(self) -> bool:

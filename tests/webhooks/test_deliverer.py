@@ -289,7 +289,7 @@ async def test_during_a_rotation_both_secrets_sign_and_afterwards_the_new_one(
         made.tenant,
         made.endpoint,
         secret_id=secret_id,
-        secret=WEBHOOK_VAULT.seal_secret(made.tenant, secret_id, other),
+        secret=WEBHOOK_VAULT.encrypt_secret(made.tenant, secret_id, other),
         at=NOW,
     )
     async with delivering(worker_db, clock=clock):

@@ -19,7 +19,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
-from fe.webhooks.accounts import DEFAULT_EVENTS, Shown, Wanted, WebhookAccounts, webhook_accounts
+from fe.webhooks.accounts import DEFAULT_EVENTS, EndpointView, Wanted, WebhookAccounts, webhook_accounts
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def of_tenant(tenant_name: str, work: Callable[[WebhookAccounts, Conn, TenantId]
 def show_(tenant_name: str, environment: Environment, as_json: bool) -> None:
     """Show where the tenant is called, and how that goes. Secrets and values of headers are not shown."""
 
-    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> list[Shown]:
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> list[EndpointView]:
         return await accounts.shown(conn, tenant_id, environment, system_clock())
 
     found = of_tenant(tenant_name, work)
@@ -94,7 +94,7 @@ def set_(
             raise Failure(f"{headers_file}: every value should be a text", USAGE)
     wanted = Wanted(url=url, events=events or DEFAULT_EVENTS, headers=headers)
 
-    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown:
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.put(conn, tenant_id, environment, wanted, system_clock())
 
     _tell(of_tenant(tenant_name, work), as_json=as_json)
@@ -107,7 +107,7 @@ def set_(
 def disable(tenant_name: str, environment: Environment, as_json: bool) -> None:
     """Call the tenant no more, and make no events for it; `set` enables it again."""
 
-    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown | None:
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
         return await accounts.disable(conn, tenant_id, environment, system_clock())
 
     found = of_tenant(tenant_name, work)
@@ -123,7 +123,7 @@ def disable(tenant_name: str, environment: Environment, as_json: bool) -> None:
 def rotate(tenant_name: str, environment: Environment, as_json: bool) -> None:
     """Make a new secret and show it, this once; the old one signs beside it for 24 hours."""
 
-    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> Shown:
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.rotate(conn, tenant_id, environment, system_clock())
 
     _tell(of_tenant(tenant_name, work), as_json=as_json)
@@ -165,7 +165,7 @@ def recover(tenant_name: str, environment: Environment, since: datetime, as_json
     )
 
 
-def record(shown: Shown) -> dict[str, Any]:
+def record(shown: EndpointView) -> dict[str, Any]:
     """An endpoint, as the commands print it."""
     one = shown.endpoint
     printed: dict[str, Any] = {
@@ -184,7 +184,7 @@ def record(shown: Shown) -> dict[str, Any]:
     return printed if shown.secret is None else {"secret": shown.secret, **printed}
 
 
-def _tell(shown: Shown, *, as_json: bool) -> None:
+def _tell(shown: EndpointView, *, as_json: bool) -> None:
     show(record(shown), as_json=as_json)
     if shown.secret is not None:
         click.echo("fe: keep the secret now: it is not shown again", err=True)

@@ -113,9 +113,9 @@ _CLAIM = """
                  WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)) = 0
     ), lanes AS MATERIALIZED (
         SELECT d.environment, d.host, d.tenant_id, d.turn, d.is_suspect,
-               (CASE WHEN d.is_suspect THEN 1 ELSE %(most)s END - d.held)::int AS room
+               (CASE WHEN d.is_suspect THEN 1 ELSE %(maximum)s END - d.held)::int AS room
           FROM due AS d
-         WHERE d.held < CASE WHEN d.is_suspect THEN 1 ELSE %(most)s END
+         WHERE d.held < CASE WHEN d.is_suspect THEN 1 ELSE %(maximum)s END
          ORDER BY d.is_suspect, d.turn
          LIMIT %(slots)s
     ), candidates AS MATERIALIZED (
@@ -177,7 +177,7 @@ class HostLanes(QueueTable[AllHosts, W]):
     """A queue table of many hosts: the `Source` of its kind of work and, as `together`, how its rows are claimed.
 
     `work` makes a claimed row: called with the stage, the lane, and by position tenant, subject, attempt, epoch,
-    deaths, for how long it was in the stage, the last error, the environment and the host. `most` are the rows of a
+    deaths, for how long it was in the stage, the last error, the environment and the host. `maximum` are the rows of a
     host in flight at once, `suspects` those of suspected hosts in this process; `suspect` is an SQL condition that
     tells by d.tenant_id and d.host whether a host is one. One for each stage and process: it knows who was served last.
     """
@@ -187,14 +187,14 @@ class HostLanes(QueueTable[AllHosts, W]):
         name: LiteralString,
         work: Callable[..., W],
         *,
-        most: int,
+        maximum: int,
         suspects: int,
         suspect: LiteralString = "false",
     ) -> None:
         super().__init__(name, work)
         self._across = _CLAIM.format(table=name, suspect=suspect)
         self._floor = _FLOOR.format(table=name)
-        self._most, self._suspects = most, suspects
+        self._maximum, self._suspects = maximum, suspects
         self._last: tuple[str, str, int] = ("", "", 0)
 
     async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[AllHosts]) -> dict[AllHosts, datetime]:
@@ -220,7 +220,7 @@ class HostLanes(QueueTable[AllHosts, W]):
                 "tenant": tenant,
                 "floor": lane.floor,
                 "full": [tenant_id for (tenant_id, _), busy in terms.busy.items() if busy >= terms.max_per_tenant],
-                "most": self._most,
+                "maximum": self._maximum,
                 "suspects": self._suspects,
                 "slots": slots,
                 "lease": terms.lease,

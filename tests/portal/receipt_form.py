@@ -1,11 +1,18 @@
 """The form of a receipt as a browser has it: every field with its value, in order, and buttons to press."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from lxml import html
 
 from tests.portal.running import Browser
+
+
+def _found(page: str, path: str) -> list[Any]:
+    found = html.fromstring(page).xpath(path)
+    assert isinstance(found, list)
+    return found
 
 
 @dataclass
@@ -27,16 +34,14 @@ class ReceiptForm:
         return form
 
     def _action(self) -> str:
-        found = html.fromstring(self.text).xpath('//form[contains(@class, "receipt")]/@action')
+        found = _found(self.text, '//form[contains(@class, "receipt")]/@action')
         return str(found[0]) if found else ""
 
     def _show(self, page: httpx.Response) -> None:
         self.text, self.status, self.url = page.text, page.status_code, page.url
         self.fields = []
-        tree = html.fromstring(page.text)
-        for template in tree.xpath("//template"):
-            template.drop_tree()
-        for one in tree.xpath('//form[contains(@class, "receipt")]//*[self::input or self::select or self::textarea]'):
+        fields = "[self::input or self::select or self::textarea][not(ancestor::template)]"
+        for one in _found(self.text, '//form[contains(@class, "receipt")]//*' + fields):
             if one.tag == "select":
                 chosen = one.xpath(".//option[@selected]") or one.xpath(".//option[1]")
                 value = chosen[0].get("value", "")
@@ -71,15 +76,14 @@ class ReceiptForm:
         return page
 
     def totals(self) -> dict[str, str]:
-        found = html.fromstring(self.text).xpath("//dd[@data-total]")
+        found = _found(self.text, "//dd[@data-total]")
         return {one.get("data-total"): one.text.replace(",", "") for one in found}
 
     def problems_at(self, name: str, row: int | None = None) -> list[str]:
         """What is said beside a field."""
         field_id = name if row is None else f"{name}-{row}"
-        tree = html.fromstring(self.text)
-        return [one.text_content().strip() for one in tree.xpath(f'//p[starts-with(@id, "w-{field_id}-")]')]
+        return [one.text_content().strip() for one in _found(self.text, f'//p[starts-with(@id, "w-{field_id}-")]')]
 
     def buttons(self, starting: str) -> list[str]:
-        found = html.fromstring(self.text).xpath(f'//button[@name="do" and starts-with(@value, "{starting}")]/@value')
+        found = _found(self.text, f'//button[@name="do" and starts-with(@value, "{starting}")]/@value')
         return [str(one) for one in found]

@@ -287,10 +287,10 @@ async def test_hostile_input_is_shown_as_text(owner: Browser, able: TenantId) ->
     assert form.status == 200
     assert "<img" not in form.text
     assert form.value("item.NombreItem") == HOSTILE
-    for odd in ("\x00", "\x0b", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")):
+    for odd in ("\x00", "\x1b", "\ufffe"):
         form = await simple(owner, able)
-        form.type("item.NombreItem", odd + "x")
-        assert (await form.press("issue")).status_code in (200, 400), repr(odd)
+        form.type("item.NombreItem", f"x{odd}y")
+        assert (await form.press("issue")).status_code == 400, repr(odd)
 
 
 async def test_what_is_no_form_of_ours_is_refused(owner: Browser, able: TenantId) -> None:

@@ -136,6 +136,12 @@ class Settings(BaseSettings):
     portal_operators: bool = Field(
         False, description="serve the pages of the installation's operators beside those of tenants"
     )
+    portal_second_person: int = Field(
+        0,
+        ge=0,
+        description="replays and discards of more dead letters than this, disabling a tenant and changing a price wait"
+        " for a second operator, in the portal and in the CLI; 0: nothing does",
+    )
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: Peppers | None = Field(

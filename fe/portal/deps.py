@@ -7,6 +7,7 @@ from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.monitoring.metrics import Metrics
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
@@ -36,6 +37,8 @@ class Portal:
     url: str
     renderer: Renderer
     trusted_proxies: tuple[Network, ...] = ()
+    #: Carries on what operators set going; None where there are no pages of theirs.
+    plans: PlanRunner | None = None
 
     @property
     def is_https(self) -> bool:

@@ -1,5 +1,7 @@
 """The portal as a process runs it: built from the settings, and served until the process stops."""
 
+import os
+import secrets
 import socket
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
@@ -15,6 +17,7 @@ from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
@@ -74,7 +77,12 @@ def build_portal(
         url=portal_url(settings),
         renderer=Renderer(),
         trusted_proxies=read_networks(settings.trusted_proxies),
+        plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
     )
+
+
+def _holder() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 async def run_portal(
@@ -94,5 +102,15 @@ async def run_portal(
 
     `started` says that they are answered.
     """
-    app = create_portal(build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics))
-    await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)
+    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics)
+    async with trio.open_nursery() as nursery:
+        if portal.plans is not None:
+            supervisor.start(nursery, "replay plans", portal.plans.run)
+        await serve_http(
+            create_portal(portal),
+            listeners,
+            settings=settings,
+            shutdown=supervisor.stopping,
+            task_status=task_status,
+        )
+        nursery.cancel_scope.cancel()

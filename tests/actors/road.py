@@ -8,7 +8,7 @@ import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.outcomes import Intent
-from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker

@@ -15,7 +15,7 @@ import trio
 
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Failed, Signed, failure_response
-from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.stages import authority_circuits, lanes

@@ -43,7 +43,7 @@ async def begin(
 
 
 _FIND = f"""
-    SELECT {_SESSION_COLUMNS}, {PERSON_COLUMNS.replace("p.created_at", "p.created_at AS since")}
+    SELECT {_SESSION_COLUMNS}, {PERSON_COLUMNS}
       FROM portal_sessions AS s
       JOIN people AS p ON p.person_id = s.person_id
      WHERE s.token_hash = %(hash)s

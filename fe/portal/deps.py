@@ -10,6 +10,7 @@ from fe.ecf.texts import Language
 from fe.http.quotas import Quotas
 from fe.issuing.intake import Intake
 from fe.monitoring.metrics import Metrics
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
@@ -46,6 +47,8 @@ class Portal:
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None
+    #: Carries on what operators set going; None where there are no pages of theirs.
+    plans: PlanRunner | None = None
 
     @property
     def is_https(self) -> bool:

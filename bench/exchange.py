@@ -16,7 +16,7 @@ import trio
 from fe.authority.classify import classify_query, classify_submission
 from fe.authority.client import Timeouts
 from fe.authority.connection import LastLook
-from fe.authority.gateway import Line
+from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.multipart import xml_form
 from fe.authority.replies import read_verdict
@@ -43,7 +43,7 @@ def exchange_us(xml: bytes, exchanges: int = 500) -> tuple[float, float]:
 async def _exchange_us(port: int, xml: bytes, exchanges: int) -> tuple[float, float]:
     hosts = Hosts.all_at(f"http://127.0.0.1:{port}")
     transport = Transport(tls=default_tls(), timeouts=Timeouts(), connections=1)
-    line = Line(hosts, transport)
+    line = Gateway(hosts, transport)
 
     async def look() -> LastLook:
         return lambda: None

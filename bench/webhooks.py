@@ -260,7 +260,7 @@ class Scene:
             self._conn.execute(
                 "INSERT INTO webhook_secrets (tenant_id, secret_id, endpoint_id, secret, created_at)"
                 " VALUES (%s, %s, %s, %s, now())",
-                (tenant, secret, endpoint, _VAULT.seal_secret(tenant, secret, new_secret())),  # type: ignore[arg-type]
+                (tenant, secret, endpoint, _VAULT.encrypt_secret(tenant, secret, new_secret())),  # type: ignore[arg-type]
             )
         return tenant, str(endpoint)
 

@@ -64,37 +64,37 @@ class ApartFailed(Exception):
         self.reason = reason
 
 
-class NoTurn(Exception):
+class NoSlot(Exception):
     """One's turn did not come in time. Nothing was tried."""
 
 
-class Turns(Generic[Who]):
+class FairSlots(Generic[Who]):
     """Places for work that few may do at once. `of_one` at most wait for a place: so they go round."""
 
-    def __init__(self, places: int, *, of_one: int = 1) -> None:
-        self._places = trio.Semaphore(places)
+    def __init__(self, slots: int, *, of_one: int = 1) -> None:
+        self._free = trio.Semaphore(slots)
         self._of_one = of_one
-        self._lines: dict[Who, tuple[trio.Semaphore, int]] = {}
+        self._waiting: dict[Who, tuple[trio.Semaphore, int]] = {}
 
     @asynccontextmanager
     async def of(self, who: Who, *, within: float = math.inf) -> AsyncIterator[None]:
-        """Wait for one's turn and have it for the block. Raises NoTurn when `within` seconds are over."""
-        line, others = self._lines.get(who, (None, 0))
-        line = line or trio.Semaphore(self._of_one)
-        self._lines[who] = line, others + 1
+        """Wait for one's turn and have it for the block. Raises NoSlot when `within` seconds are over."""
+        mine, others = self._waiting.get(who, (None, 0))
+        mine = mine or trio.Semaphore(self._of_one)
+        self._waiting[who] = mine, others + 1
         async with AsyncExitStack() as held:
             held.callback(self._leave, who)
             with trio.move_on_after(within) as waiting:
-                await held.enter_async_context(line)
-                await held.enter_async_context(self._places)
+                await held.enter_async_context(mine)
+                await held.enter_async_context(self._free)
             if waiting.cancelled_caught:
-                raise NoTurn
+                raise NoSlot
             yield
 
     def _leave(self, who: Who) -> None:
-        line, others = self._lines.pop(who)
+        mine, others = self._waiting.pop(who)
         if others > 1:
-            self._lines[who] = line, others - 1
+            self._waiting[who] = mine, others - 1
 
 
 class Apart:
@@ -102,7 +102,7 @@ class Apart:
 
     def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
         self._limiter = trio.CapacityLimiter(processes)
-        self._turns: Turns[Hashable] = Turns(processes)
+        self._slots: FairSlots[Hashable] = FairSlots(processes)
         self._metrics = metrics
         self._seconds = seconds
         self._workers: trio_parallel.WorkerContext | None = None
@@ -126,10 +126,10 @@ class Apart:
         `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
         the caller is cancelled the process is killed: it has nothing else to do.
 
-        Raises ApartFailed, and NoTurn when its turn does not come `within` so many seconds.
+        Raises ApartFailed, and NoSlot when its turn does not come `within` so many seconds.
         """
         assert self._workers is not None, "not running"
-        async with self._turns.of(whose, within=within):
+        async with self._slots.of(whose, within=within):
             try:
                 with trio.fail_after(self._seconds):
                     done: T = await self._workers.run_sync(work, *given, kill_on_cancel=True, limiter=self._limiter)

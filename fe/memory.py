@@ -29,7 +29,7 @@ def keep_little() -> None:
         mallopt(_ARENA_MAX, _HEAPS)
 
 
-async def give_back() -> None:
+async def trim() -> None:
     """Give back what lies unused inside the heaps, whenever the process has grown, until cancelled."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is None or (kept := resident()) == 0:

@@ -12,7 +12,7 @@ SIMULATE_HEADER = "X-Simulate"
 
 #: The largest code of a message, and the longest that a verdict may be kept waiting for.
 LARGEST_CODE = 99_999
-MOST_SECONDS = 3600
+MAX_SECONDS = 3600
 
 
 class AskedOutcome(StrEnum):
@@ -45,8 +45,8 @@ class Simulation:
             raise ValueError("rejected needs a code")
         if self.code is not None and not (self.outcome in WITH_CODE and 1 <= self.code <= LARGEST_CODE):
             raise ValueError(f"a code from 1 to {LARGEST_CODE} goes with {' and '.join(sorted(WITH_CODE))}")
-        if self.seconds is not None and not (self.outcome in WITH_SECONDS and 1 <= self.seconds <= MOST_SECONDS):
-            raise ValueError(f"seconds from 1 to {MOST_SECONDS} go with {' and '.join(sorted(WITH_SECONDS))}")
+        if self.seconds is not None and not (self.outcome in WITH_SECONDS and 1 <= self.seconds <= MAX_SECONDS):
+            raise ValueError(f"seconds from 1 to {MAX_SECONDS} go with {' and '.join(sorted(WITH_SECONDS))}")
 
     def __str__(self) -> str:
         """Write the header's value, from which `read` makes it again."""

@@ -15,7 +15,7 @@ import trio
 import trio.testing
 
 from fe import apart
-from fe.apart import Apart, ApartFailed, NoTurn, Turns
+from fe.apart import Apart, ApartFailed, FairSlots, NoSlot
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
 from fe.ecf.problems import Problem
@@ -188,7 +188,7 @@ def test_what_is_given_along_can_be_pickled() -> None:
 
 async def test_turns_go_round(autojump_clock: trio.testing.MockClock) -> None:
     """Of one that wants ten and one that wants one, the second is served second."""
-    turns: Turns[str] = Turns(1)
+    turns: FairSlots[str] = FairSlots(1)
     served: list[str] = []
 
     async def want(who: str) -> None:
@@ -204,18 +204,18 @@ async def test_turns_go_round(autojump_clock: trio.testing.MockClock) -> None:
 
     assert served.index("modest") <= 1
     assert served.count("greedy") == 10
-    assert turns._lines == {}
+    assert turns._waiting == {}
 
 
 async def test_who_waits_too_long_for_a_turn_is_told_and_stands_in_nobodys_way(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    turns: Turns[str] = Turns(1)
+    turns: FairSlots[str] = FairSlots(1)
     async with turns.of("a"):
         for who in ("a", "b"):
-            with pytest.raises(NoTurn):
+            with pytest.raises(NoSlot):
                 async with turns.of(who, within=5):
                     raise AssertionError
     async with turns.of("b", within=5):
         pass
-    assert turns._lines == {}
+    assert turns._waiting == {}

@@ -293,7 +293,7 @@ def handing_stages(
     handlers: CounterpartyHandlers, kind: WorkKind[HandingWork], *, budget: float, scale: float
 ) -> list[StageConfig[HandingWork]]:
     """Build both stages of this process."""
-    across = hosts_of_counterparties(most=_OF_ONE_HOST, suspects=_SLOTS // 2)
+    across = hosts_of_counterparties(maximum=_OF_ONE_HOST, suspects=_SLOTS // 2)
     patience = PATIENCE * scale
     return [
         StageConfig(

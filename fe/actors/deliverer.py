@@ -109,10 +109,10 @@ class Deliverer:
             return Held()
         try:
             opened = [
-                self._vault.open_secret(work.tenant_id, secret_id, secret)
+                self._vault.decrypt_secret(work.tenant_id, secret_id, secret)
                 for secret_id, secret in zip(needed.secret_ids, needed.secrets, strict=True)
             ]
-            headers = self._vault.open_headers(work.tenant_id, needed.endpoint_id, needed.headers)
+            headers = self._vault.decrypt_headers(work.tenant_id, needed.endpoint_id, needed.headers)
         except VaultError as error:
             _log.error("the secrets of a webhook cannot be opened", error=error)
             return Retry("its secrets cannot be opened", self.gap(work.attempt, self._spread), counts=False)

@@ -110,7 +110,7 @@ async def run_actors(
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
             aggregator = Aggregator(db, clock, metrics, holder)
-            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).turn)
+            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).round)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)

@@ -9,7 +9,7 @@ from typing import Any
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.outcomes import Failed, Signed, failure_response
-from fe.apart import Apart, ApartFailed, NoTurn
+from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock
 from fe.ecf.problems import serialize_problem
 from fe.ecf.texts import Text
@@ -29,8 +29,8 @@ from fe.store.queue.outbox import Work
 _SHOWN_PROBLEMS = 50
 
 #: How long a large document waits for its turn before its row goes back, its attempt not counted; and for how long.
-_TURN_SECONDS = 15.0
-_TURN_AGAIN = timedelta(seconds=2)
+_SLOT_SECONDS = 15.0
+_SLOT_AGAIN = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SignerPool:
             with self.metrics.sign_seconds.time():
                 if is_large(signing_input.original):
                     unsigned = await self.apart.run(
-                        work.tenant_id, make_unsigned_at, signing_input, chosen, now, rates, within=_TURN_SECONDS
+                        work.tenant_id, make_unsigned_at, signing_input, chosen, now, rates, within=_SLOT_SECONDS
                     )
                     make = partial(
                         sign_unsigned, unsigned, work.environment, chosen, opened.signer, now=now, hosts=self.hosts
@@ -82,8 +82,8 @@ class SignerPool:
                         rates=rates,
                     )
                 document = await self.threads.run(make)
-        except NoTurn:
-            return Retry("large documents before it take their time", _TURN_AGAIN, counts=False)
+        except NoSlot:
+            return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
         except ApartFailed as error:
             raise TryLater(str(error)) from error
         except CannotIssue as error:

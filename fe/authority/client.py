@@ -19,7 +19,7 @@ from fe.authority.classify import classify_query, classify_submission
 from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.estado import Estado
-from fe.authority.gateway import Line, Observe, Unauthorised
+from fe.authority.gateway import Gateway, Observe, Unauthorised
 from fe.authority.hosts import AMBIENTE, SUBMIT, Host, Hosts, Operation
 from fe.authority.multipart import xml_form
 from fe.authority.replies import (
@@ -107,9 +107,9 @@ class Authority:
         self._clock = clock
         timeouts = timeouts or Timeouts()
         self._transport = Transport(tls=tls or default_tls(), timeouts=timeouts, connections=connections)
-        self._line = Line(hosts, self._transport, observe)
+        self._gateway = Gateway(hosts, self._transport, observe)
         self._sessions = Sessions(
-            self._line,
+            self._gateway,
             clock=clock,
             signing_limiter=signing_limiter or trio.CapacityLimiter(2),
             timeout=timeouts.session,
@@ -125,22 +125,22 @@ class Authority:
         """Send a document once; after a 401 once more, with a new token: a 401 is certain not to have processed it.
 
         e-CF reception answers with a Receipt, the other services with a Verdict. Raises Unavailable, OutcomeUnknown,
-        Refused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a header, or
-        the real authority is asked for an outcome.
+        AuthorityRefused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a
+        header, or the real authority is asked for an outcome.
         `before_send` runs before each sending; what it raises comes out unchanged, and nothing is sent. The same goes
         for the look that it may return, which is called when the first byte is about to leave.
         """
         form = xml_form(outgoing.file_name, outgoing.xml)
         operation = SUBMIT[outgoing.service]
-        location = self._line.hosts.locate(operation, outgoing.environment)
+        location = self._gateway.hosts.locate(operation, outgoing.environment)
         asked = outgoing.simulation
         if asked is not None and is_real_authority(location.origin.host):
             raise ValueError("the real authority is not asked for outcomes")
         more = () if asked is None else ((SIMULATE_HEADER, str(asked)),)
 
         async def send(authorization: str) -> Receipt | Verdict:
-            with self._line.observed(operation, outgoing.environment, location.host):
-                reply = await self._line.submit(
+            with self._gateway.observed(operation, outgoing.environment, location.host):
+                reply = await self._gateway.submit(
                     location,
                     outgoing.environment,
                     authorization=authorization,
@@ -233,10 +233,10 @@ class Authority:
         Otherwise says what is wrong. The seed stands for the main host, the page of the QR code for that of summaries.
         """
         operation = Operation.SEED if host is Host.ECF else Operation.SUMMARY_PAGE
-        location = self._line.hosts.locate(operation, environment)
+        location = self._gateway.hosts.locate(operation, environment)
         try:
-            with self._line.observed(operation, environment, location.host):
-                reply = await self._line.ask(location, environment, accept="*/*")
+            with self._gateway.observed(operation, environment, location.host):
+                reply = await self._gateway.ask(location, environment, accept="*/*")
                 if reply.status >= 500:
                     raise Unavailable(f"{operation} answered with status {reply.status}")
         except Unavailable as error:
@@ -262,11 +262,11 @@ class Authority:
         read: Callable[[Body], T],
         absent: Callable[[Body], T],
     ) -> T:
-        location = self._line.hosts.locate(operation, environment, query)
+        location = self._gateway.hosts.locate(operation, environment, query)
 
         async def ask(authorization: str) -> T:
-            with self._line.observed(operation, environment, location.host):
-                reply = await self._line.ask(location, environment, authorization=authorization)
+            with self._gateway.observed(operation, environment, location.host):
+                reply = await self._gateway.ask(location, environment, authorization=authorization)
                 return classify_query(reply, self._clock(), read, absent)
 
         return await self._in_session(environment, credential, ask)
@@ -274,9 +274,9 @@ class Authority:
     async def _status(self, operation: Operation, api_key: str, query: dict[str, str], read: Callable[[Body], T]) -> T:
         if not re.fullmatch(r"[!-~]{1,512}", api_key):
             raise ValueError("the key of the status service is not one word of visible ASCII")
-        location = self._line.hosts.locate(operation, None, query)
-        with self._line.observed(operation, None, location.host):
-            reply = await self._line.ask(location, _STATUS_LANE, authorization=f"Apikey {api_key}")
+        location = self._gateway.hosts.locate(operation, None, query)
+        with self._gateway.observed(operation, None, location.host):
+            reply = await self._gateway.ask(location, _STATUS_LANE, authorization=f"Apikey {api_key}")
             return classify_query(reply, self._clock(), read, read)
 
 

@@ -7,7 +7,7 @@ import trio
 
 from fe.authority.answer import Broken, HttpReply
 from fe.authority.connection import HttpRequest
-from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import MultipartForm
 from fe.authority.transport import BeforeSend, NotSent, Transport
@@ -43,7 +43,7 @@ _OUTCOME_OF = (
     (Unauthorised, "unauthorised"),
     (Unavailable, "unavailable"),
     (OutcomeUnknown, "unknown"),
-    (Refused, "refused"),
+    (AuthorityRefused, "refused"),
 )
 
 
@@ -64,7 +64,7 @@ class TellingTheOutcome:
         self._tell(_outcome(kind))
 
 
-class Line:
+class Gateway:
     """The one way from here to the authority."""
 
     def __init__(self, hosts: Hosts, transport: Transport, observe: Observe | None = None) -> None:

@@ -14,7 +14,7 @@ import trio
 
 from fe.authority.classify import classify_seed, classify_token
 from fe.authority.errors import AuthorityError, Unavailable
-from fe.authority.gateway import Line
+from fe.authority.gateway import Gateway
 from fe.authority.hosts import Operation
 from fe.authority.multipart import xml_form
 from fe.ecf.catalogue import Environment
@@ -60,9 +60,9 @@ class Sessions:
     """
 
     def __init__(
-        self, line: Line, *, clock: Callable[[], datetime], signing_limiter: trio.CapacityLimiter, timeout: float
+        self, gateway: Gateway, *, clock: Callable[[], datetime], signing_limiter: trio.CapacityLimiter, timeout: float
     ) -> None:
-        self._line = line
+        self._gateway = gateway
         self._clock = clock
         self._signing_limiter = signing_limiter
         self._timeout = timeout
@@ -71,8 +71,8 @@ class Sessions:
     async def token(self, environment: Environment, signing: Signing) -> str:
         """Give a token that should serve, getting one first if need be.
 
-        Raises Unavailable, NotDelegated or Refused; those who wait for the same attempt get the same error, not an
-        attempt each. If the one who makes the attempt is cancelled, one of those who wait makes it anew.
+        Raises Unavailable, NotDelegated or AuthorityRefused; those who wait for the same attempt get the same error,
+        not an attempt each. If the one who makes the attempt is cancelled, one of those who wait makes it anew.
         """
         session = self._session(environment, signing.id)
         token = session.current(session.usable_until if session.lock.locked() else session.renew_at)
@@ -118,18 +118,18 @@ class Sessions:
 
     async def _log_in(self, session: _Session, environment: Environment, signing: Signing) -> str:
         asked = trio.current_time()
-        location = self._line.hosts.locate(Operation.SEED, environment)
-        with self._line.observed(Operation.SEED, environment, location.host):
-            reply = await self._line.ask(location, environment, accept="application/xml")
+        location = self._gateway.hosts.locate(Operation.SEED, environment)
+        with self._gateway.observed(Operation.SEED, environment, location.host):
+            reply = await self._gateway.ask(location, environment, accept="application/xml")
             seed = classify_seed(reply, self._clock())
         try:
             # Not abandoned on cancellation: it takes a millisecond, and an abandoned thread would keep its token.
             signed = await trio.to_thread.run_sync(sign_seed, seed, signing.signer, limiter=self._signing_limiter)
         except NotASeed as error:
             raise Unavailable(f"the token service did not give a seed: {error}") from error
-        location = self._line.hosts.locate(Operation.VALIDATE_SEED, environment)
-        with self._line.observed(Operation.VALIDATE_SEED, environment, location.host):
-            reply = await self._line.ask(location, environment, form=xml_form("semilla.xml", signed))
+        location = self._gateway.hosts.locate(Operation.VALIDATE_SEED, environment)
+        with self._gateway.observed(Operation.VALIDATE_SEED, environment, location.host):
+            reply = await self._gateway.ask(location, environment, form=xml_form("semilla.xml", signed))
             granted = classify_token(reply, self._clock())
         lifetime = granted.lifetime.total_seconds()
         session.token = granted.token

@@ -11,7 +11,7 @@ import trio
 
 from fe.authority.classify import classify_seed
 from fe.authority.errors import Unavailable
-from fe.authority.gateway import Line
+from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.simulator import (
     Addresses,
@@ -175,10 +175,12 @@ def ping(environment: Environment, as_json: bool) -> None:
 
 async def _ask_for_seed(hosts: Hosts, settings: Settings, environment: Environment) -> float:
     transport = Transport(tls=default_tls(), timeouts=Timeouts(settings.authority_timeout), connections=1)
-    line = Line(hosts, transport)
+    gateway = Gateway(hosts, transport)
     started = trio.current_time()
     try:
-        reply = await line.ask(hosts.locate(Operation.SEED, environment), environment.value, accept="application/xml")
+        reply = await gateway.ask(
+            hosts.locate(Operation.SEED, environment), environment.value, accept="application/xml"
+        )
         classify_seed(reply, system_clock())
     finally:
         transport.close()

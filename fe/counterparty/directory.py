@@ -13,7 +13,7 @@ from fe.store.counterparty import HandingKind
 FOUND_FOR = timedelta(hours=1)
 ABSENT_FOR = timedelta(minutes=5)
 
-_MOST = 10_000
+_MAX_ENTRIES = 10_000
 #: The certification environment has no directory (authority.md#hosts).
 _WITHOUT = frozenset({Environment.CERTECF})
 
@@ -51,6 +51,6 @@ class Directory:
         life = (FOUND_FOR if found is not None else ABSENT_FOR) * self._scale
         self._known.pop((environment, rnc), None)
         self._known[environment, rnc] = (found, trio.current_time() + life.total_seconds())
-        if len(self._known) > _MOST:
+        if len(self._known) > _MAX_ENTRIES:
             self._known.popitem(last=False)
         return found

@@ -56,8 +56,8 @@ class Described:
         """How often it stands in its group, in English and in Spanish."""
         if self.many == 1:
             return ("once", "una vez") if self.required else ("at most once", "a lo sumo una vez")
-        least = 1 if self.required else 0
-        return f"{least} to {self.many} times", f"de {least} a {self.many} veces"
+        minimum = 1 if self.required else 0
+        return f"{minimum} to {self.many} times", f"de {minimum} a {self.many} veces"
 
 
 _COMPUTED = Filled("computed from the lines", "se calcula de las líneas")

@@ -52,7 +52,7 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
 
 #: What a line is in the formats that have many of them, each with the most that any type may have.
 _LINES = ("Item", "Pagina", "Secuencias")
-_MOST_LINES = 10_000
+_MAX_LINES = 10_000
 
 
 def _refuse_crowds(raw: bytes) -> None:
@@ -62,10 +62,10 @@ def _refuse_crowds(raw: bytes) -> None:
     """
     for name in _LINES:
         tag = b"<" + name.encode()
-        if raw.count(tag) > _MOST_LINES:
+        if raw.count(tag) > _MAX_LINES:
             found = sum(1 for _ in re.finditer(tag + rb"(?=[ \t\r\n/>])", raw))
-            if found > _MOST_LINES:
-                told = problem("too-many", "", found=found, name=name, expected=str(_MOST_LINES))
+            if found > _MAX_LINES:
+                told = problem("too-many", "", found=found, name=name, expected=str(_MAX_LINES))
                 raise NotADocument((told,))
 
 

@@ -25,7 +25,7 @@ class Text:
         return Text(f"{name}: {self.en}", f"{name}: {self.es}")
 
 
-class Told(Exception):
+class LocalizedError(Exception):
     """An error whose message a client may read, in its language."""
 
     def __init__(self, text: Text) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import idna
 
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 
 _LONGEST: Final = 2048
 _URL: Final = re.compile(r"(https?)://([^/?#]*)((?:[/?][!-~]*)?)", re.IGNORECASE | re.ASCII)
@@ -34,7 +34,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
-class BadTarget(Told, ValueError):
+class BadTarget(LocalizedError, ValueError):
     """A URL that is not called; the message says why, to whoever gave it."""
 
 

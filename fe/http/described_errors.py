@@ -67,15 +67,15 @@ def of_tokens(scope: str) -> tuple[DescribedError, ...]:
 
 def of_bodies(largest: int | None) -> tuple[DescribedError, ...]:
     """Those of a route that reads a body, of at most so many bytes; None: as many as the service is set to."""
-    most = 1024 * 1024 if largest is None else largest
+    maximum = 1024 * 1024 if largest is None else largest
     return (
         DescribedError(400, "no-object", "the body is not a JSON object", "the body must be a JSON object"),
         DescribedError(408, "slow-body", "the body did not arrive in time", "the body did not arrive within 10 s"),
         DescribedError(
             413,
-            f"large-body-{most}",
+            f"large-body-{maximum}",
             "the body is too large",
-            f"the body must not be larger than {most} bytes",
+            f"the body must not be larger than {maximum} bytes",
         ),
         DescribedError(
             415,

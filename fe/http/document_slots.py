@@ -7,7 +7,7 @@ in the process and one at once of each tenant; and those that wait are counted i
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from fe.apart import Turns
+from fe.apart import FairSlots
 from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
@@ -15,7 +15,7 @@ from fe.monitoring.metrics import Metrics
 #: Documents that are parsed and validated at once in this process.
 AT_ONCE = 2
 #: Bytes of documents that are in hand for it, waiting included: of all tenants, and of each.
-BYTES_IN_HAND = 16 * 1024 * 1024
+BYTES_IN_FLIGHT = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
 
 
@@ -23,9 +23,9 @@ class DocumentSlots:
     """Gives turns on two slots. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._turns: Turns[TenantId] = Turns(AT_ONCE)
+        self._slots: FairSlots[TenantId] = FairSlots(AT_ONCE)
         self._bytes: Shares[TenantId] = Shares(
-            "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_HAND
+            "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_FLIGHT
         )
 
     @contextmanager
@@ -38,11 +38,11 @@ class DocumentSlots:
             yield
 
     @asynccontextmanager
-    async def turn(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
+    async def slot(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
         """Wait for one's turn and have it for the block, `size` bytes in hand (0: they are counted already, by `held`).
 
         One of each tenant at most waits for a slot, so the slots go round among tenants. Raises as `held` does.
         """
         with self.held(tenant_id, size):
-            async with self._turns.of(tenant_id):
+            async with self._slots.of(tenant_id):
                 yield

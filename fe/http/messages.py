@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
 from fe.ecf.texts import Text
+from fe.store.approvals import DecisionOutcome, DecisionResult
 
 # --- what statuses are called
 
@@ -141,11 +142,11 @@ def code_goes_with(largest: int, outcomes: Iterable[str]) -> Text:
     )
 
 
-def seconds_go_with(most: int, outcomes: Iterable[str]) -> Text:
+def seconds_go_with(maximum: int, outcomes: Iterable[str]) -> Text:
     listed = _and(outcomes)
     return Text(
-        f"seconds from 1 to {most} go with {listed.en}",
-        f"seconds, de 1 a {most}, va con {listed.es}",
+        f"seconds from 1 to {maximum} go with {listed.en}",
+        f"seconds, de 1 a {maximum}, va con {listed.es}",
     )
 
 
@@ -284,9 +285,9 @@ NO_KEY_OF_BATCH = Text(
 )
 
 
-def batch_form(most: int) -> Text:
+def batch_form(maximum: int) -> Text:
     return Text(
-        f"items must be an array of 1 to {most} receipts", f"items debe ser una lista de 1 a {most} comprobantes"
+        f"items must be an array of 1 to {maximum} receipts", f"items debe ser una lista de 1 a {maximum} comprobantes"
     )
 
 
@@ -352,6 +353,18 @@ def request_id_taken(tax_log_id: object) -> Text:
         f"the clientRequestId was used before, for another submission: taxLogId {tax_log_id}",
         f"el clientRequestId ya se usó, para otro envío: taxLogId {tax_log_id}",
     )
+
+
+def of_decision(decided: DecisionResult, *, approved: bool) -> Text | None:
+    """Say what stands in the way of a decision; None where it was taken in, now or before."""
+    match decided.outcome:
+        case DecisionOutcome.CONTRARY:
+            return decided_otherwise(approved=not approved, tax_log_id=decided.submission_id, status=decided.status)
+        case DecisionOutcome.ELSEWHERE:
+            return decision_under_way(decided.submission_id, decided.status)
+        case DecisionOutcome.TAKEN:
+            return request_id_taken(decided.submission_id)
+    return None
 
 
 # --- webhooks

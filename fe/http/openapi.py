@@ -253,9 +253,9 @@ def _failures(route: Route, about: About) -> dict[int, list[DescribedError]]:
 
 
 def _error(status: int, failures: list[DescribedError], refs: Refs) -> dict[str, Any]:
-    causes = "; ".join(dict.fromkeys(failure.when for failure in failures))
+    reasons = "; ".join(dict.fromkeys(failure.when for failure in failures))
     examples = {failure.name: {"$ref": f"#/components/examples/{failure.name}"} for failure in failures}
-    answer = {"description": f"{HTTPStatus(status).phrase}: {causes}", "content": _json(refs[ERROR], examples)}
+    answer = {"description": f"{HTTPStatus(status).phrase}: {reasons}", "content": _json(refs[ERROR], examples)}
     return answer | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
 
 

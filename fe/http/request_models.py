@@ -12,8 +12,9 @@ from fe.http import messages
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
+from fe.issuing.decide import MAX_REASON
 from fe.issuing.prepare import Draft
-from fe.sandbox import LARGEST_CODE, MOST_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
+from fe.sandbox import LARGEST_CODE, MAX_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
 _UUID_LENGTH = 36
 
@@ -104,7 +105,7 @@ class Simulate(RequestModel):
         int | None,
         Field(ge=1, le=LARGEST_CODE, description="the authority's code: of rejected; of conditional 13 if left out"),
     ] = None
-    seconds: Annotated[int | None, Field(ge=1, le=MOST_SECONDS, description="of slow; default 10")] = None
+    seconds: Annotated[int | None, Field(ge=1, le=MAX_SECONDS, description="of slow; default 10")] = None
     now: Annotated[
         str | None,
         Field(
@@ -129,7 +130,7 @@ class Simulate(RequestModel):
         if self.code is not None and self.outcome not in WITH_CODE:
             raise InvalidField(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
         if self.seconds is not None and self.outcome not in WITH_SECONDS:
-            raise InvalidField(messages.seconds_go_with(MOST_SECONDS, WITH_SECONDS))
+            raise InvalidField(messages.seconds_go_with(MAX_SECONDS, WITH_SECONDS))
         return self
 
     def asked(self) -> Simulation | None:
@@ -192,7 +193,7 @@ class NewInvoice(ByUser):
 
 
 #: So many receipts may come in one batch.
-MOST_ITEMS = 500
+MAX_ITEMS = 500
 
 
 class NewBatch(RequestModel):
@@ -204,7 +205,7 @@ class NewBatch(RequestModel):
         list[Any],
         Field(
             min_length=1,
-            max_length=MOST_ITEMS,
+            max_length=MAX_ITEMS,
             description="each as the body of POST /invoices, without `strict`",
             json_schema_extra={"items": {"$ref": "#/components/schemas/NewInvoice"}},
         ),
@@ -213,7 +214,7 @@ class NewBatch(RequestModel):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """Our own message for a list of a wrong length, or none."""
-        return {"items": messages.batch_form(MOST_ITEMS)}
+        return {"items": messages.batch_form(MAX_ITEMS)}
 
 
 class ApproveReceived(ByUser):
@@ -229,7 +230,11 @@ class RejectReceived(ByUser):
 
     reason: Annotated[
         str,
-        Field(min_length=1, max_length=250, description="DetalleMotivoRechazo: the issuer and the authority read it"),
+        Field(
+            min_length=1,
+            max_length=MAX_REASON,
+            description="DetalleMotivoRechazo: the issuer and the authority read it",
+        ),
     ]
 
     @classmethod

@@ -47,7 +47,7 @@ from fe.store.webhooks import deliveries, recoveries
 from fe.store.webhooks.deliveries import DeliveryState
 from fe.store.webhooks.recoveries import RecoveryState
 from fe.webhooks import accounts as webhooks
-from fe.webhooks.accounts import BadWebhook, NotNow, NoWebhook, Shown, Wanted, WebhookAccounts
+from fe.webhooks.accounts import BadWebhook, EndpointView, NotNow, NoWebhook, Wanted, WebhookAccounts
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -210,7 +210,7 @@ def _moment(at: datetime | None) -> str | None:
     return None if at is None else iso(at)
 
 
-def _serialize(shown: Shown) -> Webhook:
+def _serialize(shown: EndpointView) -> Webhook:
     one = shown.endpoint
     answer: Webhook = {
         "id": str(one.endpoint_id),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import UserId
 from fe.store.queue.inputs import Candidate
 
@@ -17,7 +17,7 @@ _SEVERAL = Text(
 )
 
 
-class NoCertificate(Told):
+class NoCertificate(LocalizedError):
     """No certificate may sign this submission; the message tells the tenant what to do. Permanent."""
 
 

@@ -7,7 +7,7 @@ import trio
 
 from fe.ecf.catalogue import Root
 from fe.ecf.identity import TAX_ID_FORM
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.store import issuers
 from fe.store.issuers import Standing
@@ -26,7 +26,7 @@ ISSUER_PATH = {
 }
 
 
-class ForbiddenIssuer(Told):
+class ForbiddenIssuer(LocalizedError):
     """The issuer is another tenant of this installation, and no delegation is recorded. The message is for clients."""
 
     def __init__(self, root: Root, rnc: str) -> None:

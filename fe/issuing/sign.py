@@ -14,7 +14,7 @@ from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code
 from fe.ecf.taxes import RATES, Rates
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
@@ -32,7 +32,7 @@ class QrHosts:
     fc: str
 
 
-class CannotIssue(Told):
+class CannotIssue(LocalizedError):
     """The document would certainly be refused: it is neither signed nor sent. Permanent; its number is free again."""
 
     def __init__(self, problems: tuple[Problem, ...], unnamed: int = 0) -> None:
@@ -49,7 +49,7 @@ class CannotIssue(Told):
         return CannotIssue, (self.problems[:_CARRIED], self.unnamed + max(len(self.problems) - _CARRIED, 0))
 
 
-class NumberTaken(Told):
+class NumberTaken(LocalizedError):
     """Its number is accepted, or on its way, under another submission: this one is not sent. Permanent."""
 
     def __init__(self, holder: SubmissionId) -> None:
@@ -140,7 +140,7 @@ def sign_unsigned(
     unsigned: Unsigned, environment: Environment, chosen: Candidate, signer: Signer, *, now: datetime, hosts: QrHosts
 ) -> SignedDocument:
     """Sign what was made ready at the same `now`, and its summary where one is sent instead."""
-    signed = signer.seal(unsigned.canonical)
+    signed = signer.sign_canonical(unsigned.canonical)
     # The code that is printed: of the invoice itself, also where its summary is what was handed in.
     code = signed.security_code if unsigned.root is Root.ECF else unsigned.security_code
     summary = None if unsigned.summary is None else build(with_security_code(unsigned.summary, signed.security_code))

@@ -18,7 +18,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 _log = structlog.get_logger(__name__)
 
 #: How often what has ended is added to the days. Nobody reads a day before it is over.
-_TURN_SECONDS = 5.0
+_ROUND_SECONDS = 5.0
 #: Who leads says so within this time, or another process does.
 _LEAD = timedelta(seconds=60)
 _SAY_SO_SECONDS = 20.0
@@ -43,16 +43,16 @@ class Aggregator:
         """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does."""
         while True:
             try:
-                if await self.turn():
+                if await self.round():
                     for duty in duties:
                         await duty()
             except DatabaseUnavailable as error:
                 _log.warning("usage could not be brought up to date", error=error)
             else:
                 self._metrics.turned("metering")
-            await trio.sleep(_TURN_SECONDS)
+            await trio.sleep(_ROUND_SECONDS)
 
-    async def turn(self) -> bool:
+    async def round(self) -> bool:
         """Bring everybody's days up to date, if we lead; false if we do not."""
         if not await self._leads():
             return False

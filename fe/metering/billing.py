@@ -28,7 +28,7 @@ class Biller:
         self._db = db
         self._clock = clock
 
-    async def turn(self) -> None:
+    async def round(self) -> None:
         """Do what is due: nothing, most of the time. Raises DatabaseUnavailable; then the next turn goes on."""
         if await self._db.run(billing.round_is_due):
             for tenant_id in await self._db.run(billing.billed_tenants):

@@ -17,7 +17,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
-_STATIC = ("portal.css", "portal.js", "portal.svg")
+_STATIC = ("portal.css", "portal.js", "portal.svg", "receipt.js")
 _CONTENT_TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -67,7 +67,7 @@ class Renderer:
             "said": _said,
             "money": _money,
             "number": _number,
-            "moment": _moment,
+            "moment": show_moment,
             "day": _day,
             "ago": _ago,
         }
@@ -96,7 +96,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _moment(value: datetime | None) -> str:
+def show_moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
 

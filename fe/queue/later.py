@@ -28,28 +28,28 @@ class Later(Generic[T]):
     """
 
     def __init__(
-        self, limit: int, *, fits: Callable[[T], bool], begin: Callable[[T], None], give_back: Callable[[T], None]
+        self, limit: int, *, fits: Callable[[T], bool], begin: Callable[[T], None], return_row: Callable[[T], None]
     ) -> None:
-        self._room = limit
+        self._capacity = limit
         self._fits = fits
         self._begin = begin
-        self._give_back = give_back
+        self._return_row = return_row
         self._waiting: list[tuple[float, int, T]] = []
         self._due: deque[tuple[float, T]] = deque()
         self._order = count()
         self._changed = trio.lowlevel.ParkingLot()
 
-    def has_room(self) -> bool:
+    def has_capacity(self) -> bool:
         """Whether another one may be held."""
-        return self._room > 0
+        return self._capacity > 0
 
     def reserve(self) -> None:
         """Keep room for one, until it is put in or does not come."""
-        self._room -= 1
+        self._capacity -= 1
 
     def release(self) -> None:
         """It does not come."""
-        self._room += 1
+        self._capacity += 1
 
     def put(self, row: T, after: timedelta) -> None:
         """Hold a row, for which there is room, until `after` has passed."""
@@ -66,10 +66,10 @@ class Later(Generic[T]):
     def take_all(self) -> Iterator[T]:
         """Take out whatever is held."""
         while self._due:
-            self._room += 1
+            self._capacity += 1
             yield self._due.popleft()[1]
         while self._waiting:
-            self._room += 1
+            self._capacity += 1
             yield self._waiting.pop()[2]
 
     async def run(self) -> None:
@@ -79,9 +79,9 @@ class Later(Generic[T]):
             patience = self._due[0][0] + _PATIENCE if self._due else math.inf
             with trio.move_on_at(min(soonest, patience)):
                 await self._changed.park()
-            self._turn()
+            self._begin_due()
 
-    def _turn(self) -> None:
+    def _begin_due(self) -> None:
         now = trio.current_time()
         while self._waiting and self._waiting[0][0] <= now:
             at, _, row = heapq.heappop(self._waiting)
@@ -89,11 +89,11 @@ class Later(Generic[T]):
         still: deque[tuple[float, T]] = deque()
         for at, row in self._due:
             if self._fits(row):
-                self._room += 1
+                self._capacity += 1
                 self._begin(row)
             elif at + _PATIENCE <= now:
-                self._room += 1
-                self._give_back(row)
+                self._capacity += 1
+                self._return_row(row)
             else:
                 still.append((at, row))
         self._due = still

@@ -45,7 +45,7 @@ class Straight:
         self._begin = begin
         self._give_up = give_up
         self._slot_is_free = slot_is_free
-        self._later = Later[Any](stage.held, fits=self._fits, begin=self._begin_held, give_back=give_up)
+        self._later = Later[Any](stage.held, fits=self._fits, begin=self._begin_held, return_row=give_up)
         #: Looks at what is held when a slot becomes free, and carries it until cancelled.
         self.look_again, self.run = self._later.slot_is_free, self._later.run
 
@@ -58,7 +58,7 @@ class Straight:
         """Whether there is a slot for it now, or room to hold it until `after` has passed."""
         if not self._takes_any():
             return False
-        return self._fits(work) if after <= AT_ONCE else self._later.has_room()
+        return self._fits(work) if after <= AT_ONCE else self._later.has_capacity()
 
     def reserve(self, work: Any, after: timedelta) -> None:
         """Keep that, until it is clear whether it comes."""

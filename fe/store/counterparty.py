@@ -99,9 +99,9 @@ _SUSPECT = """EXISTS (
                    AND x.last_error IS NOT NULL)"""
 
 
-def hosts_of_counterparties(*, most: int, suspects: int) -> HostLanes[HandingWork]:
+def hosts_of_counterparties(*, maximum: int, suspects: int) -> HostLanes[HandingWork]:
     """The queue as the stage `pass_on` of one process claims from it: each counterparty's host is a lane."""
-    return HostLanes("counterparty_outbox", _of_any_host, most=most, suspects=suspects, suspect=_SUSPECT)
+    return HostLanes("counterparty_outbox", _of_any_host, maximum=maximum, suspects=suspects, suspect=_SUSPECT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,9 @@ async def restart(conn: Conn, tenant_id: TenantId) -> None:
     await conn.execute("SELECT restart_usage(%(tenant)s)", {"tenant": tenant_id})
 
 
-async def fold(conn: Conn, tenant_id: TenantId, most: int = 20_000) -> int:
-    """Add up to `most` of a tenant's noted ends to its days; how many they were. Once, also when two do it."""
-    cursor = await conn.execute("SELECT fold_usage(%(tenant)s, %(most)s)", {"tenant": tenant_id, "most": most})
+async def fold(conn: Conn, tenant_id: TenantId, maximum: int = 20_000) -> int:
+    """Add up to `maximum` of a tenant's noted ends to its days; how many they were. Once, also when two do it."""
+    cursor = await conn.execute("SELECT fold_usage(%(tenant)s, %(maximum)s)", {"tenant": tenant_id, "maximum": maximum})
     (many,) = await cursor.fetchone() or (0,)
     return int(many)
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.egress.configured import policy_from_settings
 from fe.egress.target import BadTarget, Policy, read_target
 from fe.identifiers import TenantId
@@ -27,7 +28,7 @@ from fe.webhooks.signature import new_secret
 DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
 
 
-class WebhookRefused(Told):
+class WebhookRefused(LocalizedError):
     """What was asked for cannot be; nothing was changed. The message may be shown to the tenant."""
 
 
@@ -54,16 +55,28 @@ class Wanted:
     enabled: bool = True
     events: Sequence[str] = DEFAULT_EVENTS
     headers: Mapping[str, str] | None = None
+    #: Names of headers that it has and that stay beside `headers`; one that is there too gets that value.
+    kept: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class EndpointView:
     """An endpoint as its tenant may see it. `secret` only where it has just been made."""
 
     endpoint: Endpoint
     header_names: Sequence[str]
     old_secret_until: datetime | None
     secret: str | None = None
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What stands in the tenant's changes: no secret, and of headers their names."""
+        return {
+            "url": self.endpoint.url,
+            "enabled": self.endpoint.enabled,
+            "events": list(self.endpoint.events),
+            "headers": list(self.header_names),
+        }
 
 
 class WebhookAccounts:
@@ -74,27 +87,36 @@ class WebhookAccounts:
         self._vault = vault
         self._policy = policy
 
-    async def shown(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> list[Shown]:
-        """Show where the tenant is called in an environment, and in all of them."""
+    async def shown(
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, locked: bool = False
+    ) -> list[EndpointView]:
+        """Show where the tenant is called in an environment, and in all of them.
+
+        `locked`: as it is until the transaction of the caller ends.
+        """
+        if locked:
+            await endpoints.lock_changes(conn, tenant_id)
         found = await endpoints.listed(conn, tenant_id)
         return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
 
     async def put(
         self, conn: Conn, tenant_id: TenantId, environment: Environment | None, wanted: Wanted, at: datetime
-    ) -> Shown:
+    ) -> EndpointView:
         """Set the address of an environment, and all about it; its secret is shown where this is the first.
 
         What waited while it was not called is delivered once it is enabled. Raises BadWebhook.
         """
         url, kinds = self._check(wanted)
         async with conn.transaction():
-            await endpoints.await_turn(conn, tenant_id)
+            await endpoints.lock_changes(conn, tenant_id)
             before = await endpoints.of_environment(conn, tenant_id, environment)
             if before is None:
                 return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
             headers = before.headers
             if wanted.headers is not None:
-                headers = self._seal(tenant_id, before.endpoint_id, wanted.headers)
+                headers = self._encrypt_headers(
+                    tenant_id, before.endpoint_id, self._beside(before, wanted.kept, wanted.headers)
+                )
             changed = await endpoints.change(
                 conn,
                 tenant_id,
@@ -112,7 +134,7 @@ class WebhookAccounts:
 
     async def disable(
         self, conn: Conn, tenant_id: TenantId, environment: Environment | None, at: datetime
-    ) -> Shown | None:
+    ) -> EndpointView | None:
         """Call it no more, and make no events for it; None when there is none."""
         before = await endpoints.of_environment(conn, tenant_id, environment)
         if before is None:
@@ -129,12 +151,19 @@ class WebhookAccounts:
         )
         return None if changed is None else await self._show(conn, changed, at)
 
-    async def rotate(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> Shown:
+    async def rotate(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
         """Put a new secret in use, and show it; the old one signs beside it for a day. Raises NoWebhook."""
         endpoint = await self._of(conn, tenant_id, environment)
         secret, secret_id = new_secret(), new_id(at)
-        sealed = self._vault.seal_secret(tenant_id, secret_id, secret)
-        await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=sealed, at=at)
+        encrypted = self._vault.encrypt_secret(tenant_id, secret_id, secret)
+        await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=encrypted, at=at)
+        return replace(await self._show(conn, endpoint, at), secret=secret)
+
+    async def reveal(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
+        """Show the secret in use again: for whoever has just shown who it is. Raises NoWebhook."""
+        endpoint = await self._of(conn, tenant_id, environment)
+        in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
+        secret = self._vault.decrypt_secret(tenant_id, in_use.secret_id, in_use.secret)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
     async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
@@ -172,7 +201,7 @@ class WebhookAccounts:
         if since >= at:
             raise BadWebhook(Text("since must lie in the past", "since debe estar en el pasado"))
         async with conn.transaction():
-            await endpoints.await_turn(conn, tenant_id)
+            await endpoints.lock_changes(conn, tenant_id)
             endpoint = await self._of(conn, tenant_id, environment)
             for one in await recoveries.listed(conn, tenant_id):
                 if one.endpoint_id == endpoint.endpoint_id and one.state is RecoveryState.UNDER_WAY:
@@ -218,12 +247,22 @@ class WebhookAccounts:
         except BadTarget as bad:
             raise BadWebhook(bad.text.after("url")) from None
 
-    def _seal(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
+    def _beside(self, endpoint: Endpoint, kept: Sequence[str], headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers that stay, and those that are new or get another value. Raises BadWebhook."""
+        opened = dict(self._vault.decrypt_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers))
+        if missing := [name for name in kept if name not in opened]:
+            raise BadWebhook(
+                Text(f"headers: there is no header {missing[0]!r}", f"headers: no hay una cabecera {missing[0]!r}")
+            )
+        replaced = {name.lower() for name in headers}
+        return {name: opened[name] for name in kept if name.lower() not in replaced} | dict(headers)
+
+    def _encrypt_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
         try:
             checked = check_headers(headers.items())
         except BadHeaders as bad:
             raise BadWebhook(bad.text.after("headers")) from None
-        return self._vault.seal_headers(tenant_id, endpoint_id, checked)
+        return self._vault.encrypt_headers(tenant_id, endpoint_id, checked)
 
     async def _add(
         self,
@@ -233,7 +272,7 @@ class WebhookAccounts:
         wanted: Wanted,
         kinds: Sequence[WebhookEvent],
         at: datetime,
-    ) -> Shown:
+    ) -> EndpointView:
         endpoint_id, secret_id, secret = new_id(at), new_id(at), new_secret()
         await endpoints.add(
             conn,
@@ -243,21 +282,21 @@ class WebhookAccounts:
             url=wanted.url,
             enabled=wanted.enabled,
             events=kinds,
-            headers=self._seal(tenant_id, endpoint_id, wanted.headers or {}),
+            headers=self._encrypt_headers(tenant_id, endpoint_id, wanted.headers or {}),
             secret_id=secret_id,
-            secret=self._vault.seal_secret(tenant_id, secret_id, secret),
+            secret=self._vault.encrypt_secret(tenant_id, secret_id, secret),
             at=at,
         )
         made = await endpoints.one(conn, tenant_id, endpoint_id)
         assert made is not None
         return replace(await self._show(conn, made, at), secret=secret)
 
-    async def _show(self, conn: Conn, endpoint: Endpoint, at: datetime) -> Shown:
-        opened = self._vault.open_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers)
+    async def _show(self, conn: Conn, endpoint: Endpoint, at: datetime) -> EndpointView:
+        opened = self._vault.decrypt_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers)
         names = [name for name, _ in opened]
         secrets = await endpoints.secrets(conn, endpoint.tenant_id, endpoint.endpoint_id, at)
         ends = [one.expires_at for one in secrets if one.expires_at is not None]
-        return Shown(endpoint, names, max(ends, default=None))
+        return EndpointView(endpoint, names, max(ends, default=None))
 
 
 def webhook_accounts(settings: Settings) -> WebhookAccounts | None:

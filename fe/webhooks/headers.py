@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 
-_MOST: Final = 20
+_MAX_HEADERS: Final = 20
 _LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 4096
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -35,15 +35,15 @@ _OURS: Final = frozenset(
 _OUR_PREFIXES: Final = ("content-", "x-service-", "webhook-", "proxy-", ":")
 
 
-class BadHeaders(Told, ValueError):
+class BadHeaders(LocalizedError, ValueError):
     """Headers that are not sent; the message says why, to whoever gave them."""
 
 
 def check_headers(pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]:
     """See that these may be sent with every call. Raises BadHeaders; no value is ever in its message."""
     headers = list(pairs)
-    if len(headers) > _MOST:
-        raise BadHeaders(Text(f"at most {_MOST} headers", f"máximo {_MOST} cabeceras"))
+    if len(headers) > _MAX_HEADERS:
+        raise BadHeaders(Text(f"at most {_MAX_HEADERS} headers", f"máximo {_MAX_HEADERS} cabeceras"))
     seen: set[str] = set()
     for name, value in headers:
         if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:

@@ -19,15 +19,17 @@ class WebhookVault:
 
     vault: Vault
 
-    def seal_secret(self, tenant_id: TenantId, secret_id: UUID, secret: str) -> bytes:
+    def encrypt_secret(self, tenant_id: TenantId, secret_id: UUID, secret: str) -> bytes:
         """Encrypt a secret."""
         return self.vault.encrypt(secret.encode(), Belongs(tenant_id, str(secret_id), WEBHOOK_SECRET_PURPOSE))
 
-    def open_secret(self, tenant_id: TenantId, secret_id: UUID, sealed: bytes) -> str:
+    def decrypt_secret(self, tenant_id: TenantId, secret_id: UUID, encrypted: bytes) -> str:
         """Decrypt a secret."""
-        return self.vault.decrypt(sealed, Belongs(tenant_id, str(secret_id), WEBHOOK_SECRET_PURPOSE)).decode()
+        return self.vault.decrypt(encrypted, Belongs(tenant_id, str(secret_id), WEBHOOK_SECRET_PURPOSE)).decode()
 
-    def seal_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Sequence[tuple[str, str]]) -> bytes | None:
+    def encrypt_headers(
+        self, tenant_id: TenantId, endpoint_id: UUID, headers: Sequence[tuple[str, str]]
+    ) -> bytes | None:
         """Encrypt headers; None where there are none."""
         if not headers:
             return None
@@ -35,11 +37,11 @@ class WebhookVault:
             json.dumps(headers).encode(), Belongs(tenant_id, str(endpoint_id), WEBHOOK_HEADERS_PURPOSE)
         )
 
-    def open_headers(self, tenant_id: TenantId, endpoint_id: UUID, sealed: bytes | None) -> list[tuple[str, str]]:
+    def decrypt_headers(self, tenant_id: TenantId, endpoint_id: UUID, encrypted: bytes | None) -> list[tuple[str, str]]:
         """Decrypt headers."""
-        if sealed is None:
+        if encrypted is None:
             return []
-        pairs = json.loads(self.vault.decrypt(sealed, Belongs(tenant_id, str(endpoint_id), WEBHOOK_HEADERS_PURPOSE)))
+        pairs = json.loads(self.vault.decrypt(encrypted, Belongs(tenant_id, str(endpoint_id), WEBHOOK_HEADERS_PURPOSE)))
         return [(name, value) for name, value in pairs]
 
 

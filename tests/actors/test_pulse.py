@@ -65,12 +65,12 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
 ) -> None:
     time, written = Time(), trio.Event()
 
-    class Told(Pulse):
+    class LocalizedError(Pulse):
         def beaten(self, begun: float) -> None:
             super().beaten(begun)
             written.set()
 
-    pulse = Told(lease=timedelta(seconds=60), clock=time)
+    pulse = LocalizedError(lease=timedelta(seconds=60), clock=time)
     unsure_while_writing: list[str] = []
     seen = workers.seen
 

@@ -12,7 +12,7 @@ import trio
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.signer import SignerPool
-from fe.apart import Apart, ApartFailed, NoTurn
+from fe.apart import Apart, ApartFailed, NoSlot
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local, show_day
 from fe.ecf.document import read_xml
@@ -371,7 +371,7 @@ async def test_what_is_wrong_with_a_large_document_is_kept_like_that_of_a_small_
     assert "more)" in str(kept)
 
 
-@pytest.mark.parametrize(("trouble", "outcome"), [(ApartFailed("its process died"), "retry"), (NoTurn(), "given back")])
+@pytest.mark.parametrize(("trouble", "outcome"), [(ApartFailed("its process died"), "retry"), (NoSlot(), "given back")])
 async def test_a_large_document_whose_process_dies_is_tried_again_and_one_without_a_turn_waits(
     db: Database, monkeypatch: pytest.MonkeyPatch, trouble: Exception, outcome: str
 ) -> None:

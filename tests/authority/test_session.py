@@ -9,8 +9,8 @@ import trio
 import trio.testing
 
 from fe.authority.client import Authority
-from fe.authority.errors import NotDelegated, Refused, Unavailable
-from fe.authority.gateway import Line
+from fe.authority.errors import AuthorityRefused, NotDelegated, Unavailable
+from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
 from fe.authority.session import Sessions
@@ -307,7 +307,7 @@ async def test_a_signature_the_authority_refuses_is_permanent() -> None:
     async with scripted() as server:
         server.then(VALIDAR, say({"mensaje": "Firma del certificado invalida"}, status=400))
 
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(AuthorityRefused) as caught:
             await send(client(server))
 
         assert not isinstance(caught.value, NotDelegated)
@@ -334,7 +334,7 @@ async def test_nobody_waits_for_a_session_longer_than_stated() -> None:
 async def test_who_finds_a_good_token_waits_for_nothing() -> None:
     async with scripted() as server:
         transport = Transport(tls=default_tls(), timeouts=PATIENT, connections=1)
-        line = Line(Hosts.all_at(server.url), transport)
+        line = Gateway(Hosts.all_at(server.url), transport)
         sessions = Sessions(line, clock=lambda: NOW, signing_limiter=trio.CapacityLimiter(1), timeout=5)
         first = await sessions.token(Environment.TESTECF, owner())
 

@@ -13,7 +13,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.cli.failures import KNOWN_LATER, guarded
-from fe.ecf.texts import Text, Told
+from fe.ecf.texts import LocalizedError, Text
 from fe.store.postgres.errors import DatabaseUnavailable
 from tests.cli.running import Fe, environment
 
@@ -159,8 +159,8 @@ def test_an_error_that_is_known_by_its_name_goes_by_that_name(module: str, name:
     @click.command()
     def command() -> None:
         error = kind.__new__(kind)
-        if isinstance(error, Told):
-            Told.__init__(error, Text("no", "no"))
+        if isinstance(error, LocalizedError):
+            LocalizedError.__init__(error, Text("no", "no"))
         raise error
 
     assert guarded(command, []) == code

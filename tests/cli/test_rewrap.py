@@ -245,8 +245,8 @@ def opened_webhooks(dsn: str, *keys: str) -> set[str]:
             "SELECT tenant_id, endpoint_id, headers FROM webhook_endpoints WHERE headers IS NOT NULL"
         ).fetchall()
     for tenant_id, endpoint_id, sealed in headers:
-        assert webhooks.open_headers(tenant_id, endpoint_id, sealed) == [("Authorization", "Bearer of the tenant")]
-    return {webhooks.open_secret(tenant_id, secret_id, sealed) for tenant_id, secret_id, sealed in secrets}
+        assert webhooks.decrypt_headers(tenant_id, endpoint_id, sealed) == [("Authorization", "Bearer of the tenant")]
+    return {webhooks.decrypt_secret(tenant_id, secret_id, sealed) for tenant_id, secret_id, sealed in secrets}
 
 
 def test_secrets_and_headers_of_webhooks_move_under_the_first_of_their_own_keys(here: FeHere) -> None:

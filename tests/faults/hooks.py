@@ -140,7 +140,7 @@ async def provision(db: Database, listener: Listener, tenants: Sequence[TenantId
             events=_EVENTS,
             headers=None,
             secret_id=secret_id,
-            secret=_VAULT.seal_secret(tenant, secret_id, secret),
+            secret=_VAULT.encrypt_secret(tenant, secret_id, secret),
             at=now,
         )
 

@@ -24,7 +24,7 @@ async def small(front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.M
     monkeypatch.setattr(app, "BODY_BYTES_OF_ONE", 2_000_000)
     monkeypatch.setattr(app, "BODY_BYTES", 4_000_000)
     monkeypatch.setattr(document_slots, "BYTES_OF_A_TENANT", 2_000_000)
-    monkeypatch.setattr(document_slots, "BYTES_IN_HAND", 4_000_000)
+    monkeypatch.setattr(document_slots, "BYTES_IN_FLIGHT", 4_000_000)
     settings = load_settings(address_connections=OF_ADDRESS, max_connections=ALL, grace_seconds=2)
     return await start_front(nursery, front_db, settings, tenant_requests=OF_TENANT, max_waiting=WAITING)
 

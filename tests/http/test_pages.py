@@ -19,7 +19,7 @@ from fe.http.examples import EXAMPLES, by_name
 from fe.http.pages.guide import guide_pages
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS
-from fe.http.pages.search import LONGEST, MOST_FOUND, find, index
+from fe.http.pages.search import LONGEST, MAX_FOUND, find, index
 from tests.http.front import Running
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -214,7 +214,7 @@ async def test_searching_works_with_a_plain_form_and_repeats_nothing_as_markup(f
     assert f'href="{DOCS}/es/fields/31#Encabezado.OtraMoneda.TipoMoneda"' in found.text
     assert found.text == negotiated.text
     assert negotiated.headers["Vary"] == "Accept-Language"
-    assert many.text.count('class="hit"') == MOST_FOUND
+    assert many.text.count('class="hit"') == MAX_FOUND
     assert "script" not in Page(hostile.text).tags
     assert unknown.status_code == 400
     assert "q" in unknown.json()["message"]

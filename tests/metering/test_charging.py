@@ -262,7 +262,7 @@ async def test_a_clock_that_is_ahead_closes_no_month_that_is_not_over(db: Databa
     await accept(db, tenant, now)
     await aggregator.fold_all(db, tenant)
 
-    await biller.Biller(db, lambda: now + timedelta(days=70)).turn()
+    await biller.Biller(db, lambda: now + timedelta(days=70)).round()
 
     assert await db.run(charges.of_tenant, tenant) == []
     (month,) = await db.run(billing.months, tenant)
@@ -292,11 +292,11 @@ async def test_whoever_leads_closes_a_month_an_hour_after_its_end_and_finds_what
     await rows(db, "UPDATE billing_months SET counted = 5")
     midnight = BEGIN.replace(month=11, day=1, hour=0)
 
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=59)).turn()
+    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=59)).round()
     before = await db.run(charges.of_tenant, tenant)
     (found,) = await db.run(billing.months, tenant)
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=61)).turn()
-    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=62)).turn()
+    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=61)).round()
+    await biller.Biller(worker_db, lambda: midnight + timedelta(minutes=62)).round()
 
     assert (before, found.emissions, found.drift) == ([], 1, 4)
     assert (await only(db, tenant)).amount == Decimal("2.00")

@@ -39,7 +39,7 @@ async def main():
     async with open_database(sys.argv[1], role="fe_worker", max_size=2) as db:
         for tenant_id in await db.run(metering.tenants_with_ends):
             await aggregator.fold_all(db, tenant_id)
-        await Biller(db, lambda: datetime.fromisoformat(sys.argv[2])).turn()
+        await Biller(db, lambda: datetime.fromisoformat(sys.argv[2])).round()
 failpoints.arm(sys.argv[3])
 trio.run(main)
 """
@@ -73,7 +73,7 @@ async def all_is_counted_once(db: Database, worker_db: Database, tenants: list[T
     for tenant in tenants:
         await aggregator.fold_all(worker_db, tenant)
     for _ in range(2):
-        await Biller(worker_db, lambda: AFTER).turn()
+        await Biller(worker_db, lambda: AFTER).round()
     for tenant in tenants:
         (charge,) = await db.run(charges.of_tenant, tenant)
         (month,) = await db.run(billing.months, tenant)

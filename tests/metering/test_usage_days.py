@@ -140,32 +140,32 @@ async def test_whoever_leads_brings_everybody_up_to_date(db: Database, worker_db
     leader = Aggregator(worker_db, system_clock, Metrics(), "leader")
     follower = Aggregator(worker_db, system_clock, Metrics(), "follower")
 
-    await leader.turn()
+    await leader.round()
     await accept(db, one)
-    await follower.turn()
+    await follower.round()
     left = await rows(db, "SELECT tenant_id FROM usage_ends")
-    await leader.turn()
+    await leader.round()
 
     assert [each["tenant_id"] for each in left] == [one]  # the other one leads
     assert [day.accepted for day in await days_of(db, one)] == [2]
     assert [day.accepted for day in await days_of(db, other)] == [1]
     await rows(db, "UPDATE duties SET held_until = now() - interval '1 s'")  # the leader died
     await accept(db, one)
-    await follower.turn()
+    await follower.round()
     assert [day.accepted for day in await days_of(db, one)] == [3]
 
 
 async def test_without_the_database_the_actor_goes_on(worker_db: Database) -> None:
-    turns: list[str] = []
+    rounds: list[str] = []
 
     class Away(Aggregator):
-        async def turn(self) -> bool:
-            turns.append("turn")
+        async def round(self) -> bool:
+            rounds.append("round")
             raise DatabaseUnavailable("away")
 
     with trio.move_on_after(0.1):
         await Away(worker_db, system_clock, Metrics(), "x").run()
-    assert turns == ["turn"]
+    assert rounds == ["round"]
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ class Held:
         self.slots = slots
         self.begun: list[tuple[str, float]] = []
         self.given_back: list[tuple[str, float]] = []
-        self.later = Later[str](limit, fits=self._fits, begin=self._begin, give_back=self._give_back)
+        self.later = Later[str](limit, fits=self._fits, begin=self._begin, return_row=self._give_back)
 
     def _fits(self, _: str) -> bool:
         return self.slots > 0
@@ -28,7 +28,7 @@ class Held:
         self.given_back.append((row, trio.current_time()))
 
     def hold(self, row: str, seconds: float) -> None:
-        assert self.later.has_room()
+        assert self.later.has_capacity()
         self.later.reserve()
         self.later.put(row, timedelta(seconds=seconds))
 
@@ -97,20 +97,20 @@ async def test_there_is_room_for_so_many_and_again_for_those_that_left(autojump_
     held = Held(slots=1, limit=2)
     held.hold("a", 0.5)
     held.later.reserve()
-    assert not held.later.has_room()
+    assert not held.later.has_capacity()
     held.later.release()
-    assert held.later.has_room()
+    assert held.later.has_capacity()
     held.hold("b", 60)
-    assert not held.later.has_room()
+    assert not held.later.has_capacity()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(held.later.run)
         await trio.sleep(1)
         nursery.cancel_scope.cancel()
-    assert held.later.has_room()
+    assert held.later.has_capacity()
     assert list(held.later.take_all()) == ["b"]
     assert list(held.later.take_all()) == []
 
 
 async def test_nobody_holds_anything_where_there_is_no_room_at_all() -> None:
-    assert not Held(slots=3, limit=0).later.has_room()
+    assert not Held(slots=3, limit=0).later.has_capacity()

@@ -140,9 +140,9 @@ async def make_endpoint(
         url=url,
         enabled=enabled,
         events=events,
-        headers=WEBHOOK_VAULT.seal_headers(tenant, endpoint_id, headers),
+        headers=WEBHOOK_VAULT.encrypt_headers(tenant, endpoint_id, headers),
         secret_id=secret_id,
-        secret=WEBHOOK_VAULT.seal_secret(tenant, secret_id, secret),
+        secret=WEBHOOK_VAULT.encrypt_secret(tenant, secret_id, secret),
         at=now,
     )
     return Made(tenant, endpoint_id, secret)

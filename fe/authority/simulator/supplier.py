@@ -34,7 +34,7 @@ _ISSUER = {
 }
 _OTHER_BUYER = "131880657"
 _SECONDS = 30.0
-_MOST_TIMES = 10
+_MAX_TIMES = 10
 
 
 class SupplierSample(StrEnum):
@@ -93,8 +93,8 @@ class Supplier:
             raise BadRecord("rnc: the receiver's tax id")
         if sample not in list(SupplierSample):
             raise BadRecord(f"sample: one of {', '.join(SupplierSample)}")
-        if not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
-            raise BadRecord(f"times: a whole number from 1 to {_MOST_TIMES}")
+        if not isinstance(times, int) or not 1 <= times <= _MAX_TIMES:
+            raise BadRecord(f"times: a whole number from 1 to {_MAX_TIMES}")
         if number is not None and (not isinstance(number, str) or e_ncf(number) is None):
             raise BadRecord("eNCF: a number such as E310000000001")
         self._sent += 1

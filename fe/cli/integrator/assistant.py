@@ -85,7 +85,7 @@ def make_server(api: ApiSession, *, allow_submit: bool) -> "MCPServer[Any]":
     return server
 
 
-def _told(tool: Callable[P, T]) -> Callable[P, T]:
+def _with_tool_errors(tool: Callable[P, T]) -> Callable[P, T]:
     """Let a tool tell what a command would say in its one line."""
 
     @wraps(tool)
@@ -106,12 +106,12 @@ class AssistantTools:
     def __init__(self, api: ApiSession) -> None:
         self._api = api
 
-    @_told
+    @_with_tool_errors
     def get_submission(self, id: Annotated[str, Field(description=_ID)]) -> dict[str, Any]:
         """Look one submission up: its status, the authority's messages, and what they mean and ask for."""
         return self._find(id)
 
-    @_told
+    @_with_tool_errors
     def list_submissions(
         self,
         since: Annotated[str | None, Field(description="YYYY-MM-DD (UTC) or an ISO moment")] = None,
@@ -132,7 +132,7 @@ class AssistantTools:
         }
         return self._api.get("/invoices", limit=limit, cursor=cursor, **query)
 
-    @_told
+    @_with_tool_errors
     def explain_refusal(
         self,
         id: Annotated[str | None, Field(description=_ID)] = None,
@@ -155,14 +155,14 @@ class AssistantTools:
             "numberFate": record.get("numberFate"),
         }
 
-    @_told
+    @_with_tool_errors
     def validate_document(
         self, document: Annotated[dict[str, Any] | str, Field(description=_DOCUMENT)]
     ) -> dict[str, Any]:
         """Find everything wrong with a receipt, where and how to mend it. Nothing is issued, no number is used."""
         return self._api.post("/invoices/validate", _body(document))
 
-    @_told
+    @_with_tool_errors
     def describe_fields(
         self,
         document_type: Annotated[
@@ -179,7 +179,7 @@ class AssistantTools:
             )
         return {"fields": fields}
 
-    @_told
+    @_with_tool_errors
     def submit_document(
         self,
         document: Annotated[dict[str, Any] | str, Field(description=_DOCUMENT)],

@@ -142,10 +142,10 @@ def _format(document: Document, root: etree._Element, at: datetime) -> list[Docu
     problems = check(document, now=at, element=root)
     of_rules = tuple(one for one in problems if one.code in RULES)
     of_schema = tuple(one for one in problems if one.code not in RULES)
-    return [_told("schema", of_schema), _told("rules", of_rules)]
+    return [_check_of("schema", of_schema), _check_of("rules", of_rules)]
 
 
-def _told(name: str, problems: tuple[Problem, ...]) -> DocumentCheck:
+def _check_of(name: str, problems: tuple[Problem, ...]) -> DocumentCheck:
     bad = sum(one.severity is Severity.REJECTED for one in problems)
     remarks = len(problems) - bad
     said = [say(f"{bad} problem(s)", f"{bad} problema(s)")] if bad else []

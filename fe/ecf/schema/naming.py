@@ -35,7 +35,7 @@ def _places(of: DocumentKind) -> dict[str, tuple[_Place, ...]]:
             below(child, f"{path}.{child.name}" if path else child.name, in_list or child.many > 1)
 
     below(of.root, "", False)
-    return {name: tuple(places) for name, places in found.items()}
+    return {name: tuple(paths) for name, paths in found.items()}
 
 
 @cache
@@ -43,8 +43,8 @@ def _types_of(group: str | None) -> dict[str, tuple[str, ...]]:
     """By element, the types of e-CF that have it in the group at that path (without numbers); of None: anywhere."""
     having: dict[str, list[str]] = {}
     for ecf_type in EcfType:
-        for name, places in _places(kind(Root.ECF, ecf_type)).items():
-            if group is None or any(place.group == group for place in places):
+        for name, paths in _places(kind(Root.ECF, ecf_type)).items():
+            if group is None or any(place.group == group for place in paths):
                 having.setdefault(name, []).append(str(ecf_type))
     return {name: tuple(types) for name, types in having.items()}
 
@@ -151,19 +151,19 @@ def name_problem(
 
 
 def _elsewhere(the_kind: DocumentKind, name: str, path: str) -> list[str]:
-    """The places of the kind that have the name: whole paths, with the numbers of `path` where they are inside it."""
-    places = _places(the_kind).get(name)
-    if places is None:
+    """The paths of the kind that have the name: whole paths, with the numbers of `path` where they are inside it."""
+    paths = _places(the_kind).get(name)
+    if paths is None:
         meant = spelt(name, _places(the_kind))
         if meant is None:
             return []
-        name, places = meant, _places(the_kind)[meant]
-    return list(_paths(name, places, path))[:5]
+        name, paths = meant, _places(the_kind)[meant]
+    return list(_paths(name, paths, path))[:5]
 
 
-def _paths(name: str, places: Collection[_Place], path: str) -> Iterator[str]:
+def _paths(name: str, paths: Collection[_Place], path: str) -> Iterator[str]:
     bare = _bare(path)
-    for place in places:
+    for place in paths:
         if not place.in_list:
             yield f"{place.group}.{name}" if place.group else name
         elif bare and place.group.startswith(f"{bare}."):

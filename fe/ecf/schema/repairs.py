@@ -30,7 +30,7 @@ _MONTHS = {
     for name in names.split()
 }
 #: More codes than these are not listed in an answer; those that begin alike are.
-MOST_CODES = 100
+MAX_CODES = 100
 _ALIKE = 20
 
 
@@ -97,7 +97,7 @@ def _by_word(codes: tuple[Code, ...], wanted: str) -> str | None:
 def allowed(simple: Simple, given: object = "") -> tuple[str, ...]:
     """The codes a value may be; of a long list those that begin as the given one does, or else are alike."""
     values = tuple(code.value for code in simple.codes)
-    if len(values) <= MOST_CODES:
+    if len(values) <= MAX_CODES:
         return values
     text = str(given).strip()
     for length in range(min(len(text), 6), 0, -1):
@@ -173,9 +173,9 @@ def _numbers(simple: Simple, text: str) -> Iterator[str]:
     yield bare
     number = _decimal(bare)
     if number is not None:
-        places = number.quantize(Decimal(1).scaleb(-(simple.decimals or 0))) if abs(number) < 10**16 else number
-        if places == number:  # only zeros may go
-            yield format(places, "f")
+        rounded = number.quantize(Decimal(1).scaleb(-(simple.decimals or 0))) if abs(number) < 10**16 else number
+        if rounded == number:  # only zeros may go
+            yield format(rounded, "f")
 
 
 def _dates(text: str, *, with_time: bool) -> Iterator[str]:

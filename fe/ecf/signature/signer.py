@@ -93,9 +93,9 @@ class Signer:
         the root, an `xml:` attribute on the root, or a namespace that has no canonical form. What stands beside the
         root, comments say, is not part of the document and left out.
         """
-        return self.seal(Canonical.of(root))
+        return self.sign_canonical(Canonical.of(root))
 
-    def seal(self, canonical: Canonical) -> SignedXml:
+    def sign_canonical(self, canonical: Canonical) -> SignedXml:
         """Sign what was made of a document before, by `Canonical.of`."""
         content = canonical.content
         digest = b64encode(sha256(content).digest())

@@ -13,8 +13,8 @@ from fe.http.pages.papers import PAPERS
 
 #: What is longer is cut, and what is found beyond so many is not shown.
 LONGEST = 64
-MOST_WORDS = 6
-MOST_FOUND = 40
+MAX_WORDS = 6
+MAX_FOUND = 40
 
 
 class Entry(NamedTuple):
@@ -61,7 +61,7 @@ def index() -> tuple[Entry, ...]:
 
 def find(asked: str) -> list[Entry]:
     """What has all the words that are asked for, in whichever language; those that bear them in their name first."""
-    wanted = fold(asked[:LONGEST]).split()[:MOST_WORDS]
+    wanted = fold(asked[:LONGEST]).split()[:MAX_WORDS]
     if not wanted:
         return []
     found = [entry for entry in index() if all(word in entry.folded for word in wanted)]
@@ -69,7 +69,7 @@ def find(asked: str) -> list[Entry]:
 
 
 _FOUND = Words("Found", "Resultados")
-_FIRST = Words(f"The first {MOST_FOUND} are shown.", f"Se muestran los primeros {MOST_FOUND}.")
+_FIRST = Words(f"The first {MAX_FOUND} are shown.", f"Se muestran los primeros {MAX_FOUND}.")
 _NONE = Words(
     "Nothing has all these words. Try one of them, or the name of an element as the authority spells it.",
     "Nada contiene todas esas palabras. Pruebe con una sola, o con el nombre del elemento como lo escribe la DGII.",
@@ -86,9 +86,9 @@ def results_html(asked: str, base: str, language: Language) -> str:
     ]
     if not found:
         parts.append(f"<p>{says(_NONE, language)}</p>")
-    if len(found) > MOST_FOUND:
+    if len(found) > MAX_FOUND:
         parts.append(f'<p class="soft">{says(_FIRST, language)}</p>')
-    for entry in found[:MOST_FOUND]:
+    for entry in found[:MAX_FOUND]:
         where = f"#{entry.path}" if entry.path else ""
         links = " ".join(
             f'<a class="t" href="{base}/{language}/fields/{slug}{where}">{code}</a>' for slug, code in entry.papers

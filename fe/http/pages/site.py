@@ -171,7 +171,7 @@ class Site:
 
     def _index(self, language: Language) -> Content:
         title, about = says(_FIELDS, language), says(_FIELDS_ABOUT, language)
-        places = [
+        entries = [
             (
                 f"fields/{paper.slug}",
                 f"{paper.code} · {says(paper.title, language)}",
@@ -179,31 +179,31 @@ class Site:
             )
             for paper in PAPERS
         ]
-        places.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
+        entries.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
         html = f'<h1>{title}</h1><p class="lead">{about}</p>{search_form(self._base, language)}'
-        return self._listing(title, about, html, places, language)
+        return self._listing(title, about, html, entries, language)
 
     def _home(self, language: Language) -> Content:
         title, about = says(_HOME, language), says(_HOME_ABOUT, language)
-        places = [
+        entries = [
             ("guide", says(_GUIDE, language), says(_GUIDE_ABOUT, language)),
             ("fields", says(_FIELDS, language), says(_FIELDS_ABOUT, language)),
             ("", says(_REFERENCE, language), says(_REFERENCE_ABOUT, language)),
         ]
-        return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', places, language)
+        return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', entries, language)
 
     def _listing(
-        self, title: str, about: str, html: str, places: list[tuple[str, str, str]], language: Language
+        self, title: str, about: str, html: str, entries: list[tuple[str, str, str]], language: Language
     ) -> Content:
         """A page that is a list of others."""
         cards = "".join(
             f'<li><a href="{f"{self._base}/{language}/{place}" if place else self._base}"><b>{escape(name)}</b>'
             f"<span>{escape(gist)}</span></a>"
-            for place, name, gist in places
+            for place, name, gist in entries
         )
         rows = "".join(
             f"- [{name}]({f'{self._base}/{language}/{place}' if place else self._base}.md): {gist}\n"
-            for place, name, gist in places
+            for place, name, gist in entries
         )
         return Content(title, f'{html}<ul class="cards">{cards}</ul>', f"# {title}\n\n{about}\n\n{rows}", language)
 
@@ -250,10 +250,10 @@ class Site:
                 parts.append(reference)
         return "\n".join(parts).encode()
 
-    def _links(self, places: list[tuple[str, str, str]], language: Language) -> str:
+    def _links(self, entries: list[tuple[str, str, str]], language: Language) -> str:
         return "".join(
             f"- [{name}]({self._base}/{language}/{place}.md){f': {gist}' if gist else ''}\n"
-            for place, name, gist in places
+            for place, name, gist in entries
         )
 
 

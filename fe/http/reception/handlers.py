@@ -78,7 +78,7 @@ class Suppliers:
             raise ApiError(405, messages.METHOD_NOT_ALLOWED, (("Allow", service.method),))
         receiver = await self._reception.db.run(receivers.find, environment, rnc)
         if receiver is None:
-            raise ApiError(404, _told("nobody receives under this address"))
+            raise ApiError(404, _in_english("nobody receives under this address"))
         return await self._answers[service](receiver, call)
 
     async def _seed(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -91,12 +91,12 @@ class Suppliers:
         try:
             seed = await trio.to_thread.run_sync(read, limiter=self._reception.threads)
         except MalformedXml as wrong:
-            raise ApiError(400, _told(f"xml: {wrong}")) from None
+            raise ApiError(400, _in_english(f"xml: {wrong}")) from None
         except SeedRefused as refused:
-            raise ApiError(400, _told(str(refused))) from None
+            raise ApiError(400, _in_english(str(refused))) from None
         spend = spent_seeds.spend
         if not await self._reception.db.run_for(receiver.tenant_id, spend, seed.spent, seed.expires):
-            raise ApiError(400, _told("the seed was used before: ask for another one"))
+            raise ApiError(400, _in_english("the seed was used before: ask for another one"))
         return _token_reply(self._sessions.grant(audience, seed.holder, now), call.headers.get("accept", ""))
 
     async def _receive(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -105,9 +105,9 @@ class Suppliers:
         try:
             said = await self._reception.receive(receiver, raw, presenter, self._clock())
         except MalformedXml as wrong:
-            raise ApiError(400, _told(f"xml: {wrong}")) from None
+            raise ApiError(400, _in_english(f"xml: {wrong}")) from None
         except NothingToAnswer as nothing:
-            raise ApiError(400, _told(str(nothing))) from None
+            raise ApiError(400, _in_english(str(nothing))) from None
         except CannotAcknowledge as cannot:
             _log.error("nothing can be acknowledged", reason=str(cannot))
             raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from None
@@ -119,9 +119,9 @@ class Suppliers:
         try:
             await self._reception.approve(receiver, raw, presenter, self._clock())
         except MalformedXml as wrong:
-            raise ApiError(400, _told(f"xml: {wrong}")) from None
+            raise ApiError(400, _in_english(f"xml: {wrong}")) from None
         except ApprovalRefused as refused:
-            raise ApiError(400, _told(str(refused))) from None
+            raise ApiError(400, _in_english(str(refused))) from None
         return ApiReply(200, write_json({"message": "received"}))
 
     def _presenter(self, receiver: Receiver, call: Call) -> str | None:
@@ -137,16 +137,18 @@ class Suppliers:
     async def _part(self, call: Call) -> bytes:
         """The bytes of the file that was sent. Raises ApiError (400, 408, 413, 415)."""
         if call.headers.get("content-encoding", "identity").lower() != "identity":
-            raise ApiError(415, _told("send the form as it is, without Content-Encoding"), (("Connection", "close"),))
+            raise ApiError(
+                415, _in_english("send the form as it is, without Content-Encoding"), (("Connection", "close"),)
+            )
         body = await call.read_body()
         read = partial(read_xml_part, call.headers.get("content-type", ""), body)
         try:
             return await trio.to_thread.run_sync(read, limiter=self._reception.threads)
         except BadForm as bad:
-            raise ApiError(400, _told(str(bad))) from None
+            raise ApiError(400, _in_english(str(bad))) from None
 
 
-def _told(reason: str) -> Text:
+def _in_english(reason: str) -> Text:
     """What a supplier's program is told: in English alone, for it speaks the authority's protocol, not our API."""
     return Text(reason, reason)
 

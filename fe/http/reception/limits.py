@@ -20,7 +20,7 @@ class AddressLimits:
     def __init__(self, per_second: float, in_flight: int) -> None:
         """Take calls per second and address (0: as many as they like), and requests in work in all."""
         self._pace = Buckets(per_second)
-        self._most = max(in_flight // _SHARE, 1)
+        self._maximum = max(in_flight // _SHARE, 1)
         self._in_work: Counter[str] = Counter()
 
     @contextmanager
@@ -28,7 +28,7 @@ class AddressLimits:
         """Let one request of an address in for as long as the block runs. Raises ApiError (429)."""
         bucket = str(IPv6Network((address, 64), strict=False)) if address.version == 6 else str(address)
         self._pace.take(bucket, now)
-        if self._in_work[bucket] >= self._most:
+        if self._in_work[bucket] >= self._maximum:
             raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(RETRY_WHEN_SHED)),))
         self._in_work[bucket] += 1
         try:

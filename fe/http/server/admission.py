@@ -45,11 +45,11 @@ class Admission:
             with self._of_one.held(authorization), self.admitted():
                 yield
 
-    def require_room(self, authorization: bytes | None) -> None:
+    def require_capacity(self, authorization: bytes | None) -> None:
         """See that a request of this authorization would be admitted now. Raises ApiError (429, 503)."""
         if authorization is not None:
             self._of_one.require_capacity(authorization)
-        self._require_room()
+        self._require_capacity()
 
     @contextmanager
     def waiting(self, authorization: bytes) -> Iterator[None]:
@@ -70,14 +70,14 @@ class Admission:
 
     def _enter(self, *, after_rest: bool = False) -> None:
         try:
-            self._require_room()
+            self._require_capacity()
         except ApiError:
             if after_rest:
                 self._in_work += 1  # likewise
             raise
         self._in_work += 1
 
-    def _require_room(self) -> None:
+    def _require_capacity(self) -> None:
         if self._in_work >= self._max:
             self._metrics.http_shed.inc()
             raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_SHED)),))

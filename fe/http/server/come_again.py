@@ -15,7 +15,7 @@ from fe.monitoring.metrics import Metrics
 #: What was told is believed so long, in seconds, however long it was told for: somebody may have left meanwhile, and an
 #: operator may have lifted a lockout.
 BELIEVED = 1.0
-_MOST = 10_000
+_MAX_KEPT = 10_000
 
 #: An authorization, unread, or an address; and the route, as its name.
 Whose = tuple[Hashable, str]
@@ -32,7 +32,7 @@ class ComeAgain:
         """Note that somebody was refused something for so many seconds."""
         self._told.pop(whose, None)
         self._told[whose] = (trio.current_time() + min(seconds, BELIEVED), seconds)
-        if len(self._told) > _MOST:
+        if len(self._told) > _MAX_KEPT:
             self._told.popitem(last=False)
 
     def require_patience(self, whose: Whose) -> None:

@@ -28,9 +28,9 @@ KEPT_SECONDS = 1.0
 _READ_AT_THE_END = 65536
 
 #: No more files or memory: somebody has to leave first.
-_NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 _NO_LISTENER = frozenset({errno.EBADF, errno.EINVAL, errno.ENOTSOCK})
-_NO_ROOM_SECONDS = 0.1
+_EXHAUSTED_SECONDS = 0.1
 
 #: Whose socket it is: as `socket.accept` gives it.
 Peer = Any
@@ -54,9 +54,9 @@ async def accept_connections(listener: socket.socket, took: Callable[[socket.soc
             except OSError as error:
                 if error.errno in _NO_LISTENER:
                     raise
-                if error.errno in _NO_ROOM:
+                if error.errno in _EXHAUSTED:
                     _log.error("no connection can be accepted", error=error)
-                    await trio.sleep(_NO_ROOM_SECONDS)
+                    await trio.sleep(_EXHAUSTED_SECONDS)
                 # Any other is an error of the connection, which was gone before we had it.
 
 

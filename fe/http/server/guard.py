@@ -80,7 +80,7 @@ class Guard:
                 return None
             authorization = _authorization(scope)
             self._require_patience(scope, authorization)
-            self._admission.require_room(authorization)
+            self._admission.require_capacity(authorization)
         except ApiError as error:
             whole = _refusal(error, request_id, scope)
             self._observe(scope, whole.status, time.perf_counter() - began)
@@ -105,7 +105,7 @@ class Guard:
                 authorization = _authorization(scope)
                 async with AsyncExitStack() as held:
                     if authorization is None:
-                        await held.enter_async_context(self._strangers.turn(scope))
+                        await held.enter_async_context(self._strangers.slot(scope))
                         self._require_patience(scope, None)
                     held.enter_context(self._admission.admitted_as(authorization))
                     await self._app(scope, receive, answer.send)
@@ -123,7 +123,7 @@ class Guard:
             refuse_hostile(scope)
             authorization = _authorization(scope)
             if authorization is None:
-                async with self._strangers.turn(scope):
+                async with self._strangers.slot(scope):
                     reply = await self._serve(matched, scope, body, None)
             else:
                 reply = await self._serve(matched, scope, body, authorization)

@@ -20,7 +20,7 @@ from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
 from fe.http.shares import Shares
-from fe.memory import give_back, keep_little
+from fe.memory import keep_little, trim
 from fe.monitoring.metrics import Metrics
 
 BACKLOG = 1024
@@ -80,7 +80,7 @@ async def serve_http(
     share_interpreter()
     keep_little()
     async with trio.open_nursery() as beside:
-        beside.start_soon(give_back)
+        beside.start_soon(trim)
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         proxies = read_networks(settings.trusted_proxies)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from hypercorn.typing import HTTPScope
 
-from fe.apart import NoTurn, Turns
+from fe.apart import FairSlots, NoSlot
 from fe.config import Network
 from fe.http.server.addresses import client_address, holder_of
 from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
@@ -14,7 +14,7 @@ from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
 OF_ONE_ADDRESS = 4
 PATIENCE = 5.0
 #: Bounded elsewhere, by connections and by what is in work.
-_PLACES = 1_000_000
+_UNBOUNDED = 1_000_000
 
 _HAS_A_BODY = (b"content-length", b"transfer-encoding")
 
@@ -24,7 +24,7 @@ class Strangers:
 
     def __init__(self, trusted: Sequence[Network]) -> None:
         self._trusted = trusted
-        self._turns: Turns[Hashable] = Turns(_PLACES, of_one=OF_ONE_ADDRESS)
+        self._slots: FairSlots[Hashable] = FairSlots(_UNBOUNDED, of_one=OF_ONE_ADDRESS)
 
     def holder(self, scope: HTTPScope) -> Hashable:
         """Whose address a request comes from."""
@@ -33,7 +33,7 @@ class Strangers:
         return holder_of(client_address(client[0] if client else "", ", ".join(forwarded), self._trusted))
 
     @asynccontextmanager
-    async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
+    async def slot(self, scope: HTTPScope) -> AsyncIterator[None]:
         """Wait for the turn of a request without a token, and have it for the block. Raises ApiError (429).
 
         One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs.
@@ -42,7 +42,7 @@ class Strangers:
             yield
             return
         try:
-            async with self._turns.of(self.holder(scope), within=PATIENCE):
+            async with self._slots.of(self.holder(scope), within=PATIENCE):
                 yield
-        except NoTurn:
+        except NoSlot:
             raise too_many_requests(RETRY_WHEN_FULL) from None

@@ -19,7 +19,7 @@ DELIVER: Final = "webhook"
 RECOVER: Final = "webhook_recovery"
 
 #: So many calls to an endpoint are under way at once, over all processes.
-_MOST: Final = 4
+_MAX_IN_LANE: Final = 4
 
 #: An endpoint whose last try failed.
 _FAILING: LiteralString = (
@@ -47,7 +47,9 @@ class WebhookWork:
 
 def deliveries_table(slots: int) -> HostLanes[WebhookWork]:
     """The queue of deliveries, for a process that makes so many calls at once: half are for those that answer."""
-    return HostLanes("webhook_deliveries", WebhookWork, most=_MOST, suspects=max(slots // 2, 1), suspect=_FAILING)
+    return HostLanes(
+        "webhook_deliveries", WebhookWork, maximum=_MAX_IN_LANE, suspects=max(slots // 2, 1), suspect=_FAILING
+    )
 
 
 #: The same for whoever claims nothing.

@@ -101,12 +101,12 @@ async def of_environment(conn: Conn, tenant_id: TenantId, environment: Environme
     return await cursor.fetchone()
 
 
-_AWAIT_TURN = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks', %(tenant)s))"
+_LOCK_CHANGES = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks', %(tenant)s))"
 
 
-async def await_turn(conn: Conn, tenant_id: TenantId) -> None:
+async def lock_changes(conn: Conn, tenant_id: TenantId) -> None:
     """Let who changes the endpoints of a tenant do so one after the other, until the transaction ends."""
-    await conn.execute(_AWAIT_TURN, {"tenant": tenant_id})
+    await conn.execute(_LOCK_CHANGES, {"tenant": tenant_id})
 
 
 _ADD = """

@@ -280,7 +280,7 @@ async def test_the_subtotal_is_checked_against_the_submissions_and_a_month_that_
     await rows(db, "UPDATE billing_months SET counted = counted + 5")
     wrong = (await api.get("/billing/current-period")).json()
 
-    await Biller(db, front.clock).turn()
+    await Biller(db, front.clock).round()
 
     snapshot = (await api.get("/billing/current-period")).json()
     (charge,) = await db.run(charges.of_tenant, key.tenant_id)

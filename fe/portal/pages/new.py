@@ -1,4 +1,4 @@
-"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing/submitting.py).
+"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing).
 
 A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
 was typed stays in it, whatever comes back.

@@ -7,6 +7,8 @@ from fe.accounts.openid import OpenId
 from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
+from fe.http.quotas import Quotas
+from fe.issuing.intake import Intake
 from fe.monitoring.metrics import Metrics
 from fe.portal.rendering import Renderer
 from fe.store.postgres.db import Database
@@ -29,6 +31,8 @@ class Portal:
     vault: Vault
     peppers: Mapping[str, bytes]
     webhooks: WebhookAccounts | None
+    #: Counts the calls of its webhook that a tenant's people ask for, as the API counts its programs'.
+    webhook_calls: Quotas
     clock: Clock
     metrics: Metrics
     #: The key of form proofs, 32 bytes.
@@ -36,6 +40,9 @@ class Portal:
     #: Under which people reach it: scheme, host and port, without a slash at the end.
     url: str
     renderer: Renderer
+    #: What takes receipts in, as the API does, and how many a company may hand in to this process.
+    intake: Intake
+    quotas: Quotas
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None

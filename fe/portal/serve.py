@@ -10,9 +10,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
 from fe.config import Settings, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.issuing.intake import Intake
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
+from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.rendering import Renderer
@@ -49,11 +52,16 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
         form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
+        intake=Intake(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_key),
     )

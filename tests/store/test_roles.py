@@ -49,7 +49,7 @@ MATRIX = """
 | `approvals` | SI | S | S | S | | SI |
 | `audit_trail` | | | S | S | | |
 | `billing_accounts` | S | S | SIU | S | | S |
-| `billing_charges` | | SIU | SIU | S | | |
+| `billing_charges` | | SIU | SIU | S | | S |
 | `billing_months` | S | SIU | SIU | S | | S |
 | `billing_rounds` | | SIU | SIU | | | |
 | `billing_terms` | | S | SI | S | | |
@@ -76,7 +76,7 @@ MATRIX = """
 | `pauses` | | S | SID | S | | |
 | `people` | | | SIU | s | | Siu |
 | `portal_forms` | | | | | | SID |
-| `portal_logins` | | | D | | | SID |
+| `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
 | `received` | S | S | S | S | SI | S |
 | `received_approvals` | S | | S | S | SI | S |
@@ -84,7 +84,7 @@ MATRIX = """
 | `recovery_codes` | | | SIUD | | | SIUD |
 | `replay_items` | | | SIU | S | | |
 | `replay_plans` | | | SIU | S | | |
-| `request_counts` | SIU | | | S | | SIU |
+| `request_counts` | SIU | | S | S | | SIU |
 | `request_flushes` | SIU | SD | | | | SIU |
 | `schema_migrations` | S | S | S | S | S | S |
 | `sends` | s | SIU | S | S | | S |
@@ -192,7 +192,7 @@ CALLERS = {
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), ASKED),
     **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
-    "change_sequence": (FRONT, OPERATOR, PORTAL),
+    **dict.fromkeys(("change_sequence", "first_number_since"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),

@@ -40,6 +40,7 @@ COMMANDS = {
         "See what goes to receivers and issuers; replay it.",
     ),
     "webhook": ("fe.cli.webhook:webhook", "Set where events are sent, see deliveries, listen for them."),
+    "usage": ("fe.cli.usage:usage", "List what a tenant did, day by day."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "billing": ("fe.cli.billing:billing", "Bill tenants: prices, months, charges."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),

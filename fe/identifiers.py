@@ -13,6 +13,8 @@ TenantId = NewType("TenantId", int)
 UserId = NewType("UserId", UUID)
 #: The public part of an API key.
 ApiKeyId = NewType("ApiKeyId", str)
+#: Stands where a key would, on what people hand in through the portal.
+PORTAL_KEY = ApiKeyId("portal")
 CertificateId = NewType("CertificateId", UUID)
 #: Of a number sequence.
 SequenceId = NewType("SequenceId", UUID)

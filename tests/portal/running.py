@@ -16,10 +16,12 @@ from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person, hash_password
 from fe.config import load_settings
-from fe.http.quotas import Quota, Quotas
+from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
+from fe.issuing.intake import Intake
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_at_zero
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
@@ -168,12 +170,13 @@ async def start_portal(
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     settings = load_settings(grace_seconds=2, development=True, portal_bind=f"127.0.0.1:{port}")
+    wakeups = more.pop("wakeups", None) or Wakeups(portal_db)
     portal = Portal(
         **{
             "settings": settings,
             "db": portal_db,
             "operators": operators,
-            "wakeups": Wakeups(portal_db),
+            "wakeups": wakeups,
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
@@ -186,6 +189,8 @@ async def start_portal(
             "url": f"http://127.0.0.1:{port}",
             "renderer": Renderer(),
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
+            "intake": Intake(portal_db, wakeups, metrics, SubmissionLog()),
+            "quotas": Quotas(NO_QUOTA, metrics),
             **more,
         }
     )

@@ -8,7 +8,7 @@ from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.http.quotas import Quotas
-from fe.issuing.intake import Intake
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
@@ -42,7 +42,7 @@ class Portal:
     url: str
     renderer: Renderer
     #: What takes receipts in, as the API does, and how many a company may hand in to this process.
-    intake: Intake
+    submitting: Submitting
     quotas: Quotas
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.

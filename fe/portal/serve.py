@@ -14,7 +14,7 @@ from fe.clock import Clock
 from fe.config import Settings, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
-from fe.issuing.intake import Intake
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
 from fe.monitoring.ways import SubmissionLog
@@ -63,7 +63,7 @@ def build_portal(
         form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
-        intake=Intake(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_key),

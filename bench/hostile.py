@@ -14,7 +14,9 @@ costs an accept each, however short the answer, and belongs to the network befor
 
 The attackers are a process of their own of the same machine that runs only where a core has nothing else to do, since
 they stand for other machines. What the kernel does for them is in the ratios nevertheless, and so is whoever else works
-here. What the front itself spends does not depend on that: its CPU is told beside the times, in quiet and under attack.
+here. So each attack is made a third time, upon a process that has nothing to do with the service, takes what comes and
+refuses it: what that costs the good ones is the machine's share, and the ratio to it is what the service adds. What the
+front itself spends does not depend on that: its CPU is told beside the times, in quiet and under attack.
 
 Beside the times it counts: what the good ones were answered (never a 5xx, never a 429), what the hostile ones were
 answered, the front's memory, and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges
@@ -26,13 +28,14 @@ import json
 import math
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -273,6 +276,18 @@ async def _serve(port: int, dsn: str) -> None:
         await serve_http(create_app(deps), f"{HERE}:{port}", settings=settings, shutdown=trio.Event())
 
 
+async def _refuse_all(port: int) -> None:
+    """What is attacked in place of the front: takes what comes for a moment, and refuses it."""
+
+    async def refuse(stream: trio.SocketStream) -> None:
+        with suppress(OSError, trio.BrokenResourceError):
+            await stream.receive_some(_AT_ONCE)
+            await stream.send_all(b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await trio.aclose_forcefully(stream)
+
+    await trio.serve_tcp(refuse, port, host=HERE, backlog=1024)
+
+
 async def _tell_lags() -> None:
     """On SIGUSR1 print how late the loop ran a task that was due, since the last time, in seconds."""
     lags: list[float] = []
@@ -384,9 +399,11 @@ def phase(front: Front, good: Sequence[str], seconds: float) -> Phase:
     return Phase(heard, cpu, front.lag())
 
 
-def attacked(front: Front, what: Attack, token: str, tax_log_id: str, good: Sequence[str], seconds: float) -> Phase:
-    """The good ones while an attack is made by a process of its own; it has begun before they do."""
-    command = [sys.executable, "-m", "bench.hostile", "--attack", what.name, str(front.port), token, tax_log_id]
+def attacked(
+    front: Front, what: Attack, token: str, tax_log_id: str, good: Sequence[str], seconds: float, *, port: int
+) -> Phase:
+    """The good ones while an attack is made upon a port by a process of its own; it has begun before they do."""
+    command = [sys.executable, "-m", "bench.hostile", "--attack", what.name, str(port), token, tax_log_id]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert process.stdout is not None
@@ -419,10 +436,26 @@ def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> 
     print(json.dumps(heard.statuses))
 
 
+@contextmanager
+def elsewhere() -> Iterator[int]:
+    """A port of a process that is not the service, and refuses all."""
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-m", "bench.hostile", "--refuse", str(port)])
+    try:
+        for _ in range(500):
+            with suppress(OSError), socket.create_connection((HERE, port)):
+                break
+            time.sleep(0.02)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def measure(
-    report: Report, front: Front, tokens: Sequence[str], seconds: float, rounds: int, only: Sequence[str]
+    report: Report, front: Front, tokens: Sequence[str], seconds: float, rounds: int, only: Sequence[str], sink: int
 ) -> None:
-    """Every attack in turn, each phase after a quiet one."""
+    """Every attack in turn, each phase after a quiet one, and after one in which `sink` is attacked instead."""
     hostile, *good = tokens
     tax_log_id = trio.run(hand_in, front.port, hostile)
     trio.run(all_behave, front.port, good, 1.0)  # warm
@@ -431,14 +464,16 @@ def measure(
     for what in attacks(hostile, tax_log_id):
         if only and what.name not in only:
             continue
-        quiet, loud, memory = [], [], []
+        quiet, other, loud, memory = [], [], [], []
         for _ in range(rounds):
             front.settle()
             quiet.append(phase(front, good, seconds))
-            loud.append(attacked(front, what, hostile, tax_log_id, good, seconds))
+            other.append(attacked(front, what, hostile, tax_log_id, good, seconds, port=sink))
+            front.settle()
+            loud.append(attacked(front, what, hostile, tax_log_id, good, seconds, port=front.port))
             bad.update({status: count for status, count in loud[-1].heard.statuses.items() if status // 100 != 2})
             memory.append(front.memory())
-        for name, phases in (("quiet", quiet), ("attacked", loud)):
+        for name, phases in (("quiet", quiet), ("elsewhere", other), ("attacked", loud)):
             report.figure(f"{what.name}: {name}", "p95 ms", [each.p95() for each in phases])
             report.figure(f"{what.name}: {name}", "loop lag p99 ms", [each.lag for each in phases])
             report.figure(f"{what.name}: {name}", "% of a core, front", [each.cpu for each in phases])
@@ -446,6 +481,8 @@ def measure(
         report.figure(what.name, "MiB held by the front", memory)
         ratio = f"p95 of the good, attacked : quiet, {what.name}"
         report.ratio(ratio, [each.p95() for each in loud], [each.p95() for each in quiet], at_most=1.2)
+        added = f"p95 of the good, attacked : somebody else attacked, {what.name}"
+        report.ratio(added, [each.p95() for each in loud], [each.p95() for each in other], at_most=1.2)
     time.sleep(6)
     report.figure("the front before", "MiB", before)
     report.figure("the front 6 s after", "MiB", front.memory())
@@ -460,6 +497,9 @@ def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["--attack"]:
         _attack_until_stopped(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+        return
+    if sys.argv[1:2] == ["--refuse"]:
+        trio.run(_refuse_all, int(sys.argv[2]))
         return
     if sys.argv[1:2] == ["--serve"]:
         trio.run(_serve, int(sys.argv[2]), sys.argv[3])
@@ -479,10 +519,11 @@ def main() -> None:
         os.environ["LAGS"] = str(lags)
         with (
             serving([sys.executable, "-m", "bench.hostile", "--serve", str(port), dsn], port) as pid,
+            elsewhere() as sink,
             Report("hostile", dsn) as report,
         ):
             report.note(f"{GOOD} good tenants, a receipt a second each, one front; phases of {seconds:g} s")
-            measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only)
+            measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only, sink)
 
 
 async def _prepare(dsn: str) -> list[str]:

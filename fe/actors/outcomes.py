@@ -6,7 +6,7 @@ from typing import Any
 
 from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
-from fe.authority.errors import Refused
+from fe.authority.errors import AuthorityRefused
 from fe.authority.estado import Estado
 from fe.ecf.texts import Text
 from fe.identifiers import TrackId
@@ -172,7 +172,7 @@ def received(receipt: Receipt) -> Received:
     return Received(track_id=receipt.track_id, reply=receipt.raw)
 
 
-def refused(refusal: Refused) -> Failed:
+def refused(refusal: AuthorityRefused) -> Failed:
     """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
     reason = Text(refusal.reason, f"la DGII lo rechazó con el estado HTTP {refusal.status}")
     response = failure_response(reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))

@@ -11,7 +11,7 @@ from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Intent, Unresolved
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
-from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import DESTINATIONS, Host, Root, Service
 from fe.lifecycle import Stage
@@ -112,7 +112,7 @@ class Sender:
             raise TryLater(outage.reason, outage.retry_after) from outage
         except OutcomeUnknown as doubt:
             return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or self.ask_after)
-        except Refused as refusal:
+        except AuthorityRefused as refusal:
             return await self._refused(work, opened, refusal)
         if isinstance(answer, Receipt):
             return self._received(work, document, answer)
@@ -184,7 +184,7 @@ class Sender:
             return outcomes.in_doubt(f"answered {answer.estado}", after=self.ask_after)
         return outcomes.final(answer)
 
-    async def _refused(self, work: Work, opened: Opened, refusal: Refused) -> Outcome:
+    async def _refused(self, work: Work, opened: Opened, refusal: AuthorityRefused) -> Outcome:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
             return await self._resolve_duplicate(work, opened, outcome)

@@ -7,13 +7,13 @@ and the authority is asked again by issuer and e-NCF before anything is re-sent.
 | Answer to a document | Means |
 | --- | --- |
 | 2xx with a trackId, or a verdict about this e-NCF | Receipt, Verdict |
-| 2xx with `error` filled, or message 3243 | Refused |
+| 2xx with `error` filled, or message 3243 | AuthorityRefused |
 | 2xx otherwise: empty, garbage, a page, another e-NCF, "En Proceso" without a trackId | OutcomeUnknown |
 | any status with a verdict that contradicts itself or the status | OutcomeUnknown |
 | 3xx, 408, 5xx | OutcomeUnknown, whatever the body says |
 | 401 | Unauthorised: one more try with a new token |
 | 4xx with a trackId or a rejecting verdict | Receipt, Verdict |
-| 400, 409, 422 with the authority's words | Refused |
+| 400, 409, 422 with the authority's words | AuthorityRefused |
 | 4xx otherwise (429 included): the door was shut before anyone read the document | Unavailable |
 | any verdict or refusal that says "intentar nueva vez" (code 004) | OutcomeUnknown |
 
@@ -31,7 +31,14 @@ from typing import TypeVar
 
 from fe.authority.answer import HttpReply
 from fe.authority.bodies import Body, BodyForm, Message, fold, member, messages, read_body, text
-from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import (
+    AuthorityError,
+    AuthorityRefused,
+    ForeignAnswer,
+    NotDelegated,
+    OutcomeUnknown,
+    Unavailable,
+)
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised
 from fe.authority.replies import (
@@ -116,14 +123,15 @@ def _without_answer(reply: HttpReply, body: Body, unreadable: Unreadable, wait: 
     return Unavailable(f"authority answered with status {reply.status}", raw=body.raw, retry_after=wait)
 
 
-def _refused(status: int, words: tuple[Message, ...], raw: dict[str, object]) -> Refused:
-    return Refused(f"authority rejected with status {status}", status=status, messages=words, raw=raw)
+def _refused(status: int, words: tuple[Message, ...], raw: dict[str, object]) -> AuthorityRefused:
+    return AuthorityRefused(f"authority rejected with status {status}", status=status, messages=words, raw=raw)
 
 
 def classify_query(reply: HttpReply, now: datetime, read: Callable[[Body], T], absent: Callable[[Body], T]) -> T:
     """Say what a query found: `read` reads an answer, `absent` stands for "not found" in the authority's words.
 
-    A query changes nothing, so whatever is not an answer is Unavailable; Refused where the authority says why not.
+    A query changes nothing, so whatever is not an answer is Unavailable; AuthorityRefused where the authority says why
+    not.
     """
     body = read_body(reply.body)
     wait = read_retry_after(reply.retry_after, now)
@@ -162,8 +170,8 @@ def classify_seed(reply: HttpReply, now: datetime) -> bytes:
 def classify_token(reply: HttpReply, now: datetime) -> GrantedToken:
     """Say whether there is a session. Its service failing is Unavailable: no document was sent without a token.
 
-    400 about the delegation is NotDelegated, 400 about the certificate or its signature Refused; a 400 about anything
-    else, or without words, may be the seed's age.
+    400 about the delegation is NotDelegated, 400 about the certificate or its signature AuthorityRefused; a 400 about
+    anything else, or without words, may be the seed's age.
     """
     body = read_body(reply.body)
     if 200 <= reply.status < 300:

@@ -125,8 +125,8 @@ class Authority:
         """Send a document once; after a 401 once more, with a new token: a 401 is certain not to have processed it.
 
         e-CF reception answers with a Receipt, the other services with a Verdict. Raises Unavailable, OutcomeUnknown,
-        Refused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a header, or
-        the real authority is asked for an outcome.
+        AuthorityRefused or NotDelegated; ValueError, before anything else, if the file name cannot be written into a
+        header, or the real authority is asked for an outcome.
         `before_send` runs before each sending; what it raises comes out unchanged, and nothing is sent. The same goes
         for the look that it may return, which is called when the first byte is about to leave.
         """

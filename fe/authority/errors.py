@@ -45,7 +45,7 @@ class OutcomeUnknown(AuthorityError):
     """
 
 
-class Refused(AuthorityError):
+class AuthorityRefused(AuthorityError):
     """The authority answered and will answer the same again: a permanent failure.
 
     `status` is the HTTP status; `reason` is in the interface's words, what the authority said is in `messages`.
@@ -64,5 +64,5 @@ class Refused(AuthorityError):
         return says_duplicate(self.messages)
 
 
-class NotDelegated(Refused):
+class NotDelegated(AuthorityRefused):
     """The certificate is good, but its owner may not act for the taxpayer (authority.md#session-refused)."""

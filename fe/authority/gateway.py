@@ -7,7 +7,7 @@ import trio
 
 from fe.authority.answer import Broken, HttpReply
 from fe.authority.connection import HttpRequest
-from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import MultipartForm
 from fe.authority.transport import BeforeSend, NotSent, Transport
@@ -43,7 +43,7 @@ _OUTCOME_OF = (
     (Unauthorised, "unauthorised"),
     (Unavailable, "unavailable"),
     (OutcomeUnknown, "unknown"),
-    (Refused, "refused"),
+    (AuthorityRefused, "refused"),
 )
 
 

@@ -71,8 +71,8 @@ class Sessions:
     async def token(self, environment: Environment, signing: Signing) -> str:
         """Give a token that should serve, getting one first if need be.
 
-        Raises Unavailable, NotDelegated or Refused; those who wait for the same attempt get the same error, not an
-        attempt each. If the one who makes the attempt is cancelled, one of those who wait makes it anew.
+        Raises Unavailable, NotDelegated or AuthorityRefused; those who wait for the same attempt get the same error,
+        not an attempt each. If the one who makes the attempt is cancelled, one of those who wait makes it anew.
         """
         session = self._session(environment, signing.id)
         token = session.current(session.usable_until if session.lock.locked() else session.renew_at)

@@ -38,6 +38,8 @@ class Stack:
     metrics_url: str
     #: Where suppliers reach it, without a slash at the end; None where reception was not asked for.
     reception_url: str | None
+    #: Where people reach the portal, without a slash at the end; None where it was not asked for.
+    portal_url: str | None
     #: `ecf`, `fc`, `status` and `management`: base URLs of the simulated authority.
     authority: Mapping[str, str]
     environment: Mapping[str, str]
@@ -67,15 +69,16 @@ async def open_stack(
     settings: Mapping[str, str] | None = None,
     processes: int = 1,
     reception_roots: bytes | None = None,
+    portal: bool = False,
     step: Step = silently,
 ) -> AsyncIterator[Stack]:
     """Start everything in a temporary folder, and stop and delete it at the end of the block.
 
     `world` is what the simulated authority knows; `simulator` are further options of `fe authority simulate`, and
     `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers are
-    received for whom one of these vouches. FE_* variables of this process are not handed on. Raises Failure with the
-    last words of a part that does not start. Killed hard, this process takes the parts with it: each watches a pipe
-    that nobody else holds open.
+    received for whom one of these vouches. With `portal` people are served too, operators among them. FE_* variables of
+    this process are not handed on. Raises Failure with the last words of a part that does not start. Killed hard, this
+    process takes the parts with it: each watches a pipe that nobody else holds open.
     """
     read_end, write_end = os.pipe()
     folder = Path(tempfile.mkdtemp(prefix="fe-stack-"))
@@ -94,8 +97,9 @@ async def open_stack(
             authority = await parts.start_and_hear("authority", _simulator_command(folder, world, simulator))
         with step("Starting the service"):
             # One after the other for the processes' metrics, and the one before them for the front.
-            first = _free_ports(processes + 2)
+            first = _free_ports(processes + 3)
             http, metrics, reception = port or first, first + 1, first + 1 + processes
+            people = reception + 1
             if reception_roots is not None:
                 roots = folder / "roots.pem"
                 await trio.Path(roots).write_bytes(reception_roots)
@@ -103,6 +107,8 @@ async def open_stack(
                     "FE_RECEPTION_BIND": f"127.0.0.1:{reception}",
                     "FE_RECEPTION_ROOTS": str(roots),
                 }
+            if portal:
+                parts.environment |= {"FE_PORTAL_BIND": f"127.0.0.1:{people}", "FE_PORTAL_OPERATORS": "1"}
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
                 "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
@@ -122,6 +128,8 @@ async def open_stack(
             }
             await parts.start("service", ["run", "--processes", str(processes)])
             await parts.until_ready("service", f"http://127.0.0.1:{http}/readyz")
+            if portal:
+                await parts.until_ready("service", f"http://127.0.0.1:{people}/readyz")
         ours = {name: value for name, value in parts.environment.items() if name.startswith("FE_")}
         yield Stack(
             folder=folder,
@@ -129,6 +137,7 @@ async def open_stack(
             base_url=f"http://127.0.0.1:{http}/api/v1/fe",
             metrics_url=f"http://127.0.0.1:{metrics}/metrics",
             reception_url=None if reception_roots is None else f"http://127.0.0.1:{reception}",
+            portal_url=f"http://127.0.0.1:{people}" if portal else None,
             authority=authority,
             environment=ours,
             environment_file=_write_environment(folder / "env", ours),

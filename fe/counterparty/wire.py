@@ -19,7 +19,7 @@ from fe.authority.errors import AuthorityError
 from fe.authority.multipart import MultipartForm, xml_form
 from fe.authority.session import NotASeed, sign_seed
 from fe.clock import Clock
-from fe.egress.answer import Reply
+from fe.egress.answer import HostReply
 from fe.egress.client import Egress, Request
 from fe.egress.errors import CallNotSent, CallRefused, EgressError
 from fe.store.counterparty import HandingKind
@@ -127,7 +127,7 @@ class Counterparties:
             self._tokens.popitem(last=False)
         return granted.token
 
-    async def _post(self, address: str, form: MultipartForm, token: str | None) -> Reply:
+    async def _post(self, address: str, form: MultipartForm, token: str | None) -> HostReply:
         try:
             return await self._egress.exchange(_posting(address, form, token), seconds=_SECONDS)
         except (CallRefused, CallNotSent) as error:
@@ -135,7 +135,7 @@ class Counterparties:
         except EgressError as error:
             raise NobodyKnows(_say(error)) from error
 
-    async def _exchange(self, request: Request) -> Reply:
+    async def _exchange(self, request: Request) -> HostReply:
         try:
             return await self._egress.exchange(request, seconds=_SECONDS)
         except EgressError as error:

@@ -19,7 +19,7 @@ _MAX_HEADS: Final = 48 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HostReply:
     """An answer. `headers` by lower-case names; of a repeated one the first counts."""
 
     status: int
@@ -30,7 +30,7 @@ class Reply:
     is_cut: bool
 
 
-async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream, keep: int) -> Reply:
+async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream, keep: int) -> HostReply:
     """Read an answer: its head, and its body to the end or up to `keep` bytes. Raises CallBroken."""
     head: h11.Response | None = None
     body = bytearray()
@@ -70,11 +70,11 @@ async def read_answer(connection: h11.Connection, stream: trio.abc.ReceiveStream
                 connection.receive_data(bytes(data))
 
 
-def _reply(head: h11.Response, body: bytes, *, is_cut: bool) -> Reply:
+def _reply(head: h11.Response, body: bytes, *, is_cut: bool) -> HostReply:
     headers: dict[str, str] = {}
     for name, value in head.headers:
         headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
-    return Reply(head.status_code, headers, body, is_cut)
+    return HostReply(head.status_code, headers, body, is_cut)
 
 
 def new_connection() -> h11.Connection:

@@ -20,7 +20,7 @@ import h11
 import trio
 
 from fe.egress.addresses import is_loopback, is_public
-from fe.egress.answer import Reply, new_connection, read_answer
+from fe.egress.answer import HostReply, new_connection, read_answer
 from fe.egress.errors import CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from fe.tls import default_tls
@@ -86,7 +86,7 @@ class Egress:
     tls: ssl.SSLContext = field(default_factory=default_tls)
     resolve: Resolve = field(default_factory=Resolver)
 
-    async def exchange(self, request: Request, *, seconds: float = SECONDS, keep: int = KEEP) -> Reply:
+    async def exchange(self, request: Request, *, seconds: float = SECONDS, keep: int = KEEP) -> HostReply:
         """Make one call and read its answer, all within `seconds`.
 
         Raises CallRefused, CallNotSent or CallBroken. Cancelled, the connection is closed at once; then nobody knows
@@ -215,7 +215,7 @@ def _head(request: Request, target: Target) -> h11.Request:
         raise ValueError(f"a request that HTTP has no room for: {error}") from error
 
 
-async def _exchange(stream: trio.abc.Stream, head: h11.Request, body: bytes, keep: int) -> Reply:
+async def _exchange(stream: trio.abc.Stream, head: h11.Request, body: bytes, keep: int) -> HostReply:
     connection = new_connection()
     sent = (connection.send(head) or b"") + (connection.send(h11.Data(data=body)) or b"" if body else b"")
     sent += connection.send(h11.EndOfMessage()) or b""

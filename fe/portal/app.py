@@ -96,7 +96,7 @@ class PortalApp:
         except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:
-            return visit.page("refused.html", 409, message=str(refused))
+            return visit.page("refused.html", 409, message=refused.text)
         except DatabaseUnavailable as away:
             _log.warning("the database cannot be reached", reason=str(away))
             visit.session = None  # what the head of a page shows of it may need asking

@@ -1,20 +1,42 @@
-"""CSV for spreadsheets: what strangers wrote stays text there, and is no formula."""
+"""CSV files that a spreadsheet opens as what they are: text stays text, whatever it begins with."""
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 
-#: What makes a spreadsheet take a cell for a formula (ASVS 1.2.10); a quote before it makes it text.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from fe.ecf.dates import ZONE
+
+#: What makes a spreadsheet compute or run what is in a cell, also behind what some of them skip; the wide forms too.
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+Cell = str | int | Decimal | date | datetime | None
+
+CSV_TYPE = "text/csv; charset=utf-8"
 
 
-def cell(text: str) -> str:
-    """A text as a cell holds it. Blanks before a sign do not hide it."""
-    return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+def csv_file(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Write a table as CSV for spreadsheets: UTF-8 that says so, each text guarded by `guarded`, days as YYYY-MM-DD."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([guarded(head) for head in heads])
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig", "replace")
 
 
-def csv_file(rows: Iterable[Iterable[str]]) -> bytes:
-    """Write rows as a file that spreadsheets read as UTF-8."""
-    written = io.StringIO()
-    csv.writer(written).writerows([cell(text) for text in row] for row in rows)
-    return written.getvalue().encode("utf-8-sig")
+def guarded(text: str) -> str:
+    """Put a quote before what a spreadsheet would take for a formula; everything else stays as it is."""
+    return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
+
+
+def _cell(value: Cell) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return guarded(value)
+        case datetime():
+            return value.astimezone(ZONE).isoformat(" ", "seconds")
+        case _:
+            return str(value)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fe.accounts.openid import OpenId
 from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
+from fe.http.quotas import Quotas
 from fe.monitoring.metrics import Metrics
 from fe.portal.rendering import Renderer
 from fe.store.postgres.db import Database
@@ -28,6 +30,8 @@ class Portal:
     vault: Vault
     peppers: Mapping[str, bytes]
     webhooks: WebhookAccounts | None
+    #: Counts the calls of its webhook that a tenant's people ask for, as the API counts its programs'.
+    webhook_calls: Quotas
     clock: Clock
     metrics: Metrics
     #: The key of form proofs, 32 bytes.
@@ -36,6 +40,8 @@ class Portal:
     url: str
     renderer: Renderer
     trusted_proxies: tuple[Network, ...] = ()
+    #: The provider that people may log in by; None: by password alone.
+    openid: OpenId | None = None
 
     @property
     def is_https(self) -> bool:

@@ -8,8 +8,10 @@ import trio
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
 from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
@@ -60,6 +62,7 @@ def build_portal(
 ) -> Portal:
     """Put together what all pages share. Raises ConfigError."""
     root = next(iter(vault.roots(FORMS).values()))
+    form_key = HKDF(SHA256(), 32, None, FORMS).derive(root)
     return Portal(
         settings=settings,
         db=pools[PORTAL],
@@ -68,12 +71,32 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
-        form_key=HKDF(SHA256(), 32, None, FORMS).derive(root),
+        form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
         trusted_proxies=read_networks(settings.trusted_proxies),
+        openid=openid_of(settings, form_key),
+    )
+
+
+def openid_of(settings: Settings, key: bytes) -> OpenId | None:
+    """The provider that people may log in by, as the settings say it."""
+    if not settings.portal_oidc_issuer:
+        return None
+    secret = settings.portal_oidc_client_secret
+    return OpenId(
+        issuer=settings.portal_oidc_issuer,
+        client_id=settings.portal_oidc_client_id,
+        client_secret="" if secret is None else secret.get_secret_value(),
+        name=settings.portal_oidc_name,
+        callback=f"{portal_url(settings)}{CALLBACK}",
+        key=key,
+        proxy=settings.egress_proxy,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
@@ -297,7 +297,7 @@ async def test_what_cannot_be_asked_for_is_said_again(db: Database, root: str, e
     "trouble",
     [
         Unavailable("503"),
-        Refused("not delegated for the taxpayer", status=400),
+        AuthorityRefused("not delegated for the taxpayer", status=400),
         Unavailable("busy", retry_after=timedelta(seconds=9)),
     ],
     ids=["away", "refused", "asked to wait"],

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from fe.authority.client import Message
-from fe.authority.errors import NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import Environment, Service
 from fe.identifiers import TrackId
@@ -31,7 +31,7 @@ from tests.queue.stage import make_stage, make_tools, step
 
 pytestmark = pytest.mark.usefixtures("lawful")
 
-DUPLICATE_AT_THE_DOOR = Refused(
+DUPLICATE_AT_THE_DOOR = AuthorityRefused(
     "authority rejected with status 400", status=400, messages=(Message("1209", "ya utilizada"),), raw={"a": 1}
 )
 
@@ -163,8 +163,10 @@ async def test_a_wait_that_was_asked_for_is_kept_before_asking(db: Database) -> 
     assert (await waiting(db, subject))["due_in"] > 290
 
 
-@pytest.mark.parametrize("kind", [Refused, NotDelegated])
-async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(db: Database, kind: type[Refused]) -> None:
+@pytest.mark.parametrize("kind", [AuthorityRefused, NotDelegated])
+async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(
+    db: Database, kind: type[AuthorityRefused]
+) -> None:
     said = Message("3243", "La longitud del nombre del archivo no es válida")
     road = await make_road(
         db, submits=[kind("authority rejected with status 400", status=400, messages=(said,), raw={"a": 1})]
@@ -186,7 +188,7 @@ async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(db: Dat
 
 async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Database) -> None:
     """The first arrived and was accepted, which does not show yet; a gateway's 400 must not make an error of it."""
-    refused = Refused("authority rejected with status 400", status=400)
+    refused = AuthorityRefused("authority rejected with status 400", status=400)
     road = await make_road(db, submits=[OutcomeUnknown("lost"), refused], states=[None, state_of(Estado.ACCEPTED)])
     subject = await road.make(Stage.SEND)
 
@@ -197,7 +199,7 @@ async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Dat
 
 
 async def test_a_repeat_that_is_always_refused_is_an_operators_matter(db: Database) -> None:
-    refused = Refused("authority rejected with status 400", status=400)
+    refused = AuthorityRefused("authority rejected with status 400", status=400)
     road = await make_road(db, submits=[OutcomeUnknown("lost"), *[refused] * 20])
     subject = await road.make(Stage.SEND, root="ACECF")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import ForeignAnswer, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, Unavailable
 from fe.authority.estado import Estado
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
@@ -95,7 +95,11 @@ async def test_a_track_id_that_is_not_known_puts_the_document_in_doubt(db: Datab
 
 @pytest.mark.parametrize(
     "trouble",
-    [Unavailable("503"), Refused("no permission", status=400), Unavailable("busy", retry_after=timedelta(seconds=1))],
+    [
+        Unavailable("503"),
+        AuthorityRefused("no permission", status=400),
+        Unavailable("busy", retry_after=timedelta(seconds=1)),
+    ],
     ids=["away", "refused", "asked to wait"],
 )
 async def test_a_question_that_fails_is_asked_again(db: Database, trouble: Exception) -> None:

@@ -1,6 +1,6 @@
 """The client against the simulated authority: the whole road, both families of shapes, and the one promise that counts.
 
-The promise: what the client calls Unavailable or Refused was not processed, and what it calls received was.
+The promise: what the client calls Unavailable or AuthorityRefused was not processed, and what it calls received was.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from fe.authority.client import Authority, Outgoing, Receipt, Verdict
-from fe.authority.errors import AuthorityError, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityError, AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.hosts import Hosts
 from fe.authority.simulator import AnswerForm, Catalogue, FaultKind
@@ -146,7 +146,7 @@ async def test_a_document_that_was_altered_is_rejected_and_its_number_is_free(au
 async def test_a_wrong_file_name_is_refused_at_once(authority: Authority, simulator: Running) -> None:
     outgoing = invoice()
 
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AuthorityRefused) as caught:
         await authority.submit(Outgoing(TEST, Service.RECEPTION, "factura.xml", outgoing.xml), ME)
 
     assert caught.value.messages
@@ -190,7 +190,7 @@ EXPECTED: dict[FaultKind, tuple[type, bool | None]] = {
     FaultKind.UNAVAILABLE: (OutcomeUnknown, False),
     FaultKind.RESET_BEFORE: (OutcomeUnknown, False),
     FaultKind.HTML: (OutcomeUnknown, False),
-    FaultKind.BARE_STRING: (Refused, False),
+    FaultKind.BARE_STRING: (AuthorityRefused, False),
     FaultKind.UNAUTHORIZED: (Receipt, True),
     FaultKind.REDIRECT: (OutcomeUnknown, False),
     FaultKind.RESET_AFTER: (OutcomeUnknown, True),
@@ -267,7 +267,7 @@ async def test_on_the_worst_of_days_nothing_is_called_unsent_that_was_received(
         try:
             await authority.submit(document, ME)
             outcomes[sequence] = "answered"
-        except (Unavailable, Refused):
+        except (Unavailable, AuthorityRefused):
             outcomes[sequence] = "not processed"
         except OutcomeUnknown:
             outcomes[sequence] = "unknown"

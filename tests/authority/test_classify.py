@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fe.authority.answer import HttpReply
 from fe.authority.classify import classify_query, classify_submission, classify_token, read_retry_after
-from fe.authority.errors import AuthorityError, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityError, AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
@@ -59,12 +59,12 @@ PAGE = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</
         (ECF, {"TrackID": TRACK_ID}, 202, Receipt),
         (ECF, RECEIPT, 400, Receipt),
         (ECF, {"trackId": "00000000-0000-0000-0000-000000000000"}, 200, OutcomeUnknown),
-        (ECF, {"trackId": None, "error": "XML inválido", "mensaje": None}, 200, Refused),
-        (ECF, {"trackId": None, "error": "XML inválido", "mensaje": "x"}, 400, Refused),
+        (ECF, {"trackId": None, "error": "XML inválido", "mensaje": None}, 200, AuthorityRefused),
+        (ECF, {"trackId": None, "error": "XML inválido", "mensaje": "x"}, 400, AuthorityRefused),
         (ECF, {"trackId": None, "error": None, "mensaje": "Recibido"}, 200, OutcomeUnknown),
         (ECF, {"trackId": None, "error": "favor intentar nueva vez", "mensaje": None}, 200, OutcomeUnknown),
-        (ECF, BAD_NAME, 200, Refused),
-        (ECF, BAD_NAME, 400, Refused),
+        (ECF, BAD_NAME, 200, AuthorityRefused),
+        (ECF, BAD_NAME, 400, AuthorityRefused),
         (ECF, ACCEPTED, 200, Verdict),
         # Reception of summaries
         (RFCE, ACCEPTED, 200, Verdict),
@@ -81,7 +81,7 @@ PAGE = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</
         (RFCE, {**ACCEPTED, "codigo": 0, "estado": "No encontrado"}, 200, OutcomeUnknown),
         (RFCE, BROKE_DOWN, 200, OutcomeUnknown),
         (RFCE, BROKE_DOWN, 400, OutcomeUnknown),
-        (RFCE, {**REJECTED, **BAD_NAME}, 400, Refused),
+        (RFCE, {**REJECTED, **BAD_NAME}, 400, AuthorityRefused),
         # Approvals and voided ranges
         (ACECF, {"mensaje": ["x"], "estado": "Aprobación Comercial Aprobada.", "codigo": "01"}, 200, Verdict),
         (ACECF, {"mensaje": ["x"], "estado": "Aprobacion Comercial Rechazada.", "codigo": "02"}, 400, Verdict),
@@ -91,7 +91,7 @@ PAGE = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</
         (ANECF, {"rnc": "131880738", "codigo": 1, "nombre": "", "mensajes": []}, 200, Verdict),
         (ANECF, {"rnc": "131880738", "codigo": "2", "nombre": "x", "mensajes": ["y"]}, 400, Verdict),
         (ANECF, {"rnc": "131880738", "codigo": "7", "nombre": "x", "mensajes": ["y"]}, 200, OutcomeUnknown),
-        (ANECF, {"rnc": "131880738", "codigo": "7", "nombre": "x", "mensajes": ["y"]}, 400, Refused),
+        (ANECF, {"rnc": "131880738", "codigo": "7", "nombre": "x", "mensajes": ["y"]}, 400, AuthorityRefused),
         # The same for every service
         *[
             (service, body, status, expected)
@@ -118,10 +118,10 @@ PAGE = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</
                 (REJECTED, 429, Unavailable),
                 (b"", 400, Unavailable),
                 (PAGE, 400, Unavailable),
-                (b"El XML no es valido", 400, Refused),
-                ("El XML no es valido", 400, Refused),
-                (PROBLEM, 400, Refused),
-                ({"Message": "No"}, 422, Refused),
+                (b"El XML no es valido", 400, AuthorityRefused),
+                ("El XML no es valido", 400, AuthorityRefused),
+                (PROBLEM, 400, AuthorityRefused),
+                ({"Message": "No"}, 422, AuthorityRefused),
                 ({"message": "No"}, 404, Unavailable),
                 ({"title": "Not Found", "status": 404}, 404, Unavailable),
                 (b"", 405, Unavailable),
@@ -156,7 +156,7 @@ def test_the_same_shape_in_xml_means_the_same() -> None:
 @pytest.mark.parametrize("kind", ["text/html", "application/xhtml+xml", "image/png", "application/octet-stream"])
 def test_data_that_claims_to_be_something_else_is_not_believed(kind: str) -> None:
     assert type(judged(ECF, RECEIPT, 200, kind)) is OutcomeUnknown
-    assert type(judged(RFCE, REJECTED, 400, kind)) in (Unavailable, Refused)
+    assert type(judged(RFCE, REJECTED, 400, kind)) in (Unavailable, AuthorityRefused)
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain; charset=utf-8", "application/problem+json", "TEXT/JSON"])
@@ -167,7 +167,7 @@ def test_data_under_a_careless_content_type_is_read(kind: str) -> None:
 def test_a_refusal_is_in_the_interfaces_words_and_carries_the_authoritys() -> None:
     refused = judged(ECF, {"mensajes": [{"codigo": 614, "valor": "NCFModificado"}, "suelto"]}, 400)
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, AuthorityRefused)
     assert (refused.reason, refused.status) == ("authority rejected with status 400", 400)
     assert [(message.codigo, message.valor) for message in refused.messages] == [
         ("614", "NCFModificado"),
@@ -226,7 +226,7 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: int | None
         (b"", 401, Unauthorised),
         (b"", 404, Unavailable),
         (b"", 400, Unavailable),
-        ({"mensaje": "ENCF invalido"}, 400, Refused),
+        ({"mensaje": "ENCF invalido"}, 400, AuthorityRefused),
         ({"mensaje": "favor intentar nueva vez"}, 400, Unavailable),
         ({"mensaje": "x"}, 429, Unavailable),
     ],
@@ -271,5 +271,6 @@ def test_whatever_comes_is_judged_and_nothing_else_is_raised(
             json.dumps(error.raw, allow_nan=False).encode()
             outcomes.append(error)
     if not 200 <= status < 500:
-        assert not any(isinstance(outcome, Refused) for outcome in outcomes), "nothing terminal rests on such a status"
+        refused = [outcome for outcome in outcomes if isinstance(outcome, AuthorityRefused)]
+        assert refused == [], "nothing terminal rests on such a status"
         assert len(outcomes) == 4

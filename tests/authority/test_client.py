@@ -10,7 +10,14 @@ import trio
 import trio.testing
 
 from fe.authority.client import Authority, LastLook, Outgoing, Timeouts
-from fe.authority.errors import AuthorityError, ForeignAnswer, NotDelegated, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import (
+    AuthorityError,
+    AuthorityRefused,
+    ForeignAnswer,
+    NotDelegated,
+    OutcomeUnknown,
+    Unavailable,
+)
 from fe.authority.estado import Estado
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
@@ -294,7 +301,7 @@ async def test_an_answer_given_before_the_document_was_read_to_its_end_is_heard(
             RECEPCION, in_turn(say(b"", status=401), hang_up), in_turn(say({"mensaje": "muy grande"}, 400), hang_up)
         )
 
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(AuthorityRefused) as caught:
             await authority.submit(document(xml=b" " * 8_000_000), owner())
 
         assert caught.value.raw == {"mensaje": "muy grande"}
@@ -500,7 +507,7 @@ async def test_no_session_means_that_nothing_was_sent() -> None:
     for step, error in (
         (say(b"<html>ERROR:</html>", status=400, content_type="text/html"), Unavailable),
         (say("El RNC 1 del certificado no está delegado para realizar transaciones.", status=400), NotDelegated),
-        (say(b"Firma del certificado invalida", status=400, content_type="text/plain"), Refused),
+        (say(b"Firma del certificado invalida", status=400, content_type="text/plain"), AuthorityRefused),
         (reset, Unavailable),
         (say(b"", status=503, Retry_After="7"), Unavailable),
     ):
@@ -633,7 +640,7 @@ async def test_a_question_that_is_refused_says_why() -> None:
         authority = client(server)
         server.then("consultatrackids/api/trackids/consulta", say({"mensaje": "El RNC es requerido"}, status=400))
 
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(AuthorityRefused) as caught:
             await authority.track_ids(TEST, "1", "E310000000001", owner())
 
         assert [message.valor for message in caught.value.messages] == ["El RNC es requerido"]

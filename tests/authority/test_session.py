@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from fe.authority.client import Authority
-from fe.authority.errors import NotDelegated, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, NotDelegated, Unavailable
 from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
@@ -307,7 +307,7 @@ async def test_a_signature_the_authority_refuses_is_permanent() -> None:
     async with scripted() as server:
         server.then(VALIDAR, say({"mensaje": "Firma del certificado invalida"}, status=400))
 
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(AuthorityRefused) as caught:
             await send(client(server))
 
         assert not isinstance(caught.value, NotDelegated)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fe.egress.addresses import is_loopback, is_public
-from fe.egress.answer import Reply
+from fe.egress.answer import HostReply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
 from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
@@ -365,7 +365,7 @@ async def receiver() -> AsyncIterator[Receiver]:
         yield one
 
 
-async def call(receiver: Receiver, *, seconds: float = 30.0, **more: Any) -> Reply:
+async def call(receiver: Receiver, *, seconds: float = 30.0, **more: Any) -> HostReply:
     egress = Egress(HERE, **more)
     return await egress.exchange(Request("POST", receiver.url, [("X-A", "b")], b"body"), seconds=seconds)
 

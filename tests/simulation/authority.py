@@ -16,7 +16,7 @@ import trio
 
 from fe.authority.bodies import Message
 from fe.authority.client import BeforeSend, Outgoing, Receipt, Tracking, Verdict
-from fe.authority.errors import ForeignAnswer, OutcomeUnknown, Refused, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import TellingTheOutcome
 from fe.ecf.catalogue import Environment, Host, Service
@@ -133,7 +133,7 @@ class Caller(Protocol):
     def observe(self, environment: str, host: str, outcome: str) -> None: ...
 
 
-Answered = Receipt | Verdict | Refused
+Answered = Receipt | Verdict | AuthorityRefused
 
 
 class Office:
@@ -210,7 +210,7 @@ class Office:
         )
         if filed is None:
             wrong_name = Message("3243", "La longitud del nombre del archivo no es válida")
-            return Refused("authority rejected with status 400", status=400, messages=(wrong_name,))
+            return AuthorityRefused("authority rejected with status 400", status=400, messages=(wrong_name,))
         if filed.track_id is None:
             return filed.verdict()
         return Receipt(filed.track_id, {"trackId": filed.track_id})
@@ -381,7 +381,7 @@ class Wire:
             raise OutcomeUnknown("the connection broke")
         if journey.answer is None or not journey.over.is_set():
             raise OutcomeUnknown(f"no answer within {_ANSWER_SECONDS:g} s")
-        if isinstance(journey.answer, Refused):
+        if isinstance(journey.answer, AuthorityRefused):
             raise journey.answer.again()
         if isinstance(journey.answer, Verdict) and journey.answer.try_again:
             raise OutcomeUnknown("the authority asks to try again")

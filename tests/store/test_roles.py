@@ -22,7 +22,7 @@ from fe.store import keys, submissions
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.errors import RoleRefused
 from fe.store.postgres.migrate import MigrationError, migrate, migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane
 from tests.factories import bookings
@@ -30,74 +30,84 @@ from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
 
-ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION)
+ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
 #: Who was there before reception: what older functions are granted to.
 INSIDE = (FRONT, WORKER, OPERATOR, READONLY)
+#: Who does what a tenant asks for: for its programs, and for its people.
+ASKED = (FRONT, PORTAL)
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 #: Table, and what each role may do there: select, insert, update, delete; in small letters of some columns only.
 MATRIX = """
-| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` |
-| --- | --- | --- | --- | --- | --- |
-| `acknowledgements` | S | S | S | S | SI |
-| `api_key_uses` | SIU | S | | S | |
-| `api_keys` | Su | | SIu | s | |
-| `applied_migrations` | S | S | S | S | S |
-| `approvals` | SI | S | S | S | |
-| `audit_trail` | | | S | S | |
-| `billing_accounts` | S | S | SIU | S | |
-| `billing_charges` | | SIU | SIU | S | |
-| `billing_months` | S | SIU | SIU | S | |
-| `billing_rounds` | | SIU | SIU | | |
-| `billing_terms` | | S | SI | S | |
-| `certificates` | s | S | SIu | s | S |
-| `circuits` | | SIU | S | S | |
-| `client_requests` | SI | | S | S | |
-| `counterparty_deliveries` | S | SIU | SU | S | |
-| `counterparty_outbox` | | SIUD | SI | S | |
-| `counterparty_sends` | | SIU | S | S | |
-| `dead_letters` | | SI | SD | S | |
-| `disabled_tenants` | S | S | SID | S | |
-| `duties` | | SIU | S | S | |
-| `excise_rates` | S | S | SIUD | S | |
-| `held_numbers` | S | SIU | S | S | |
-| `issuer_delegations` | S | | SID | S | |
-| `login_attempts` | SIUD | | SD | | |
-| `operator_actions` | | | SI | S | |
-| `outbox` | sI | SUD | SI | S | |
-| `pauses` | | S | SID | S | |
-| `received` | S | S | S | S | SI |
-| `received_approvals` | S | | S | S | SI |
-| `receivers` | | | SIUD | S | S |
-| `replay_items` | | | SIU | S | |
-| `replay_plans` | | | SIU | S | |
-| `request_counts` | SIU | | | S | |
-| `request_flushes` | SIU | SD | | | |
-| `schema_migrations` | S | S | S | S | S |
-| `sends` | s | SIU | S | S | |
-| `sequences` | SIUD | S | SIUD | S | |
-| `simulations` | I | S | S | S | |
-| `spent_seeds` | | SD | | | SI |
-| `submission_documents` | SI | SI | S | S | |
-| `submission_events` | SI | SI | SI | S | |
-| `submissions` | SI | SU | SU | S | s |
-| `tenants` | S | S | SIu | S | |
-| `usage_carried` | | SIUD | SIUD | S | |
-| `usage_days` | S | SIUD | SIUD | S | |
-| `usage_ends` | S | SIUD | SIUD | S | |
-| `usage_latency` | | SIUD | SIUD | S | |
-| `usage_marks` | S | SIUD | SIUD | S | |
-| `users` | S | S | SIu | S | |
-| `webhook_attempts` | S | SID | S | S | |
-| `webhook_deliveries` | SIu | SIUD | SIu | S | I |
-| `webhook_endpoints` | SIU | Su | SIU | s | s |
-| `webhook_events` | SI | SID | SI | S | I |
-| `webhook_notices` | | SID | S | S | |
-| `webhook_recoveries` | SI | SIUD | SI | S | |
-| `webhook_secrets` | SIUD | SD | SIUD | s | |
-| `workers` | | SIUD | S | S | |
-| `write_probes` | I | | | | |
+| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` | `fe_portal` |
+| --- | --- | --- | --- | --- | --- | --- |
+| `acknowledgements` | S | S | S | S | SI | S |
+| `api_key_uses` | SIU | S | | S | | SIU |
+| `api_keys` | Su | | SIu | s | | SIu |
+| `applied_migrations` | S | S | S | S | S | S |
+| `approvals` | SI | S | S | S | | SI |
+| `audit_trail` | | | S | S | | |
+| `billing_accounts` | S | S | SIU | S | | S |
+| `billing_charges` | | SIU | SIU | S | | |
+| `billing_months` | S | SIU | SIU | S | | S |
+| `billing_rounds` | | SIU | SIU | | | |
+| `billing_terms` | | S | SI | S | | |
+| `certificates` | s | S | SIu | s | S | SIu |
+| `circuits` | | SIU | S | S | | |
+| `client_requests` | SI | | S | S | | SI |
+| `counterparty_deliveries` | S | SIU | SU | S | | S |
+| `counterparty_outbox` | | SIUD | SI | S | | |
+| `counterparty_sends` | | SIU | S | S | | |
+| `dead_letters` | | SI | SD | S | | |
+| `disabled_tenants` | S | S | SID | S | | S |
+| `duties` | | SIU | S | S | | |
+| `excise_rates` | S | S | SIUD | S | | S |
+| `held_numbers` | S | SIU | S | S | | S |
+| `identities` | | | SIUD | | | SIUD |
+| `invitations` | | | SIU | | | SIU |
+| `issuer_delegations` | S | | SID | S | | S |
+| `login_attempts` | SIUD | | SD | | | SIUD |
+| `memberships` | | | SIUD | S | | SIUD |
+| `operator_actions` | | | SI | S | | |
+| `outbox` | sI | SUD | SI | S | | sI |
+| `pauses` | | S | SID | S | | |
+| `people` | | | SIU | s | | SIU |
+| `portal_forms` | | | | | | SID |
+| `portal_sessions` | | | SD | | | SIUD |
+| `received` | S | S | S | S | SI | S |
+| `received_approvals` | S | | S | S | SI | S |
+| `receivers` | | | SIUD | S | S | |
+| `recovery_codes` | | | SIUD | | | SIUD |
+| `replay_items` | | | SIU | S | | |
+| `replay_plans` | | | SIU | S | | |
+| `request_counts` | SIU | | | S | | SIU |
+| `request_flushes` | SIU | SD | | | | SIU |
+| `schema_migrations` | S | S | S | S | S | S |
+| `sends` | s | SIU | S | S | | S |
+| `sequences` | SIUD | S | SIUD | S | | SIUD |
+| `simulations` | I | S | S | S | | I |
+| `spent_seeds` | | SD | | | SI | |
+| `submission_documents` | SI | SI | S | S | | SI |
+| `submission_events` | SI | SI | SI | S | | SI |
+| `submissions` | SI | SU | SU | S | s | SI |
+| `tenant_changes` | | | SI | S | | SI |
+| `tenants` | S | S | SIu | S | | S |
+| `usage_carried` | | SIUD | SIUD | S | | |
+| `usage_days` | S | SIUD | SIUD | S | | S |
+| `usage_ends` | S | SIUD | SIUD | S | | S |
+| `usage_latency` | | SIUD | SIUD | S | | |
+| `usage_marks` | S | SIUD | SIUD | S | | S |
+| `users` | S | S | SIu | S | | SI |
+| `webhook_attempts` | S | SID | S | S | | S |
+| `webhook_deliveries` | SIu | SIUD | SIu | S | I | SIu |
+| `webhook_endpoints` | SIU | Su | SIU | s | s | SIU |
+| `webhook_events` | SI | SID | SI | S | I | SI |
+| `webhook_notices` | | SID | S | S | | |
+| `webhook_recoveries` | SI | SIUD | SI | S | | SI |
+| `webhook_secrets` | SIUD | SD | SIUD | s | | SIUD |
+| `workers` | | SIUD | S | S | | |
+| `write_probes` | I | | | | | I |
 """
 
 #: What having a delivery made again changes.
@@ -107,7 +117,9 @@ RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "fini
 SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
+    ("outbox", PORTAL, "SELECT"): {"stage", "environment", "run_at"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
+    ("api_keys", PORTAL, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at"},
     ("submissions", RECEPTION, "SELECT"): {
         "tenant_id",
         "submission_id",
@@ -128,6 +140,7 @@ SOME_COLUMNS = {
         "retired_at",
     },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
+    ("certificates", PORTAL, "UPDATE"): {"retired_at"},
     ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary"},
     ("users", OPERATOR, "UPDATE"): {"removed_at"},
     ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
@@ -142,11 +155,13 @@ SOME_COLUMNS = {
     },
     ("webhook_deliveries", FRONT, "UPDATE"): RETRIED,
     ("webhook_deliveries", OPERATOR, "UPDATE"): RETRIED,
+    ("webhook_deliveries", PORTAL, "UPDATE"): RETRIED,
 }
 #: Or those that are left out.
 ALL_BUT = {
     ("api_keys", READONLY, "SELECT"): {"secret_hash"},
     ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
+    ("people", READONLY, "SELECT"): {"password_hash", "totp_secret", "totp_last_step"},
     ("webhook_endpoints", READONLY, "SELECT"): {"headers"},
     ("webhook_secrets", READONLY, "SELECT"): {"secret"},
 }
@@ -154,21 +169,22 @@ ALL_BUT = {
 #: Who may call which function; those that book are the actors'.
 CALLERS = {
     "uuid_floor": ROLES,
-    **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR)),
-    **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), (FRONT,)),
-    **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), (FRONT,)),
-    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), (FRONT,)),
-    **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in", "change_sequence"), (FRONT, OPERATOR)),
+    **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
+    **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),
+    **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), ASKED),
+    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), ASKED),
+    **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
+    "change_sequence": (FRONT, OPERATOR, PORTAL),
     **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
     **dict.fromkeys(("refuse_disabled", "hold_calls_of_disabled", "destroy_key"), ()),
-    **dict.fromkeys(("change_tenant", "remove_user", "unsigned_work"), (OPERATOR,)),
-    **dict.fromkeys(("retire_certificate", "destroy_certificate"), (OPERATOR,)),
-    "is_rnc_of_another": (FRONT,),
-    "flush_requests": (FRONT,),
+    **dict.fromkeys(("change_tenant", "remove_user", "retire_certificate"), (OPERATOR, PORTAL)),
+    **dict.fromkeys(("destroy_certificate", "unsigned_work"), (OPERATOR,)),
+    "is_rnc_of_another": ASKED,
+    "flush_requests": ASKED,
     "take_duty": (WORKER,),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
@@ -178,14 +194,14 @@ CALLERS = {
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),
-    **dict.fromkeys(("webhook_id", "webhook_moment", "webhook_wanted"), (FRONT, WORKER, OPERATOR, RECEPTION)),
-    **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION)),
-    **dict.fromkeys(("tell_outcomes", "retry_webhook"), (FRONT, WORKER, OPERATOR)),
+    **dict.fromkeys(("webhook_id", "webhook_moment", "webhook_wanted"), (FRONT, WORKER, OPERATOR, RECEPTION, PORTAL)),
+    **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION, PORTAL)),
+    **dict.fromkeys(("tell_outcomes", "retry_webhook"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("tell_webhooks_once", "book_webhooks_batch", "note_endpoints", "recover_webhooks"), (WORKER,)),
     "received_event_body": (WORKER, RECEPTION),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
-    "decide_received": (FRONT,),
+    "decide_received": ASKED,
     "begin_deliveries": (WORKER,),
     "trace_of": (WORKER,),
     **dict.fromkeys(("leave_trace", "take_trace", "take_trace_of_event"), ()),
@@ -302,8 +318,10 @@ def test_no_role_stands_above_the_wall(dsn: str) -> None:
     assert member_of == [(WORKER, "pg_read_all_stats")]
 
 
+OWN = "(tenant_id = (NULLIF(current_setting('fe.tenant'::text, true), ''::text))::bigint)"
+
+
 def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
-    own = "(tenant_id = (NULLIF(current_setting('fe.tenant'::text, true), ''::text))::bigint)"
     with plain(dsn) as conn:
         tables = conn.execute(
             "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class AS c"
@@ -316,24 +334,68 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
 
     assert len(tables) >= 17
     assert [table for table, walled in tables if not walled] == []
-    gates = [policy for policy in policies if policy[3] != own]
+    gates = [policy for policy in policies if policy[3] != OWN]
     assert sorted(gates) == [
-        ("api_keys", "SELECT", [FRONT], "true", None),
-        ("disabled_tenants", "SELECT", [FRONT], "true", None),
-        ("outbox", "SELECT", [FRONT], "true", None),
+        ("api_keys", "SELECT", [FRONT, PORTAL], "true", None),
+        ("disabled_tenants", "SELECT", [FRONT, PORTAL], "true", None),
+        ("outbox", "SELECT", [FRONT, PORTAL], "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
 
 
+def test_the_portal_sees_one_tenant_of_what_it_may_see(dsn: str) -> None:
+    with plain(dsn) as conn:
+        tables = conn.execute(
+            "SELECT c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid"
+            " WHERE a.attname = 'tenant_id' AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
+        ).fetchall()
+        policies = conn.execute(
+            "SELECT tablename, cmd, qual, with_check FROM pg_policies WHERE %s = ANY (roles)", (PORTAL,)
+        ).fetchall()
+
+    assert sorted(policy for policy in policies if policy[2] != OWN) == [
+        # A key that is shown again by its id, and whether its tenant is served: as for the front.
+        ("api_keys", "SELECT", "true", None),
+        ("disabled_tenants", "SELECT", "true", None),
+        # Who has the link of an invitation is asked for whom it is; who has logged in, for whom they work.
+        ("invitations", "SELECT", "true", None),
+        ("memberships", "SELECT", "true", None),
+        ("outbox", "SELECT", "true", None),
+    ]
+    assert {policy[0] for policy in policies if policy[1:] == ("ALL", OWN, None)} == {table for (table,) in tables}
+
+
+def test_the_portal_writes_for_the_tenant_it_names_and_no_other(dsn: str) -> None:
+    with plain(dsn) as owner:
+        ours, theirs = (
+            owner.execute(
+                "INSERT INTO tenants (name, issuer) VALUES (%s, '{}') RETURNING tenant_id", (name,)
+            ).fetchone()
+            for name in ("Nuestra SRL", "Ajena SRL")
+        )
+        person = new_id(NOW)
+        owner.execute("INSERT INTO people (person_id, email, name) VALUES (%s, 'a@b.do', 'Ana')", (person,))
+        owner.execute("INSERT INTO memberships VALUES (%s, %s, 'owner')", (*(theirs or ()), person))
+    joins = "INSERT INTO memberships (tenant_id, person_id, role) VALUES (%s, %s, 'owner')"
+    with as_role(dsn, PORTAL) as portal:
+        for named in ("", str((ours or (0,))[0])):
+            portal.execute("SELECT set_config('fe.tenant', %s, false)", (named,))
+            with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+                portal.execute(joins, (*(theirs or ()), person))
+            assert portal.execute("DELETE FROM memberships").rowcount == 0
+            assert portal.execute("SELECT count(*) FROM tenants").fetchone() == (int(bool(named)),)
+        portal.execute(joins, (*(ours or ()), person))
+        assert portal.execute("DELETE FROM memberships").rowcount == 1
+
+
 def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: str) -> None:
-    own = "(tenant_id = (NULLIF(current_setting('fe.tenant'::text, true), ''::text))::bigint)"
     with plain(dsn) as conn:
         policies = conn.execute(
             "SELECT tablename, cmd, qual FROM pg_policies WHERE %s = ANY (roles)", (RECEPTION,)
         ).fetchall()
 
     # Whom it receives for is looked up by the tax id in the path, before the tenant is known.
-    assert [policy for policy in policies if policy[2] != own] == [("receivers", "SELECT", "true")]
+    assert [policy for policy in policies if policy[2] != OWN] == [("receivers", "SELECT", "true")]
     assert {policy[0] for policy in policies} == {
         "acknowledgements",
         "certificates",
@@ -370,9 +432,23 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT lo_create(0)") for role in ROLES),
         *((role, "SELECT lo_creat(0)") for role in ROLES),
         *((role, "SELECT lo_from_bytea(0, 'x')") for role in ROLES),
-        *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY)),
+        *((role, "SELECT ensure_month(now())") for role in (FRONT, OPERATOR, READONLY, PORTAL)),
         *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
+        *((role, "SELECT password_hash FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "SELECT totp_secret FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "SELECT * FROM portal_sessions") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "SELECT * FROM invitations") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "UPDATE tenant_changes SET before = NULL") for role in ROLES),
+        *((role, "DELETE FROM tenant_changes") for role in ROLES),
+        (PORTAL, "DELETE FROM people"),
+        (PORTAL, "SELECT * FROM operator_actions"),
+        (PORTAL, "SELECT * FROM audit_trail"),
+        (PORTAL, "SELECT * FROM pauses"),
+        (PORTAL, "INSERT INTO tenants (name, issuer) VALUES ('x', '{}')"),
+        (PORTAL, "DELETE FROM disabled_tenants"),
+        (PORTAL, "UPDATE submissions SET status = 'accepted'"),
+        (PORTAL, "SELECT tenant_id FROM outbox"),
         (RECEPTION, "UPDATE acknowledgements SET acknowledgement = ''"),
         (RECEPTION, "DELETE FROM received"),
         (RECEPTION, "SELECT response FROM submissions"),

@@ -22,7 +22,7 @@ from fe.authority.simulator.faults import FaultKind, Occasion
 from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
 from fe.authority.simulator.operations import CARRIES_DOCUMENT, Access, SimulatedHost, SimulatedOperation, find_route
 from fe.authority.simulator.replies import HTML, JSON, AuthorityReply, other_shape, page, render, to_json
-from fe.authority.simulator.sessions import Session
+from fe.authority.simulator.sessions import Bearer
 from fe.authority.simulator.state import AuthorityCall, AuthorityState
 from fe.ecf.catalogue import Environment
 
@@ -127,7 +127,7 @@ class PublicPort:
             answer = self._rendered(call, reply)
         return await self._corrupted(call, answer, connection)
 
-    def _session(self, call: AuthorityCall) -> Session | None:
+    def _session(self, call: AuthorityCall) -> Bearer | None:
         if call.route.access is not Access.BEARER:
             return None
         authorization = call.request.headers.get("authorization", "")

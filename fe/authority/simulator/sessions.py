@@ -23,7 +23,7 @@ _MAX_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Bearer:
     """Who a token speaks for, and until when."""
 
     holder: str
@@ -54,7 +54,7 @@ class SeedSessions:
         self._seed_life = seed_life
         self._token_life = token_life
         self._seeds: dict[tuple[Environment, str], datetime] = {}
-        self._known: dict[tuple[Environment, str], Session] = {}
+        self._known: dict[tuple[Environment, str], Bearer] = {}
         self._revoked: set[str] = set()
 
     def new_seed(self, environment: Environment, now: datetime) -> bytes:
@@ -91,7 +91,7 @@ class SeedSessions:
         token = jwt.encode({"alg": "HS256", "typ": "JWT"}, claims, self._keys[environment], algorithms=["HS256"])
         return IssuedToken(token, issued, expires)
 
-    def session(self, environment: Environment, authorization: str, now: datetime) -> Session | None:
+    def session(self, environment: Environment, authorization: str, now: datetime) -> Bearer | None:
         """The session that an Authorization header opens in `environment`, or None: then the answer is 401."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer":
@@ -102,14 +102,14 @@ class SeedSessions:
             return None
         return session
 
-    def revoke(self, session: Session) -> None:
+    def revoke(self, session: Bearer) -> None:
         """Make a token bad before its time."""
         self._revoked.add(session.id)
 
-    def _read(self, environment: Environment, token: str) -> Session | None:
+    def _read(self, environment: Environment, token: str) -> Bearer | None:
         try:
             claims = jwt.decode(token, self._keys[environment], algorithms=["HS256"]).claims
-            session = Session(str(claims[_HOLDER]), datetime.fromtimestamp(claims["exp"], ZONE), str(claims["jti"]))
+            session = Bearer(str(claims[_HOLDER]), datetime.fromtimestamp(claims["exp"], ZONE), str(claims["jti"]))
         except (JoseError, ValueError, KeyError, TypeError, json.JSONDecodeError):
             return None
         if claims.get("iss") != _ISSUER or claims.get("aud") != _AUDIENCE:

@@ -17,7 +17,7 @@ from fe.authority.simulator.ledger import Filed, Ledger, Voided
 from fe.authority.simulator.multipart import Part
 from fe.authority.simulator.operations import ServiceRoute, SimulatedOperation
 from fe.authority.simulator.registry import KINDS, Registry, load_world
-from fe.authority.simulator.sessions import SeedSessions, Session
+from fe.authority.simulator.sessions import Bearer, SeedSessions
 from fe.authority.simulator.settings import SimulatorSettings
 from fe.authority.simulator.supplier import Supplier
 from fe.ecf.catalogue import Environment
@@ -118,7 +118,7 @@ class AuthorityCall:
     now: datetime
     #: The document part, or what is wrong with it, for operations that carry one.
     part: Part | str | None = None
-    session: Session | None = None
+    session: Bearer | None = None
     fault: Fault | None = None
     #: What its sender asks to become of the document that it carries.
     asked: Simulation | None = None

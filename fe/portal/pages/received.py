@@ -21,7 +21,7 @@ from fe.portal.visit import Visit
 from fe.store import approvals, received
 from fe.store.approvals import DecisionOutcome, DecisionResult, Word
 from fe.store.portal import inbox
-from fe.store.portal.inbox import ReceivedPage
+from fe.store.portal.inbox import InboxPage
 from fe.store.postgres.db import Conn
 from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
@@ -55,11 +55,11 @@ async def listed(visit: Visit) -> Reply:
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, ReceivedPage(()), 400)
+        return _show(visit, filters, InboxPage(()), 400)
     return _show(visit, filters, await visit.read(inbox.page, chosen, status=status, below=filters.place()))
 
 
-def _show(visit: Visit, filters: Filters, found: ReceivedPage, status: int = 200) -> Reply:
+def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -> Reply:
     return visit.page(
         "company/received_list.html",
         status,
@@ -89,7 +89,7 @@ async def export(visit: Visit) -> Reply:
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, ReceivedPage(()), 400)
+        return _show(visit, filters, InboxPage(()), 400)
     lines: list[Sequence[Cell]] = []
     below: UUID | None = None
     for _ in range(MAX_EXPORTED // inbox.PAGE):

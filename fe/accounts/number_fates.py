@@ -102,7 +102,7 @@ async def runs(
     )
     named = [replace(gap, fate=Fate.PASSED_OVER) if gap.submission_id in brought else gap for gap in gaps]
     taken = [Run(one.number, one.number, _fate(one), one.submission_id) for one in found]
-    return list(_joined(sorted([*taken, *named], key=lambda run: run.first)))
+    return joined(sorted([*taken, *named], key=lambda run: run.first))
 
 
 def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int, end: int) -> Iterator[Run]:
@@ -116,17 +116,20 @@ def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int,
         yield Run(expected, end, Fate.SKIPPED, None if follower is None else follower.submission_id)
 
 
-def _joined(singles: Many[Run]) -> Iterator[Run]:
-    held: Run | None = None
-    for one in singles:
-        if held is not None and one.fate is held.fate and not one.fate.is_gap and one.first == held.last + 1:
-            held = Run(held.first, one.last, held.fate)
-            continue
-        if held is not None:
-            yield held
-        held = one
-    if held is not None:
-        yield held
+def joined(ordered: Many[Run]) -> list[Run]:
+    """Put runs together that follow each other and fared alike; of gaps those before the same submission."""
+    together: list[Run] = []
+    for one in ordered:
+        before = together[-1] if together else None
+        if before is None or one.fate is not before.fate or one.first != before.last + 1:
+            together.append(one)
+        elif not one.fate.is_gap:
+            together[-1] = Run(before.first, one.last, one.fate)
+        elif one.submission_id == before.submission_id:
+            together[-1] = replace(before, last=one.last)
+        else:
+            together.append(one)
+    return together
 
 
 def _fate(one: TakenNumber) -> Fate:

@@ -17,7 +17,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
-_STATIC = ("portal.css", "portal.js")
+_STATIC = ("portal.css", "portal.js", "receipt.js")
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,14 +64,3 @@ def state_of(shown: EndpointView | None) -> Any:
         return None
     one = shown.endpoint
     return [one.endpoint_id, one.url, one.enabled, list(one.events), list(shown.header_names), one.disabled_at]
-
-
-def record_of(shown: EndpointView) -> dict[str, Any]:
-    """What stands in the company's changes; no secret, and of headers their names."""
-    one = shown.endpoint
-    return {
-        "url": one.url,
-        "enabled": one.enabled,
-        "events": list(one.events),
-        "headers": list(shown.header_names),
-    }

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from fe.config import Settings
@@ -66,6 +67,16 @@ class EndpointView:
     header_names: Sequence[str]
     old_secret_until: datetime | None
     secret: str | None = None
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What stands in the tenant's changes: no secret, and of headers their names."""
+        return {
+            "url": self.endpoint.url,
+            "enabled": self.endpoint.enabled,
+            "events": list(self.endpoint.events),
+            "headers": list(self.header_names),
+        }
 
 
 class WebhookAccounts:

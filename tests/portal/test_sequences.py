@@ -24,7 +24,12 @@ def at(tenant: TenantId, path: str = "") -> str:
 
 
 async def make(portal: Running, tenant: TenantId, prefix: str = "E31", **more: Any) -> Sequence:
-    given = {"minimum": 1, "maximum": 5000, "last_day": date(2030, 12, 31), "now": portal.clock()} | more
+    given: dict[str, Any] = {
+        "minimum": 1,
+        "maximum": 5000,
+        "last_day": date(2030, 12, 31),
+        "now": portal.clock(),
+    } | more
     return await portal.db.run(flow.put, tenant, Environment.ECF, prefix, **given)
 
 
@@ -46,7 +51,7 @@ async def issue(
         root=Root.ECF,
         ecf_type=EcfType.CREDIT_FISCAL,
         e_ncf=None if number is None else f"E31{number:010d}",
-        **({"draw_prefix": "E31"} if number is None else {}),
+        draw_prefix="E31" if number is None else None,
     )
     accepted = await portal.db.run(submissions.accept, new, moment)
     has_verdict = status in (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)

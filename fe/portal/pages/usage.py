@@ -6,7 +6,7 @@ from datetime import date
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering import usage
 from fe.metering.usage import Period
-from fe.portal.csv_cells import csv_file
+from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.days import read_day
 from fe.portal.page_types import Needs, Page
 from fe.portal.plots import Plot, Series
@@ -47,10 +47,9 @@ async def show(visit: Visit) -> Reply:
 async def export(visit: Visit) -> Reply:
     """Give the days that were asked for as CSV."""
     chosen = _chosen(visit)
-    rows: list[Sequence[object]] = [_CSV, *(_row(day) for day in await _days(visit, chosen))]
-    return visit.file(
-        f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv", "text/csv; charset=utf-8", csv_file(rows)
-    )
+    rows = [_row(day) for day in await _days(visit, chosen)]
+    name = f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv"
+    return visit.file(name, CSV_TYPE, csv_file(_CSV, rows))
 
 
 def _chosen(visit: Visit) -> Period:
@@ -119,9 +118,9 @@ def _seconds(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else round(milliseconds / 1000, 2)
 
 
-def _row(day: UsageDay) -> Sequence[object]:
+def _row(day: UsageDay) -> Sequence[Cell]:
     return (
-        day.day.isoformat(),
+        day.day,
         day.environment.value,
         day.succeeded,
         day.failed,

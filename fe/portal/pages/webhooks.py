@@ -12,7 +12,6 @@ from fe.portal.webhook_visits import (
     NOT_HERE,
     accounts_of,
     every,
-    record_of,
     require_enabled_company,
     state_of,
     status_of,
@@ -118,9 +117,7 @@ async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, s
         kept=typed.kept,
     )
     made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
-    await visit.note(
-        conn, "webhook set", visit.environment, None if before is None else record_of(before), record_of(made)
-    )
+    await visit.note(conn, "webhook set", visit.environment, None if before is None else before.noted, made.noted)
     return made
 
 
@@ -150,7 +147,7 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
         made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now)
     assert made is not None
     action = "webhook enabled" if is_wanted else "webhook disabled"
-    await visit.note(conn, action, visit.environment, record_of(before), record_of(made))
+    await visit.note(conn, action, visit.environment, before.noted, made.noted)
 
 
 async def _locked(conn: Conn, visit: Visit) -> EndpointView | None:

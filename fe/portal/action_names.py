@@ -39,6 +39,7 @@ _ACTIONS = {
     "webhook secret shown": "secreto del webhook visto",
     "webhook secret rotated": "secreto del webhook cambiado",
     "webhook recovery asked": "entrega repetida pedida",
+    "received decided": "documento recibido aprobado o rechazado",
 }
 
 _FIELDS = {

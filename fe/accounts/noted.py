@@ -218,6 +218,15 @@ async def put_sequence(
     return made
 
 
+async def create_sequence(
+    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+) -> Sequence:
+    """See `sequences.create`."""
+    made = await sequences.create(conn, tenant.tenant_id, environment, prefix, now=by.at, **what)
+    await _sequence_set(conn, by, tenant, environment, None, made)
+    return made
+
+
 async def change_sequence(
     conn: Conn,
     by: Actor,

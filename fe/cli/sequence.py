@@ -10,6 +10,7 @@ from fe.accounts import sequences as flow
 from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.sequence_use import fates, outlook
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -20,7 +21,11 @@ from fe.store.sequences import Change, Sequence
 
 @click.group()
 def sequence() -> None:
-    """Set, list and delete number sequences."""
+    """Set, list and delete number sequences, and see what became of their numbers."""
+
+
+sequence.add_command(outlook)
+sequence.add_command(fates)
 
 
 @sequence.command()
@@ -108,8 +113,11 @@ def set_(
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
+        before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
         try:
-            return await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, changes)
+            after = await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, changes)
+            _warn_of_what_is_passed_over(before, after)
+            return after
         except flow.NoSequence:
             raise Failure(_none_for(tenant_name, prefix, environment)) from None
 
@@ -165,6 +173,16 @@ def _show(found: Sequence, *, as_json: bool) -> None:
     for remark in flow.remarks(found, system_clock()):
         click.echo(f"warning: {remark.message}", err=True)
     show(_record(found), as_json=as_json)
+
+
+def _warn_of_what_is_passed_over(before: Sequence | None, after: Sequence) -> None:
+    lost = None if before is None else flow.passed_over(before, after)
+    if lost is not None and lost.is_far:
+        click.echo(
+            f"warning: {lost.count} numbers from {lost.first} to {lost.last} stay unused; as long as none was sent from"
+            f" there on, --next {lost.first} goes back",
+            err=True,
+        )
 
 
 def _none_for(tenant_name: str, prefix: str, environment: Environment) -> str:

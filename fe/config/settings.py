@@ -158,7 +158,7 @@ class Settings(BaseSettings):
     webhook_keys: KeyEncryptionKeys | None = Field(
         None,
         description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
-        " front, actors and CLI. Without it there are no webhooks",
+        " front, actors, portal and CLI. Without it there are no webhooks",
     )
 
     pkcs11_module: Path | None = Field(

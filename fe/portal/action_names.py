@@ -21,6 +21,11 @@ _ACTIONS = {
     "user created": "usuario creado",
     "user changed": "usuario cambiado",
     "user removed": "usuario eliminado",
+    "person invited": "persona invitada",
+    "invitation withdrawn": "invitación retirada",
+    "person joined": "persona incorporada",
+    "role changed": "función cambiada",
+    "person removed": "persona quitada",
     "certificate added": "certificado agregado",
     "certificate retired": "certificado retirado",
     "certificate key destroyed": "clave de certificado destruida",
@@ -28,6 +33,12 @@ _ACTIONS = {
     "key revoked": "clave de API revocada",
     "sequence set": "secuencia configurada",
     "sequence deleted": "secuencia eliminada",
+    "webhook set": "webhook configurado",
+    "webhook enabled": "webhook activado",
+    "webhook disabled": "webhook apagado",
+    "webhook secret shown": "secreto del webhook visto",
+    "webhook secret rotated": "secreto del webhook cambiado",
+    "webhook recovery asked": "entrega repetida pedida",
 }
 
 _FIELDS = {
@@ -36,6 +47,7 @@ _FIELDS = {
     "user": Text("user", "usuario"),
     "reason": Text("reason", "motivo"),
     "role": Text("role", "función"),
+    "invited": Text("invited as", "se invitó a"),
     "consumerSummary": Text("consumer summaries", "resúmenes de consumo"),
     "certificateId": Text("certificate", "certificado"),
     "holder": Text("holder", "titular"),
@@ -50,6 +62,12 @@ _FIELDS = {
     "currentSequence": Text("next number", "próximo número"),
     "isActive": Text("numbers are drawn from it", "se toman números de ella"),
     "expireOn": Text("last day", "último día"),
+    "url": Text("address", "dirección"),
+    "enabled": Text("enabled", "activado"),
+    "events": Text("events", "eventos"),
+    "headers": Text("names of headers", "nombres de cabeceras"),
+    "since": Text("since", "desde"),
+    "oldSecretUntil": Text("the old secret signs until", "el secreto anterior firma hasta"),
 }
 #: As records write moments.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").fullmatch

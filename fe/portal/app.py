@@ -232,7 +232,7 @@ def create_portal(portal: Portal) -> QuartTrio:
     def view_of(page: Page | None) -> Callable[..., Any]:
         async def view(**params: Any) -> Response:
             scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
-            scope["state"]["route"] = f"portal {page.name}" if page else "none"
+            scope["state"]["route"] = page.label if page else "none"
             return respond(await running.answer(page, params, scope))
 
         return view

@@ -31,6 +31,8 @@ class Portal:
     vault: Vault
     peppers: Mapping[str, bytes]
     webhooks: WebhookAccounts | None
+    #: Counts the calls of its webhook that a tenant's people ask for, as the API counts its programs'.
+    webhook_calls: Quotas
     clock: Clock
     metrics: Metrics
     #: The key of form proofs, 32 bytes.

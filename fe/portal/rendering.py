@@ -62,7 +62,7 @@ class Renderer:
             "said": _said,
             "money": _money,
             "number": _number,
-            "moment": _moment,
+            "moment": show_moment,
             "day": _day,
             "ago": _ago,
         }
@@ -91,7 +91,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _moment(value: datetime | None) -> str:
+def show_moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
 

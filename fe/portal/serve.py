@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 import trio
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -10,7 +9,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.config import Settings, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.issuing.intake import Intake
@@ -27,26 +26,6 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 from fe.webhooks.accounts import webhook_accounts
-
-
-def require_portal(settings: Settings, role: str) -> None:
-    """See, before anything is started, that people can trust a portal of these settings. Raises ConfigError."""
-    if role == "portal" and not settings.portal_bind:
-        raise ConfigError("FE_PORTAL_BIND is not set: where should people reach the portal?")
-    if role not in ("portal", "all") or not settings.portal_bind:
-        return
-    if not settings.portal_url:
-        if not settings.development:
-            raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
-        if not is_loopback(settings.portal_bind.rpartition(":")[0]):
-            raise ConfigError("FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to others: listen on 127.0.0.1")
-        return
-    parts = urlsplit(settings.portal_url)
-    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
-    if not plain or "@" in parts.netloc:
-        raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
-    if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
-        raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
 
 
 def portal_url(settings: Settings) -> str:
@@ -73,6 +52,9 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
         form_key=form_key,

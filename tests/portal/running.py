@@ -13,9 +13,10 @@ import pyotp
 import trio
 
 from fe.accounts import totp
+from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person, hash_password
 from fe.config import load_settings
-from fe.http.quotas import NO_QUOTA, Quotas
+from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.issuing.intake import Intake
@@ -31,6 +32,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from tests.factories.companies import VAULT
 from tests.http.front import PEPPER, WEBHOOKS, HandClock
+from tests.portal.provider import CLIENT_ID, CLIENT_SECRET
 from tests.waiting import PATIENCE
 
 PASSWORD = "correct horse battery staple"
@@ -149,8 +151,17 @@ def hidden_fields(page: str, action: str) -> dict[str, str]:
     raise AssertionError(f"the page has no form that goes to {action}")
 
 
+def _openid(issuer: str, url: str) -> OpenId:
+    return OpenId(issuer, CLIENT_ID, CLIENT_SECRET, "Acme", f"{url}{CALLBACK}", bytes(32))
+
+
 async def start_portal(
-    nursery: trio.Nursery, db: Database, portal_db: Database, operators: Database | None, **more: Any
+    nursery: trio.Nursery,
+    db: Database,
+    portal_db: Database,
+    operators: Database | None,
+    issuer: str | None = None,
+    **more: Any,
 ) -> Running:
     """Serve with the rights of the portal and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
@@ -169,11 +180,15 @@ async def start_portal(
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
+            "webhook_calls": Quotas(
+                Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+            ),
             "clock": clock,
             "metrics": metrics,
             "form_key": bytes(32),
             "url": f"http://127.0.0.1:{port}",
             "renderer": Renderer(),
+            "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
             "intake": Intake(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": Quotas(NO_QUOTA, metrics),
             **more,

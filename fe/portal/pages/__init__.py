@@ -5,6 +5,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages import (
     account,
     again,
+    billing,
     certificates,
     changes,
     home,
@@ -13,11 +14,19 @@ from fe.portal.pages import (
     new,
     openid,
     people,
+    received,
     second_factor,
+    sequences,
     settings,
     sign_in,
     static,
+    submission,
+    submissions,
+    usage,
     users,
+    webhook_deliveries,
+    webhook_secret,
+    webhooks,
 )
 
 
@@ -26,6 +35,7 @@ def every_page(portal: Portal) -> tuple[Page, ...]:
     pages = (
         *account.PAGES,
         *again.PAGES,
+        *billing.PAGES,
         *certificates.PAGES,
         *changes.PAGES,
         *home.PAGES,
@@ -34,10 +44,18 @@ def every_page(portal: Portal) -> tuple[Page, ...]:
         *new.PAGES,
         *openid.PAGES,
         *people.PAGES,
+        *received.PAGES,
         *second_factor.PAGES,
+        *sequences.PAGES,
         *settings.PAGES,
         *sign_in.PAGES,
         *static.PAGES,
+        *submission.PAGES,
+        *submissions.PAGES,
+        *usage.PAGES,
         *users.PAGES,
+        *webhook_deliveries.PAGES,
+        *webhook_secret.PAGES,
+        *webhooks.PAGES,
     )
     return tuple(page for page in pages if page.needs is not Needs.OPERATE or portal.operators is not None)

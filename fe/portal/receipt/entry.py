@@ -16,7 +16,7 @@ from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Element, Simple, ValueForm
 from fe.ecf.texts import Text
-from fe.portal.receipt.layout import Field, Layout, FormSection, Table
+from fe.portal.receipt.layout import Field, FormSection, Layout, Table
 from fe.portal.receipt.paths import NoPlace, flatten, in_row, plain, put, steps_of
 from fe.portal.visit import Form
 

@@ -137,6 +137,12 @@ class Settings(BaseSettings):
     portal_operators: bool = Field(
         False, description="serve the pages of the installation's operators beside those of tenants"
     )
+    portal_second_person: int = Field(
+        0,
+        ge=0,
+        description="replays and discards of more dead letters than this, disabling a tenant and changing a price wait"
+        " for a second operator, in the portal and in the CLI; 0: nothing does",
+    )
 
     portal_oidc_issuer: str = Field(
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"

@@ -49,7 +49,7 @@ from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
 from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
-from fe.issuing.intake import Intake
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
@@ -189,7 +189,7 @@ class Api:
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
-        self._intake = Intake(db, deps.wakeups, metrics, log)
+        self._submitting = Submitting(db, deps.wakeups, metrics, log)
         self.routes = every_route(
             PREFIX,
             Docs(f"{PREFIX}/docs"),
@@ -198,7 +198,7 @@ class Api:
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(
                 db,
-                self._intake,
+                self._submitting,
                 self.waiting,
                 quotas,
                 self._apart,
@@ -289,7 +289,7 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
-        async with self._intake.running(), self._apart.running(), trio.open_nursery() as nursery:
+        async with self._submitting.running(), self._apart.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)

@@ -49,9 +49,9 @@ from fe.http.serializers import (
     takes_approval,
 )
 from fe.issuing.accept import remarks
-from fe.issuing.intake import Intake, WouldNotBeSent
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
+from fe.issuing.submitting import Submitting, WouldNotBeSent
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
@@ -70,7 +70,7 @@ class Invoices:
     def __init__(
         self,
         db: Database,
-        intake: Intake,
+        submitting: Submitting,
         waiting: LongPolls,
         quotas: Quotas,
         apart: Apart,
@@ -82,7 +82,7 @@ class Invoices:
         """Take what it works with; `simulated`: the authority is its simulator, and does what clients ask of it."""
         self._simulated = simulated
         self._db = db
-        self._intake = intake
+        self._submitting = submitting
         self._waiting = waiting
         self._quotas = quotas
         self._apart = apart
@@ -112,15 +112,15 @@ class Invoices:
             async with self._slots.slot(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
-                await self._intake.require_own_name(new)
+                await self._submitting.require_own_name(new)
                 warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else []
         else:
             new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
             warnings = []
-            await self._intake.require_own_name(new)
+            await self._submitting.require_own_name(new)
             if draft is not None:
                 async with self._slots.slot(caller.tenant_id, len(raw)):
-                    candidate = DraftInThreads(draft, self._intake.threads)
+                    candidate = DraftInThreads(draft, self._submitting.threads)
                     warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
@@ -128,9 +128,9 @@ class Invoices:
         # has begun goes on without the client.
         if call.span.context is not None:
             new = replace(new, trace=call.span.context)
-        accepted = await self._intake.acceptance.accept(new, now)
+        accepted = await self._submitting.acceptance.accept(new, now)
         call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
-        self._intake.note(accepted, new, call.request_id, call.span.trace_id)
+        self._submitting.note(accepted, new, call.request_id, call.span.trace_id)
         if accepted.outcome == "deduped":
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, call.language)))
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings, call.language)))
@@ -158,16 +158,16 @@ class Invoices:
             if isinstance(new, Exception):
                 continue
             try:
-                await self._intake.require_own_name(new)
+                await self._submitting.require_own_name(new)
                 news.append(new)
             except ForbiddenIssuer as foreign:
                 read[place] = foreign
-        outcomes = iter(zip(news, await self._intake.acceptance.accept_together(news, now), strict=True))
+        outcomes = iter(zip(news, await self._submitting.acceptance.accept_together(news, now), strict=True))
         items: list[BatchItem] = []
         for one in read:
             new_, outcome = (None, one) if isinstance(one, Exception) else next(outcomes)
             if isinstance(outcome, Accepted) and new_ is not None:
-                self._intake.note(outcome, new_, call.request_id, call.span.trace_id)
+                self._submitting.note(outcome, new_, call.request_id, call.span.trace_id)
                 items.append(_serialize_taken(outcome, caller, call.language))
             elif isinstance(outcome, Exception):
                 items.append(cast(BatchItem, describe(outcome).fields(call.language)))
@@ -193,9 +193,9 @@ class Invoices:
                     candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
                 else:
                     read = partial(read_draft, raw, self._is_sandbox(caller))
-                    draft = await trio.to_thread.run_sync(read, limiter=self._intake.threads)
-                    candidate = DraftInThreads(draft, self._intake.threads)
-                problems = await self._intake.validate(candidate, caller.tenant_id, caller.environment, now)
+                    draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
+                    candidate = DraftInThreads(draft, self._submitting.threads)
+                problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
@@ -289,7 +289,7 @@ class Invoices:
     ) -> list[Problem]:
         """Do what `strict: true` asks for. Gives the remarks."""
         try:
-            return await self._intake.require_sendable(new, candidate, now)
+            return await self._submitting.require_sendable(new, candidate, now)
         except WouldNotBeSent as refused:
             problems = refused.problems
             raise ApiError(400, problems[0].text, problems=serialize_problems(problems)) from None

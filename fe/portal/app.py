@@ -162,7 +162,7 @@ class PortalApp:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Take receipts in, and forget sessions and forms that are over, until cancelled."""
-        async with self.portal.intake.running():
+        async with self.portal.submitting.running():
             task_status.started()
             while True:
                 try:

@@ -1,5 +1,7 @@
 """The portal as a process runs it: built from the settings, and served until the process stops."""
 
+import os
+import secrets
 import socket
 from collections.abc import Mapping, Sequence
 
@@ -12,12 +14,13 @@ from fe.clock import Clock
 from fe.config import Settings, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
-from fe.issuing.intake import Intake
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
@@ -60,10 +63,11 @@ def build_portal(
         form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
-        intake=Intake(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_key),
+        plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
     )
 
 
@@ -83,6 +87,10 @@ def openid_of(settings: Settings, key: bytes) -> OpenId | None:
     )
 
 
+def _holder() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
 async def run_portal(
     settings: Settings,
     pools: Mapping[str, Database],
@@ -100,5 +108,15 @@ async def run_portal(
 
     `started` says that they are answered.
     """
-    app = create_portal(build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics))
-    await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)
+    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics)
+    async with trio.open_nursery() as nursery:
+        if portal.plans is not None:
+            supervisor.start(nursery, "replay plans", portal.plans.run)
+        await serve_http(
+            create_portal(portal),
+            listeners,
+            settings=settings,
+            shutdown=supervisor.stopping,
+            task_status=task_status,
+        )
+        nursery.cancel_scope.cancel()

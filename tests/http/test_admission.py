@@ -30,8 +30,8 @@ from fe.http.request_bodies import read_body
 from fe.http.server import come_again, doorway, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
-from fe.issuing.intake import Intake
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from tests.apart_work import die
@@ -157,12 +157,12 @@ async def test_chunks_of_one_byte_let_others_have_their_turn(
 
 
 class Slow:
-    """`Intake.validate`, and how many are validated at once, when they are let."""
+    """`Submitting.validate`, and how many are validated at once, when they are let."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.most = self.done = 0
         self.gate = trio.Event()
-        validate = Intake.validate
+        validate = Submitting.validate
 
         async def slowly(*given: Any) -> list[Problem]:
             self.now += 1
@@ -174,7 +174,7 @@ class Slow:
                 self.now -= 1
                 self.done += 1
 
-        monkeypatch.setattr(Intake, "validate", slowly)
+        monkeypatch.setattr(Submitting, "validate", slowly)
 
 
 async def test_of_what_waits_to_be_judged_bytes_are_held_and_each_tenant_has_a_share(

@@ -19,7 +19,7 @@ from fe.config import load_settings
 from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
-from fe.issuing.intake import Intake
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_at_zero
@@ -189,7 +189,7 @@ async def start_portal(
             "url": f"http://127.0.0.1:{port}",
             "renderer": Renderer(),
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
-            "intake": Intake(portal_db, wakeups, metrics, SubmissionLog()),
+            "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": Quotas(NO_QUOTA, metrics),
             **more,
         }

@@ -1,4 +1,4 @@
-"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing/intake.py).
+"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing/submitting.py).
 
 A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
 was typed stays in it, whatever comes back.
@@ -111,7 +111,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     try:
         draft, size = await work.read()
         new = await work.admit(draft)
-        is_known = await visit.portal.intake.is_known(new)
+        is_known = await visit.portal.submitting.is_known(new)
         if not is_known:
             _count(work, size)
             checked = await _checked(work, is_counted=True)

@@ -71,9 +71,9 @@ class Issuing:
 
     async def check(self, draft: Draft) -> CheckedReceipt:
         """Validate it. Raises ForbiddenIssuer, and DatabaseUnavailable."""
-        intake = self.portal.intake
-        candidate = DraftInThreads(draft, intake.threads)
-        problems = await intake.validate(candidate, self.tenant_id, self.environment, self.now)
+        submitting = self.portal.submitting
+        candidate = DraftInThreads(draft, submitting.threads)
+        problems = await submitting.validate(candidate, self.tenant_id, self.environment, self.now)
         missing = await unsigned(self.portal.db, self.tenant_id, draft, self.now)
         problems = problems if missing is None else [missing, *problems]
         return _tell(problems, self.entry, candidate.completed)
@@ -81,13 +81,13 @@ class Issuing:
     async def admit(self, draft: Draft) -> NewSubmission:
         """Make the submission. Raises NotADocument, and ForbiddenIssuer."""
         new = await trio.to_thread.run_sync(admit, draft, self.tenant_id, self.environment, PORTAL_KEY, self.now)
-        await self.portal.intake.require_own_name(new)
+        await self.portal.submitting.require_own_name(new)
         return new
 
     async def issue(self, new: NewSubmission, http_request: str) -> Accepted:
         """Take it in. Raises as `Acceptance.accept` does."""
-        accepted = await self.portal.intake.acceptance.accept(new, self.now)
-        self.portal.intake.note(accepted, new, http_request)
+        accepted = await self.portal.submitting.acceptance.accept(new, self.now)
+        self.portal.submitting.note(accepted, new, http_request)
         return accepted
 
 

@@ -35,7 +35,7 @@ class WouldNotBeSent(Exception):
         self.problems = problems
 
 
-class Intake:
+class Submitting:
     """Takes submissions in. One per process, or one per part of it; what it knows of tenants it keeps for seconds."""
 
     def __init__(self, db: Database, wakeups: Wakeups, metrics: Metrics, log: SubmissionLog) -> None:

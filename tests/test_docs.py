@@ -82,6 +82,15 @@ ELSEWHERE = {
     "fe sequence list": _PRODUCTION,
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
+    **dict.fromkeys(
+        ("fe sequence outlook", "fe sequence fates"),
+        "tests/cli/test_sequences.py::test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers",
+    ),
+    "fe usage": "tests/cli/test_usage.py::test_each_day_of_a_period_is_there",
+    **dict.fromkeys(
+        ("fe webhook reveal", "fe webhook recoveries"),
+        "tests/cli/test_webhooks.py::test_a_secret_is_shown_again_and_recoveries_are_listed",
+    ),
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
     "fe key revoke": "tests/cli/test_keys.py::test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",

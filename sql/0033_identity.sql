@@ -53,7 +53,7 @@ CREATE TRIGGER password_resets_audited AFTER INSERT OR UPDATE ON password_resets
 FOR EACH ROW EXECUTE FUNCTION note_in_audit_trail();
 
 GRANT SELECT, INSERT, DELETE ON portal_logins, openid_requests TO fe_portal;
-GRANT DELETE ON portal_logins TO fe_operator;
+GRANT SELECT, DELETE ON portal_logins TO fe_operator;
 GRANT SELECT, UPDATE (used_at) ON password_resets TO fe_portal;
 GRANT SELECT, INSERT, UPDATE (used_at) ON password_resets TO fe_operator;
 

@@ -35,6 +35,12 @@ CALLBACK: Final = "/sign-in/openid/answer"
 _SCOPE: Final = "openid email profile"
 _LONGEST_CODE: Final = 4096
 
+#: What can go wrong on the wire, and while its answer is read.
+_TROUBLE: Final = (
+    *(httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, trio.TooSlowError),
+    *(OSError, ValueError, RecursionError),
+)
+
 _log = structlog.get_logger(__name__)
 
 
@@ -198,9 +204,19 @@ class OpenId:
                     async for chunk in answer.aiter_raw():
                         read += chunk
                         if len(read) > LARGEST:
-                            raise self._away("it answers without an end")
+                            await answer.aclose()  # the loop ends by that, and leaves nothing half read behind
+            if len(read) > LARGEST:
+                raise self._away("it answers without an end")
             found = json.loads(read)
-        except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError, OSError, ValueError, RecursionError) as error:
+        except (
+            httpx.HTTPError,
+            httpx.StreamError,
+            httpx.InvalidURL,
+            trio.TooSlowError,
+            OSError,
+            ValueError,
+            RecursionError,
+        ) as error:
             raise self._away(f"{type(error).__name__}: {error}"[:200]) from error
         if not isinstance(found, dict):
             raise self._away("it answers with something else than an object")

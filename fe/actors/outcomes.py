@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fe.actors.patience import FIRST_LOOK
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import AuthorityRefused
 from fe.authority.estado import Estado
@@ -12,6 +11,7 @@ from fe.ecf.texts import Text
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
+from fe.queue.patience import FIRST_LOOK
 from fe.store.queue.steps import SignedDocument
 
 _STATUS = {

@@ -9,7 +9,6 @@ import trio
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.outcomes import Decided
-from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
 from fe.actors.signer import SignerPool
@@ -26,6 +25,7 @@ from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.outcome import Outcome
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools

@@ -7,12 +7,12 @@ from datetime import timedelta
 from fe.actors import outcomes
 from fe.actors.credentials import SigningCredentials
 from fe.actors.outcomes import Processing
-from fe.actors.patience import FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
+from fe.queue.patience import FOLLOW_FOR
 from fe.queue.retry import Gap, poll_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps

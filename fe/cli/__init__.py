@@ -29,6 +29,7 @@ COMMANDS = {
     "openapi": ("fe.cli.openapi:openapi", "Print the description of the API, for client generators or Postman."),
     "tenant": ("fe.cli.tenant:tenant", "Create, change, list, disable and enable tenants."),
     "user": ("fe.cli.user:user", "Create, list and remove a tenant's users."),
+    "person": ("fe.cli.person:person", "Create, invite, list and disable people of the portal, and operators."),
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
     "certificate": ("fe.cli.certificate:certificate", "Add, list, retire and remove certificates."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),

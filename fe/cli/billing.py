@@ -21,18 +21,13 @@ from fe.metering import aggregator
 from fe.metering import billing as biller
 from fe.metering.months import month_before, month_of
 from fe.metering.simulator import ProcessorState, simulate_processor
+from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.store import billing as store
 from fe.store import charges
 from fe.store.billing import Account, Month, PricingTier
 from fe.store.charges import ChargeRecord
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction, record
-
-#: Currencies whose smallest unit is not a hundredth: amounts here have two decimals.
-_NOT_CENTS = frozenset(
-    {"BHD", "BIF", "CLP", "DJF", "GNF", "IQD", "ISK", "JOD", "JPY", "KMF", "KRW", "KWD", "LYD", "MGA", "OMR"}
-    | {"PYG", "RWF", "TND", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"}
-)
 
 
 def _price(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
@@ -42,19 +37,19 @@ def _price(_ctx: click.Context, _param: click.Parameter, value: str | None) -> D
         price = Decimal(value)
     except InvalidOperation:
         raise click.BadParameter("a number such as 0.035") from None
-    if not re.fullmatch(r"\d{1,8}(\.\d{1,4})?", value):
+    if not is_price(value):
         raise click.BadParameter("from 0 to 99999999, with at most four decimals")
     return price
 
 
 def _currency(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and (not re.fullmatch("[A-Z]{3}", value) or value in _NOT_CENTS):
+    if value is not None and not is_currency(value):
         raise click.BadParameter("the three letters of a currency that has hundredths, such as USD or DOP")
     return value
 
 
 def _subscription(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.fullmatch("sub_[A-Za-z0-9]{1,200}", value):
+    if value is not None and not re.fullmatch(SUBSCRIPTION, value):
         raise click.BadParameter("the processor's id of a subscription: sub_ and letters or digits")
     return value
 

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from fe.accounts import provision
-from fe.actors.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.cli.dead_letter_options import audited, chosen, filters, find, given, member_option, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
@@ -19,9 +18,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId
 from fe.operations.replay import act_on_each
-from fe.operations.why import Diagnosis, Overdue, explain
-from fe.queue.pulse import SILENCE
-from fe.queue.retry import MAX_ATTEMPTS
+from fe.operations.why import LIMITS, Diagnosis, explain
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, circuits, dead_letters, diagnosis, pauses
@@ -31,8 +28,6 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.diagnosis import WaitingSubmission
 from fe.store.queue.in_doubt import Doubt
-
-_LIMITS = Overdue(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
 
 @click.group()
@@ -162,7 +157,7 @@ def why(name: str, as_json: bool) -> None:
 
     async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
         found = await _submission(db, name)
-        return found, explain(found, _LIMITS)
+        return found, explain(found, LIMITS)
 
     found, answer = with_database(settings_with_database(), work)
     number = f" {found.e_ncf}" if found.e_ncf else ""

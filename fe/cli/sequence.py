@@ -179,8 +179,8 @@ def _warn_of_what_is_passed_over(before: Sequence | None, after: Sequence) -> No
     lost = None if before is None else flow.passed_over(before, after)
     if lost is not None and lost.is_far:
         click.echo(
-            f"warning: {lost.count} numbers from {lost.first} to {lost.last} stay unused; as long as none was sent "
-            f"from there on, --next {lost.first} goes back",
+            f"warning: {lost.count} numbers from {lost.first} to {lost.last} stay unused; as long as none was sent from"
+            f" there on, --next {lost.first} goes back",
             err=True,
         )
 

@@ -137,6 +137,12 @@ class Settings(BaseSettings):
     portal_operators: bool = Field(
         False, description="serve the pages of the installation's operators beside those of tenants"
     )
+    portal_second_person: int = Field(
+        0,
+        ge=0,
+        description="replays and discards of more dead letters than this, disabling a tenant and changing a price wait"
+        " for a second operator, in the portal and in the CLI; 0: nothing does",
+    )
 
     portal_oidc_issuer: str = Field(
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
@@ -158,7 +164,7 @@ class Settings(BaseSettings):
     webhook_keys: KeyEncryptionKeys | None = Field(
         None,
         description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
-        " front, actors and CLI. Without it there are no webhooks",
+        " front, actors, portal and CLI. Without it there are no webhooks",
     )
 
     pkcs11_module: Path | None = Field(

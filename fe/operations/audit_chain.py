@@ -32,9 +32,10 @@ def read_export(line: str) -> Link:
 class Chain:
     """Looks at links one after the other."""
 
-    def __init__(self) -> None:
-        self.links = 0
-        self.last: bytes | None = None
+    def __init__(self, first: Link | None = None) -> None:
+        """Begin with the first link of all, or with a later one that is taken to follow from what was before."""
+        self.links = 0 if first is None else first.number
+        self.last: bytes | None = None if first is None else first.previous
 
     def faults(self, link: Link) -> Iterator[str]:
         """Say what is wrong with the next link; nothing when it follows from the one before."""

@@ -168,10 +168,17 @@ async def run_plan(
                 await trio.sleep(min(step.wait, patience.look))
             case "canaries":
                 watch.awaits_canaries()
+            case "halted":
+                return Run(await db.run(replay_plans.progress, plan.plan_id), await _why_halted(db, plan))
             case "done":
                 await db.run(replay_plans.finish, plan.plan_id, clock())
                 all_released = True
                 watch.look_anew()
+
+
+async def _why_halted(db: Database, plan: ReplayPlan) -> str:
+    found = await db.run(replay_plans.find, plan.plan_id)
+    return (found.halted_because if found else None) or "it was stopped"
 
 
 class _Watch:

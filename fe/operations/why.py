@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from fe.lifecycle import Stage
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.pulse import SILENCE
+from fe.queue.retry import MAX_ATTEMPTS
 from fe.store.queue.diagnosis import WaitingSubmission
 
 
@@ -33,6 +36,10 @@ class Overdue:
     follow: timedelta
     #: After how long without a sign of life a process is taken for dead.
     silence: timedelta
+
+
+#: Those of this release.
+LIMITS = Overdue(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.http.quotas import Quotas
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
@@ -39,9 +41,14 @@ class Portal:
     #: Under which people reach it: scheme, host and port, without a slash at the end.
     url: str
     renderer: Renderer
+    #: What takes receipts in, as the API does, and how many a company may hand in to this process.
+    submitting: Submitting
+    quotas: Quotas
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None
+    #: Carries on what operators set going; None where there are no pages of theirs.
+    plans: PlanRunner | None = None
 
     @property
     def is_https(self) -> bool:

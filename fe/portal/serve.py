@@ -1,8 +1,9 @@
 """The portal as a process runs it: built from the settings, and served until the process stops."""
 
+import os
+import secrets
 import socket
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 import trio
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -10,13 +11,16 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.config import Settings, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
+from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
+from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
@@ -25,26 +29,6 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 from fe.webhooks.accounts import webhook_accounts
-
-
-def require_portal(settings: Settings, role: str) -> None:
-    """See, before anything is started, that people can trust a portal of these settings. Raises ConfigError."""
-    if role == "portal" and not settings.portal_bind:
-        raise ConfigError("FE_PORTAL_BIND is not set: where should people reach the portal?")
-    if role not in ("portal", "all") or not settings.portal_bind:
-        return
-    if not settings.portal_url:
-        if not settings.development:
-            raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
-        if not is_loopback(settings.portal_bind.rpartition(":")[0]):
-            raise ConfigError("FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to others: listen on 127.0.0.1")
-        return
-    parts = urlsplit(settings.portal_url)
-    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
-    if not plain or "@" in parts.netloc:
-        raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
-    if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
-        raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
 
 
 def portal_url(settings: Settings) -> str:
@@ -79,8 +63,11 @@ def build_portal(
         form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
+        submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_key),
+        plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
     )
 
 
@@ -100,6 +87,10 @@ def openid_of(settings: Settings, key: bytes) -> OpenId | None:
     )
 
 
+def _holder() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
 async def run_portal(
     settings: Settings,
     pools: Mapping[str, Database],
@@ -117,5 +108,15 @@ async def run_portal(
 
     `started` says that they are answered.
     """
-    app = create_portal(build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics))
-    await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)
+    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics)
+    async with trio.open_nursery() as nursery:
+        if portal.plans is not None:
+            supervisor.start(nursery, "replay plans", portal.plans.run)
+        await serve_http(
+            create_portal(portal),
+            listeners,
+            settings=settings,
+            shutdown=supervisor.stopping,
+            task_status=task_status,
+        )
+        nursery.cancel_scope.cancel()

@@ -175,8 +175,11 @@ class Visit:
         await noted.note(conn, self.company.tenant, self.actor, action, subject, before, after)
 
     async def operate(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
-        """Run `work(conn, ...)` in one transaction with the rights of an operator, over all tenants."""
-        return await self.operators.transact(work, *a, **k)
+        """Run `work(conn, ...)` in one transaction with the rights of an operator, once for each form.
+
+        Raises Refused where the form was sent before.
+        """
+        return await self.operators.transact(partial(self._once, work), *a, **k)
 
     @property
     def operators(self) -> Database:

@@ -27,3 +27,15 @@ async def after(conn: Conn, number: int, limit: int) -> list[Link]:
     cursor = conn.cursor(row_factory=class_row(Link))
     await cursor.execute(_AFTER, {"after": number, "limit": limit})
     return await cursor.fetchall()
+
+
+_LAST = """
+    SELECT number, entry, previous, hash FROM audit_trail ORDER BY number DESC LIMIT %(limit)s
+"""
+
+
+async def last(conn: Conn, limit: int) -> list[Link]:
+    """Read the last links, in order."""
+    cursor = conn.cursor(row_factory=class_row(Link))
+    await cursor.execute(_LAST, {"limit": limit})
+    return (await cursor.fetchall())[::-1]

@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Literal
 
@@ -146,6 +146,36 @@ async def lift(conn: Conn, bucket: bytes) -> bool:
     """End a lockout and forget the attempts that led to it; False when there was nothing to forget."""
     cursor = await conn.execute("DELETE FROM login_attempts WHERE bucket = %(bucket)b", {"bucket": bucket})
     return cursor.rowcount == 1
+
+
+@dataclass(frozen=True, slots=True)
+class LockedBucket:
+    """What is locked out. `who` is a key or a person that exists; of an address nothing is kept."""
+
+    bucket: bytes
+    kind: str
+    locked_until: datetime
+    who: str | None
+
+
+# Buckets are hashes: what exists is hashed to see whether it is one of them.
+_EVERY_LOCKOUT = """
+    SELECT a.bucket, a.kind, a.locked_until, coalesce(k.api_key_id, p.email, f.email) AS who
+      FROM login_attempts AS a
+      LEFT JOIN api_keys AS k ON sha256(convert_to('key:' || k.api_key_id, 'UTF8')) = a.bucket
+      LEFT JOIN people AS p ON sha256(convert_to('person:' || lower(p.email), 'UTF8')) = a.bucket
+      LEFT JOIN people AS f ON sha256(convert_to('second factor:' || f.person_id, 'UTF8')) = a.bucket
+     WHERE a.locked_until > clock_timestamp()
+     ORDER BY a.locked_until DESC, a.bucket
+     LIMIT %(limit)s
+"""
+
+
+async def every_lockout(conn: Conn, limit: int) -> list[LockedBucket]:
+    """List what is locked out now, for operators, the latest first."""
+    cursor = conn.cursor(row_factory=class_row(LockedBucket))
+    await cursor.execute(_EVERY_LOCKOUT, {"limit": limit})
+    return await cursor.fetchall()
 
 
 _PRUNE = """

@@ -174,6 +174,15 @@ LIFE = (
     "user create ana@ozama.example --tenant Ozama",
     "user update ana@ozama.example --tenant Ozama --no-override",
     "user list --tenant Ozama",
+    "person create luz@ozama.example --name Luz --tenant Ozama --role owner",
+    "person list",
+    "person list --tenant Ozama",
+    "person role luz@ozama.example --tenant Ozama --role owner",
+    "person invite ana@ozama.example --tenant Ozama --role member",
+    "person operator luz@ozama.example",
+    "person reset luz@ozama.example",
+    "person disable luz@ozama.example",
+    "person enable luz@ozama.example",
     "key create --tenant Ozama --environment ecf",
     "key list --tenant Ozama",
     "key unlock --address 10.0.0.1",
@@ -233,9 +242,17 @@ def test_what_commands_print_has_the_forms_and_the_fields_of_the_page(
     empty = set()
     for line in LIFE:
         name = max((name for name in COMMANDS if line.startswith(name)), key=len)
-        told = fe.json(*line.split(), passphrase="only for trying", webhook_keys=f"w:5a{'66' * 31}", development="1")
+        told = fe.json(
+            *line.split(),
+            passphrase="only for trying",
+            webhook_keys=f"w:5a{'66' * 31}",
+            portal_bind="127.0.0.1:0",
+            development="1",
+        )
 
         look_at_forms(told)
+        if line == "person list --tenant Ozama":
+            continue  # of its other form
         if isinstance(told, list) and not told:
             empty.add(name)
             continue

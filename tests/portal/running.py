@@ -13,12 +13,15 @@ import pyotp
 import trio
 
 from fe.accounts import totp
+from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person, hash_password
 from fe.config import load_settings
-from fe.http.quotas import Quota, Quotas
+from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_at_zero
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
@@ -29,6 +32,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from tests.factories.companies import VAULT
 from tests.http.front import PEPPER, WEBHOOKS, HandClock
+from tests.portal.provider import CLIENT_ID, CLIENT_SECRET
 from tests.waiting import PATIENCE
 
 PASSWORD = "correct horse battery staple"
@@ -147,8 +151,17 @@ def hidden_fields(page: str, action: str) -> dict[str, str]:
     raise AssertionError(f"the page has no form that goes to {action}")
 
 
+def _openid(issuer: str, url: str) -> OpenId:
+    return OpenId(issuer, CLIENT_ID, CLIENT_SECRET, "Acme", f"{url}{CALLBACK}", bytes(32))
+
+
 async def start_portal(
-    nursery: trio.Nursery, db: Database, portal_db: Database, operators: Database | None, **more: Any
+    nursery: trio.Nursery,
+    db: Database,
+    portal_db: Database,
+    operators: Database | None,
+    issuer: str | None = None,
+    **more: Any,
 ) -> Running:
     """Serve with the rights of the portal and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
@@ -157,12 +170,13 @@ async def start_portal(
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     settings = load_settings(grace_seconds=2, development=True, portal_bind=f"127.0.0.1:{port}")
+    wakeups = more.pop("wakeups", None) or Wakeups(portal_db)
     portal = Portal(
         **{
             "settings": settings,
             "db": portal_db,
             "operators": operators,
-            "wakeups": Wakeups(portal_db),
+            "wakeups": wakeups,
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
@@ -174,6 +188,9 @@ async def start_portal(
             "form_key": bytes(32),
             "url": f"http://127.0.0.1:{port}",
             "renderer": Renderer(),
+            "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
+            "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
+            "quotas": Quotas(NO_QUOTA, metrics),
             **more,
         }
     )

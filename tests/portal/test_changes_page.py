@@ -48,9 +48,9 @@ async def test_it_is_read_as_a_difference(portal: Running, tenant: TenantId) -> 
         "datos de la empresa cambiados",
         "root (ana)",
         "operador, línea de comandos",
-        "<del>Old</del>",
-        "<ins>New</ins>",
-        "<ins>sí</ins>",
+        "<del><bdi>Old</bdi></del>",
+        "<ins><bdi>New</bdi></ins>",
+        "<ins><bdi>sí</bdi></ins>",
         "something new",
         "&lt;img src=x",
     ):

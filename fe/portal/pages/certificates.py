@@ -59,7 +59,7 @@ async def add(visit: Visit) -> Reply:
     user = await _user(visit, owner) if owner else None
     if upload is None or not upload.content:
         return await _form(visit, owner, _NO_FILE)
-    passphrase = next(iter(visit.form.every("passphrase")), "")
+    passphrase = visit.form.verbatim("passphrase")
     try:
         examined = await trio.to_thread.run_sync(partial(_examine, visit, upload.content, passphrase), limiter=_AT_ONCE)
         await visit.change(_put, visit, user, upload.content, passphrase, examined)

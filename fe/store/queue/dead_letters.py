@@ -138,6 +138,28 @@ async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLe
     return await cursor.fetchall()
 
 
+_UNCHANGED = """
+    SELECT d.tenant_id, d.subject
+      FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[], %(died)s::timestamptz[])
+           WITH ORDINALITY AS i (tenant_id, subject, died_at, turn)
+      JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject AND d.died_at = i.died_at
+     ORDER BY i.turn
+"""
+
+
+async def unchanged(
+    conn: Conn, rows: Sequence[tuple[TenantId, SubmissionId, datetime]]
+) -> list[tuple[TenantId, SubmissionId]]:
+    """Tell which of these, as they died then, are dead letters still, in their order."""
+    values = {
+        "tenants": [tenant_id for tenant_id, _, _ in rows],
+        "subjects": [subject for _, subject, _ in rows],
+        "died": [died_at for _, _, died_at in rows],
+    }
+    cursor = await conn.execute(_UNCHANGED, values)
+    return await cursor.fetchall()
+
+
 async def counted(conn: Conn) -> list[tuple[str, str, int]]:
     """Count dead letters by stage and environment."""
     cursor = await conn.execute(

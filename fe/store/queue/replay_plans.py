@@ -26,12 +26,18 @@ class ReplayPlan:
     per_second: Decimal
     stop_on_failure: bool
     finished_at: datetime | None
+    created_at: datetime
+    #: Whether the service carries it on by itself, and not the command that began it.
+    carried_on: bool
+    #: What stopped it, until an operator goes on.
+    halted_at: datetime | None
+    halted_because: str | None
 
 
 _MAKE = """
     INSERT INTO replay_plans (plan_id, created_at, created_by, reason, canary, canary_of_lane, canaries_passed,
-                              per_second, stop_on_failure)
-    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, 0, %(canary)s, true, %(pace)s, %(stop)s)
+                              per_second, stop_on_failure, carried_on)
+    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, 0, %(canary)s, true, %(pace)s, %(stop)s, %(carried_on)s)
     ON CONFLICT DO NOTHING
 """
 
@@ -81,10 +87,11 @@ async def make(
     canary: int,
     per_second: Decimal,
     stop_on_failure: bool,
+    carried_on: bool = False,
 ) -> bool:
     """Write a plan down, rows and all, in the caller's transaction; False when there is one by that id already.
 
-    `canary` rows of each lane go first, the others in their order.
+    `canary` rows of each lane go first, the others in their order. With `carried_on` the service runs it by itself.
     """
     cursor = await conn.execute(
         _MAKE,
@@ -96,6 +103,7 @@ async def make(
             "canary": canary,
             "pace": per_second,
             "stop": stop_on_failure,
+            "carried_on": carried_on,
         },
     )
     if cursor.rowcount == 0:
@@ -107,11 +115,12 @@ async def make(
     return True
 
 
-_FIND = """
-    SELECT plan_id, created_by, reason, per_second, stop_on_failure, finished_at
-      FROM replay_plans
-     WHERE plan_id = %(plan)s
+_COLUMNS = """
+    plan_id, created_by, reason, per_second, stop_on_failure, finished_at, created_at, carried_on, halted_at,
+    halted_because
 """
+
+_FIND = f"SELECT {_COLUMNS} FROM replay_plans WHERE plan_id = %(plan)s"
 
 
 async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
@@ -119,6 +128,32 @@ async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
     cursor = conn.cursor(row_factory=class_row(ReplayPlan))
     await cursor.execute(_FIND, {"plan": plan_id})
     return await cursor.fetchone()
+
+
+_LATEST = f"SELECT {_COLUMNS} FROM replay_plans ORDER BY created_at DESC, plan_id DESC LIMIT %(limit)s"
+
+
+async def latest(conn: Conn, limit: int) -> list[ReplayPlan]:
+    """List plans, the latest first."""
+    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
+    await cursor.execute(_LATEST, {"limit": limit})
+    return await cursor.fetchall()
+
+
+_TO_DO = f"""
+    SELECT {_COLUMNS}
+      FROM replay_plans
+     WHERE carried_on AND finished_at IS NULL AND halted_at IS NULL
+     ORDER BY created_at, plan_id
+     LIMIT 20
+"""
+
+
+async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
+    """List the plans that the service runs by itself and that nothing has stopped, the oldest first."""
+    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
+    await cursor.execute(_TO_DO)
+    return await cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +204,11 @@ class Step:
     """What came of asking for the next release.
 
     `released` one row; `skipped` one that was no dead letter any more; `early`: the pace asks for `wait` more seconds;
-    `canaries`: the first ones are out and nobody has said yet that they are well; `done`: there is no row left.
+    `canaries`: the first ones are out and nobody has said yet that they are well; `done`: there is no row left;
+    `halted`: it was stopped, and no operator has gone on since.
     """
 
-    what: Literal["released", "skipped", "early", "canaries", "done"]
+    what: Literal["released", "skipped", "early", "canaries", "done", "halted"]
     wait: float = 0.0
     subject: SubmissionId | None = None
 
@@ -184,6 +220,7 @@ _LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
 _GATE = """
     SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM replay_items AS i
                                   WHERE i.plan_id = p.plan_id AND i.released_at IS NULL) THEN 'done'
+                WHEN p.halted_at IS NOT NULL THEN 'halted'
                 WHEN NOT p.canaries_passed
                  AND (SELECT count(*) FROM replay_items AS i
                        WHERE i.plan_id = p.plan_id AND i.turn <= p.canary AND i.released_at IS NULL) = 0 THEN 'canaries'
@@ -329,8 +366,25 @@ _SEEN = """
 async def go_on(conn: Conn, plan_id: ReplayPlanId) -> None:
     """Pass over what failed, or came to no end as a canary, and send new canaries first; run it in a transaction."""
     await conn.execute(_LOCK, {"plan": plan_id})
+    await conn.execute(_UNHALT, {"plan": plan_id})
     await conn.execute(_SEEN, {"plan": plan_id})
     await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
+
+
+_HALT = """
+    UPDATE replay_plans SET halted_at = %(at)s, halted_because = %(why)s
+     WHERE plan_id = %(plan)s AND finished_at IS NULL AND halted_at IS NULL
+"""
+_UNHALT = "UPDATE replay_plans SET halted_at = NULL, halted_because = NULL WHERE plan_id = %(plan)s"
+
+
+async def halt(conn: Conn, plan_id: ReplayPlanId, why: str, at: datetime) -> bool:
+    """Release nothing more of a plan, whoever runs it, until `go_on`; False where it is over or was stopped before.
+
+    Whoever is releasing a row at this moment comes first: nothing is released once the transaction has ended.
+    """
+    halted = await conn.execute(_HALT, {"plan": plan_id, "why": why, "at": at})
+    return halted.rowcount == 1
 
 
 async def finish(conn: Conn, plan_id: ReplayPlanId, at: datetime) -> None:

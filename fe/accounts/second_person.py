@@ -1,0 +1,180 @@
+"""A second person for what is large or costs a customer dear: what exactly is asked for, and who may agree to it.
+
+What is asked for is written down whole, and digested; whoever agrees names the digest of what was shown. It is carried
+out after that (fe/accounts/carry_out.py), so nobody carries out what nobody saw.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from fe.ecf.ids import new_id
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import ActionId, ReplayPlanId, TenantId
+from fe.store import pending_actions
+from fe.store.billing import Account, PricingTier
+from fe.store.pending_actions import Decision, Kind, PendingAction, Through
+from fe.store.postgres.db import Conn
+from fe.store.queue import audit
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.dead_letters import DeadLetter
+from fe.store.tenants import Tenant
+
+#: For how long somebody may agree.
+LIFE = timedelta(hours=24)
+
+GONE = Text("There is no such request.", "No existe esa solicitud.")
+DECIDED = Text(
+    "It was decided already, or its time is over: look at it as it is now.",
+    "Ya se decidió, o su plazo venció: mírela como está ahora.",
+)
+SAME_PERSON = Text(
+    "You asked for it yourself: another operator has to approve it.",
+    "Usted mismo lo solicitó: otro operador debe aprobarlo.",
+)
+OTHER_WAY = Text(
+    "It was asked for by another way (command line or portal), where names are others: approve it there.",
+    "Se solicitó por otra vía (línea de comandos o portal), donde los nombres son otros: apruébelo allí.",
+)
+
+
+class ApprovalRefused(LocalizedError):
+    """What was asked for cannot be decided so."""
+
+
+def is_bulk(rows: int, threshold: int) -> bool:
+    """Tell whether so many dead letters at once are for two persons; a threshold of 0 asks for none."""
+    return 0 < threshold < rows
+
+
+def frozen(found: Sequence[DeadLetter]) -> list[list[Any]]:
+    """Name dead letters so that one that died anew since is another."""
+    return [[one.tenant_id, str(one.subject), one.died_at.isoformat()] for one in found]
+
+
+def replay_request(
+    rows: list[list[Any]], plan_id: ReplayPlanId, *, canary: int, per_second: Decimal, stop_on_failure: bool
+) -> dict[str, Any]:
+    """What a replay of many is: these rows at this pace, as this plan."""
+    return {
+        "rows": rows,
+        "plan": plan_id,
+        "canary": canary,
+        "perSecond": str(per_second),
+        "stopOnFailure": stop_on_failure,
+    }
+
+
+def discard_request(rows: list[list[Any]], note: str | None) -> dict[str, Any]:
+    """What giving many up is: these rows, and what their clients read."""
+    return {"rows": rows, "note": note}
+
+
+def terms_request(
+    before: Account | None,
+    *,
+    price: Decimal,
+    currency: str | None,
+    tier: PricingTier | None,
+    subscription: str | None = None,
+) -> dict[str, Any]:
+    """What new terms are: from these to those."""
+    return {
+        "before": shown_terms(before),
+        "price": str(price),
+        "currency": currency,
+        "tier": tier,
+        "subscription": subscription,
+    }
+
+
+def shown_terms(account: Account | None) -> dict[str, Any] | None:
+    """Terms as they stand in records; None where there were none."""
+    if account is None:
+        return None
+    return {
+        "enabled": account.enabled,
+        "subscriptionId": account.subscription_id,
+        "unitPrice": None if account.unit_price is None else str(account.unit_price),
+        "currency": account.currency,
+        "pricingTier": account.pricing_tier,
+    }
+
+
+async def ask(
+    conn: Conn,
+    kind: Kind,
+    request: dict[str, Any],
+    by: OperatorAction,
+    through: Through,
+    *,
+    tenant: Tenant | None = None,
+    alone: bool,
+) -> UUID:
+    """Write down what is asked for, in the caller's transaction; `alone`: nobody else has to agree."""
+    row_count = len(request.get("rows", ())) or 1
+    action_id = new_id(by.at)
+    tenant_id: TenantId | None = None if tenant is None else tenant.tenant_id
+    await pending_actions.ask(
+        conn,
+        action_id,
+        kind,
+        tenant_id,
+        json.dumps(request, sort_keys=True, ensure_ascii=False),
+        row_count=row_count,
+        by_whom=by.by_whom,
+        through=through,
+        reason=by.reason,
+        at=by.at,
+        expires_at=by.at + LIFE,
+        alone=alone,
+    )
+    if not alone:
+        await audit.record(conn, by, f"ask {kind}", tenant_id, None, {"request": str(action_id), "rows": row_count})
+    return action_id
+
+
+async def approve(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction, through: Through) -> PendingAction:
+    """Agree to what was shown, as somebody else than who asked. Carry it out after that. Raises ApprovalRefused."""
+    found = await _find(conn, action_id)
+    if found.asked_through != through:
+        raise ApprovalRefused(OTHER_WAY)
+    if _name(found.asked_by) == _name(by.by_whom):
+        raise ApprovalRefused(SAME_PERSON)
+    return await _decide(conn, found, "approved", digest, by)
+
+
+async def refuse(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction) -> PendingAction:
+    """Refuse, or take back what one asked for oneself. Raises ApprovalRefused."""
+    return await _decide(conn, await _find(conn, action_id), "refused", digest, by)
+
+
+async def _decide(
+    conn: Conn, found: PendingAction, decision: Decision, digest: bytes, by: OperatorAction
+) -> PendingAction:
+    if not await pending_actions.decide(conn, found.action_id, decision, by.by_whom, by.at, digest):
+        raise ApprovalRefused(DECIDED)
+    verb = "approve" if decision == "approved" else "refuse"
+    detail = {"request": str(found.action_id), "askedBy": found.asked_by, "rows": found.row_count}
+    await audit.record(conn, by, f"{verb} {found.kind}", found.tenant_id, None, detail)
+    return await _find(conn, found.action_id)
+
+
+async def _find(conn: Conn, action_id: UUID) -> PendingAction:
+    found = await pending_actions.find(conn, action_id)
+    if found is None:
+        raise ApprovalRefused(GONE)
+    return found
+
+
+def _name(by_whom: str) -> str:
+    """Who somebody is; what they only say they are stands behind it in brackets."""
+    return by_whom.partition(" (")[0].lower()
+
+
+def action_of(pending: PendingAction, at: datetime) -> OperatorAction:
+    """The act of carrying out what was agreed: by who asked, for the reason given then."""
+    return OperatorAction(ActionId(new_id(at)), at, pending.asked_by, pending.reason)

@@ -1,0 +1,27 @@
+"""Pages of the installation's operators: what waits and what gave up, and what to do about it, over all tenants."""
+
+from fe.portal.pages.operators import (
+    actions,
+    approvals,
+    companies,
+    dead_letters,
+    in_doubt,
+    lockouts,
+    overview,
+    pauses,
+    replays,
+    terms,
+)
+
+PAGES = (
+    *actions.PAGES,
+    *approvals.PAGES,
+    *companies.PAGES,
+    *dead_letters.PAGES,
+    *in_doubt.PAGES,
+    *lockouts.PAGES,
+    *overview.PAGES,
+    *pauses.PAGES,
+    *replays.PAGES,
+    *terms.PAGES,
+)

@@ -1,0 +1,87 @@
+"""What operators' forms share: who acts and why, which tenant is meant, and what is wrong with what was typed."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import ActionId, TenantId
+from fe.lifecycle import Stage
+from fe.portal.replies import not_found
+from fe.portal.visit import Visit
+from fe.store import tenants
+from fe.store.queue.audit import LONGEST_REASON, OperatorAction
+from fe.store.queue.dead_letters import DeadLetterFilter
+from fe.store.tenants import Tenant
+
+_REASON = Text(
+    f"Give a reason of at most {LONGEST_REASON} characters: it is kept on record.",
+    f"Indique un motivo de {LONGEST_REASON} caracteres como máximo: queda registrado.",
+)
+_NO_TENANT = Text("There is no company of that name.", "No existe una empresa con ese nombre.")
+_LONGEST_WAIT = 10 * 365 * 24 * 60
+
+
+class FormProblem(LocalizedError):
+    """What was typed cannot be used."""
+
+
+def acting(visit: Visit) -> OperatorAction:
+    """Who acts and for which reason. Raises FormProblem."""
+    reason = visit.form.get("reason")
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise FormProblem(_REASON)
+    return OperatorAction(ActionId(new_id(visit.now)), visit.now, visit.by_whom, reason)
+
+
+def uuid_of(visit: Visit, name: str) -> UUID:
+    """The id in the address. Raises Refused for what is none."""
+    try:
+        return UUID(visit.params[name])
+    except ValueError:
+        raise not_found() from None
+
+
+async def tenant_in_address(visit: Visit) -> Tenant:
+    """The tenant in the address. Raises Refused where there is none."""
+    tenant_id = visit.params["tenant"]
+    found = await visit.operators.run(tenants.by_id, TenantId(tenant_id)) if tenant_id < 2**63 else None
+    if found is None:
+        raise not_found()
+    return found
+
+
+async def tenant_named(visit: Visit, name: str) -> Tenant | None:
+    """The tenant of a name, None for no name. Raises FormProblem where there is none of it."""
+    if not name:
+        return None
+    found = await visit.operators.run(tenants.by_name, name) if "\0" not in name else None
+    if found is None:
+        raise FormProblem(_NO_TENANT)
+    return found
+
+
+def environment_named(name: str) -> Environment | None:
+    """An environment; None for none, and for what is none."""
+    return Environment(name) if name in list(Environment) else None
+
+
+async def chosen(visit: Visit, given: dict[str, str]) -> DeadLetterFilter:
+    """What a form of filters chooses. Raises FormProblem."""
+    tenant = await tenant_named(visit, given["tenant"])
+    stage, minutes = given["stage"], given["minutes"]
+    if minutes and not (minutes.isascii() and minutes.isdigit() and int(minutes[:12]) <= _LONGEST_WAIT):
+        raise FormProblem(Text("Minutes are a whole number.", "Los minutos son un número entero."))
+    error, e_ncf = (given[name].replace("\0", "") for name in ("error", "e_ncf"))
+    return DeadLetterFilter(
+        tenant_id=None if tenant is None else tenant.tenant_id,
+        environment=environment_named(given["environment"]),
+        stage=Stage(stage) if stage in list(Stage) else None,
+        error=error or None,
+        older_than=timedelta(minutes=int(minutes)) if minutes else None,
+        e_ncf=e_ncf or None,
+    )
+
+
+FILTERS = ("tenant", "environment", "stage", "error", "minutes", "e_ncf")

@@ -1,0 +1,182 @@
+"""The companies of the installation: making one, shutting one out, for whom it may issue, and who owns it."""
+
+import re
+
+from fe.accounts import changes, provision, second_person
+from fe.accounts.carry_out import carry_out
+from fe.ecf.dates import local
+from fe.ecf.identity import TAX_ID_FORM
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import TenantId
+from fe.portal.page_types import Needs, Page
+from fe.portal.pages.operators.acting import FormProblem, acting, tenant_in_address
+from fe.portal.replies import Reply
+from fe.portal.visit import Visit
+from fe.store import billing, issuers, tenants
+from fe.store.issuers import Delegation
+from fe.store.postgres.db import Conn
+from fe.store.queue.audit import OperatorAction, record
+from fe.store.tenants import Tenant
+
+_SHOWN = 200
+_LONGEST_NAME = 200
+_FIELDS = ("RNCEmisor", "RazonSocialEmisor", "NombreComercial", "DireccionEmisor")
+_NAME = Text("A company's name has 1 to 200 characters.", "El nombre de una empresa tiene de 1 a 200 caracteres.")
+_RNC = Text("An RNC has 9 digits, a cédula 11.", "Un RNC tiene 9 dígitos; una cédula, 11.")
+_RECORDED = Text("That is recorded already.", "Eso ya está registrado.")
+_NOT_RECORDED = Text("That is not recorded (any more).", "Eso no está registrado (o ya no lo está).")
+_WAITS = Text(
+    "Nothing is done yet: a second operator has to approve it.",
+    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
+)
+
+
+async def index(visit: Visit) -> Reply:
+    """List companies, by a part of their name or RNC."""
+    wanted = visit.query.get("q", "").strip()
+    every = await visit.operators.run(tenants.everyone)
+    found = [one for one in every if wanted.lower() in f"{one.name} {one.issuer.get('RNCEmisor', '')}".lower()]
+    return visit.page(
+        "operators/companies.html", found=found[:_SHOWN], total=len(every), matching=len(found), wanted=wanted
+    )
+
+
+async def new(visit: Visit) -> Reply:
+    """Ask for the data of a company."""
+    return visit.page("operators/company_new.html", problem=None, typed=visit.form)
+
+
+async def create(visit: Visit) -> Reply:
+    """Create a company."""
+    issuer = {field: visit.form.get(field) for field in _FIELDS if visit.form.get(field)}
+    name, summary = visit.form.get("name"), "off" if visit.form.get("consumer_summary") == "off" else "automatic"
+    try:
+        by = acting(visit)
+        if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
+            raise FormProblem(_NAME)
+        made = await visit.operate(_create, name, issuer, summary, by)
+    except provision.ProvisioningRefused as refused:
+        return visit.page("operators/company_new.html", 400, problem=refusal(refused), typed=visit.form)
+    except LocalizedError as wrong:
+        return visit.page("operators/company_new.html", 400, problem=wrong.text, typed=visit.form)
+    return await visit.go(
+        f"/operators/companies/{made.tenant_id}", Text("The company is there.", "La empresa está creada.")
+    )
+
+
+async def _create(conn: Conn, name: str, issuer: dict[str, str], summary: str, by: OperatorAction) -> Tenant:
+    made = await provision.create_tenant(conn, name, issuer, summary, today=local(by.at).date())
+    await record(conn, by, "tenant create", made.tenant_id, None, {"tenant": name, "rnc": issuer.get("RNCEmisor")})
+    return made
+
+
+def refusal(refused: provision.ProvisioningRefused) -> Text | str:
+    """What to show of a refusal: in both languages where it has them."""
+    found = getattr(refused, "text", None)
+    return found if isinstance(found, Text) else str(refused)
+
+
+async def one(visit: Visit) -> Reply:
+    """Show a company."""
+    return await show(visit, await tenant_in_address(visit))
+
+
+async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, link: str = "") -> Reply:
+    """Show a company, and what is wrong with a form that was sent."""
+    tenant_id = tenant.tenant_id
+    account = await visit.operators.run(billing.account, tenant_id)
+    return visit.page(
+        "operators/company.html",
+        409 if problem else 200,
+        tenant=tenant,
+        delegations=await visit.operators.run(issuers.delegations_of, tenant_id),
+        account=account,
+        terms=second_person.shown_terms(account),
+        months=await visit.operators.run(billing.months, tenant_id, 6),
+        needs_second=visit.portal.settings.portal_second_person > 0,
+        problem=problem,
+        link=link,
+        typed=visit.form,
+    )
+
+
+async def disable(visit: Visit) -> Reply:
+    """Shut a company out, or ask a second person to."""
+    tenant = await tenant_in_address(visit)
+    alone = visit.portal.settings.portal_second_person == 0
+    try:
+        by = acting(visit)
+        visit.require_unchanged([tenant.tenant_id, tenant.disabled_since])
+        action_id = await visit.operate(
+            second_person.ask, "tenant disable", {"tenant": tenant.name}, by, "portal", tenant=tenant, alone=alone
+        )
+    except LocalizedError as wrong:
+        return await show(visit, tenant, wrong.text)
+    if not alone:
+        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+    await carry_out(visit.operators, action_id, visit.portal.clock)
+    return await visit.go(
+        f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está inhabilitada.")
+    )
+
+
+async def enable(visit: Visit) -> Reply:
+    """Let a company in again."""
+    tenant = await tenant_in_address(visit)
+    try:
+        await visit.operate(changes.enable_tenant, tenant, acting(visit))
+    except provision.ProvisioningRefused as refused:
+        return await show(visit, tenant, refusal(refused))
+    except LocalizedError as wrong:
+        return await show(visit, tenant, wrong.text)
+    return await visit.go(
+        f"/operators/companies/{tenant.tenant_id}", Text("The company is let in.", "La empresa está habilitada.")
+    )
+
+
+async def delegate(visit: Visit) -> Reply:
+    """Record that another taxpayer lets the company issue."""
+    tenant = await tenant_in_address(visit)
+    rnc = visit.form.get("rnc")
+    try:
+        by = acting(visit)
+        if not re.fullmatch(TAX_ID_FORM, rnc):
+            raise FormProblem(_RNC)
+        await visit.operate(_delegate, tenant.tenant_id, rnc, by)
+    except LocalizedError as wrong:
+        return await show(visit, tenant, wrong.text)
+    return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("It is recorded.", "Quedó registrado."))
+
+
+async def _delegate(conn: Conn, tenant_id: TenantId, rnc: str, by: OperatorAction) -> None:
+    if not await issuers.record(conn, Delegation(tenant_id, rnc, by.at, by.by_whom, by.reason)):
+        raise FormProblem(_RECORDED)
+    await record(conn, by, "delegation record", tenant_id, None, {"rnc": rnc})
+
+
+async def withdraw(visit: Visit) -> Reply:
+    """Take a recorded delegation back."""
+    tenant = await tenant_in_address(visit)
+    try:
+        await visit.operate(_withdraw, tenant.tenant_id, visit.form.get("rnc"), acting(visit))
+    except LocalizedError as wrong:
+        return await show(visit, tenant, wrong.text)
+    return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("It is taken back.", "Quedó retirado."))
+
+
+async def _withdraw(conn: Conn, tenant_id: TenantId, rnc: str, by: OperatorAction) -> None:
+    if not await issuers.withdraw(conn, tenant_id, rnc.replace("\0", "")):
+        raise FormProblem(_NOT_RECORDED)
+    await record(conn, by, "delegation withdraw", tenant_id, None, {"rnc": rnc})
+
+
+PAGES = (
+    Page("GET", "/operators/companies", Needs.OPERATE, index),
+    Page("GET", "/operators/companies/new", Needs.OPERATE, new),
+    Page("POST", "/operators/companies/new", Needs.OPERATE, create),
+    Page("GET", "/operators/companies/<int:tenant>", Needs.OPERATE, one),
+    Page("POST", "/operators/companies/<int:tenant>/disable", Needs.OPERATE, disable),
+    Page("POST", "/operators/companies/<int:tenant>/enable", Needs.OPERATE, enable),
+    Page("POST", "/operators/companies/<int:tenant>/delegations", Needs.OPERATE, delegate),
+    Page("POST", "/operators/companies/<int:tenant>/delegations/withdraw", Needs.OPERATE, withdraw),
+)

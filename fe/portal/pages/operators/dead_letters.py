@@ -1,0 +1,199 @@
+"""Dead letters: found, understood, looked at before anything is done, and then replayed or given up."""
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from uuid import UUID
+
+from fe.accounts import second_person
+from fe.accounts.carry_out import carry_out
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import ReplayPlanId, SubmissionId
+from fe.lifecycle import Stage
+from fe.operations.replay import preview
+from fe.operations.why import LIMITS, explain
+from fe.portal.page_types import Needs, Page
+from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, chosen, uuid_of
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store import submissions
+from fe.store.queue import dead_letters, diagnosis
+from fe.store.queue.audit import LONGEST_REASON
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+
+_SHOWN = 100
+#: The most that one form is about; the rest comes after it.
+_MAX_CHOSEN = 5000
+_PREVIEWED = 50
+_MAX_CANARIES = 1000
+
+_NONE = Text("Choose at least one dead letter.", "Elija al menos una carta muerta.")
+_PACE = Text(
+    "Canaries are a whole number, and the pace is a number from 0.01 to 1000 a second.",
+    "Los canarios son un número entero, y el ritmo un número de 0.01 a 1000 por segundo.",
+)
+_NOTE = Text(
+    f"The note has at most {LONGEST_REASON} characters.", f"La nota tiene {LONGEST_REASON} caracteres como máximo."
+)
+_WAITS = Text(
+    "Nothing is done yet: a second operator has to approve it.",
+    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
+)
+
+
+async def index(visit: Visit) -> Reply:
+    """List dead letters, the longest dead first."""
+    given = {name: visit.query.get(name, "").strip() for name in FILTERS}
+    problem: Text | None = None
+    found: list[DeadLetter] = []
+    try:
+        found = await visit.operators.run(dead_letters.listed, await chosen(visit, given), _SHOWN + 1)
+    except FormProblem as wrong:
+        problem = wrong.text
+    return visit.page(
+        "operators/dead_letters.html",
+        400 if problem else 200,
+        found=found[:_SHOWN],
+        has_more=len(found) > _SHOWN,
+        given=given,
+        problem=problem,
+        stages=list(Stage),
+        environments=list(Environment),
+        max_chosen=_MAX_CHOSEN,
+    )
+
+
+async def one(visit: Visit) -> Reply:
+    """Show one: what it waits for, what was sent, what a replay would do, and what happened to it."""
+    subject = SubmissionId(uuid_of(visit, "subject"))
+    waiting = await visit.operators.run(diagnosis.why, subject)
+    if waiting is None:
+        raise not_found()
+    found = await visit.operators.run(dead_letters.listed, DeadLetterFilter(subjects=(subject,)), 1)
+    events = await visit.operators.run(submissions.timeline, waiting.tenant_id, subject)
+    return visit.page(
+        "operators/dead_letter.html",
+        waiting=waiting,
+        answer=explain(waiting, LIMITS),
+        preview=preview(found[0], visit.now) if found else None,
+        events=events,
+    )
+
+
+async def _selection(visit: Visit) -> tuple[list[DeadLetter], dict[str, str]]:
+    """What a form is about: the ticked ones, or all that its filters choose. Raises FormProblem."""
+    given = {name: visit.form.get(name) for name in FILTERS}
+    if visit.form.get("which") == "all":
+        which, hidden = await chosen(visit, given), {"which": "all", **given}
+    else:
+        names = [*visit.form.every("id"), *visit.form.get("ids").split(",")]
+        try:
+            subjects = sorted({UUID(name) for name in names if name})
+        except ValueError:
+            raise FormProblem(_NONE) from None
+        which = DeadLetterFilter(subjects=[SubmissionId(subject) for subject in subjects[:_MAX_CHOSEN]])
+        hidden = {"which": "chosen", "ids": ",".join(str(subject) for subject in subjects[:_MAX_CHOSEN])}
+    found = await visit.operators.run(dead_letters.listed, which, _MAX_CHOSEN)
+    return found, hidden
+
+
+async def review(visit: Visit) -> Reply:
+    """Say what a replay of the selection would do, row by row and counted; nothing is done."""
+    found, hidden = await _selection(visit)
+    if not found:
+        raise FormProblem(_NONE)
+    return _review(visit, found, hidden)
+
+
+def _review(
+    visit: Visit, found: Sequence[DeadLetter], hidden: dict[str, str], problem: Text | None = None, about: str = ""
+) -> Reply:
+    previews = [preview(one, visit.now) for one in found]
+    return visit.page(
+        "operators/review.html",
+        400 if problem else 200,
+        previews=previews[:_PREVIEWED],
+        total=len(found),
+        is_most=len(found) == _MAX_CHOSEN,
+        would=Counter(one.would for one in previews).most_common(10),
+        obstacles=Counter(what for one in previews for what in one.obstacles).most_common(10),
+        hidden=hidden,
+        frozen=second_person.frozen(found),
+        needs_second=second_person.is_bulk(len(found), visit.portal.settings.portal_second_person),
+        problem=problem,
+        about=about,
+        typed=visit.form,
+    )
+
+
+async def replay(visit: Visit) -> Reply:
+    """Set the selection going again, as a plan that the service carries on."""
+    found, hidden = await _selection(visit)
+    visit.require_unchanged(second_person.frozen(found))
+    try:
+        by = acting(visit)
+        canary, per_second = _pace(visit)
+    except LocalizedError as wrong:
+        return _review(visit, found, hidden, wrong.text, "replay")
+    plan_id = ReplayPlanId(f"replay-{new_id(visit.now).hex}")
+    request = second_person.replay_request(
+        second_person.frozen(found),
+        plan_id,
+        canary=canary,
+        per_second=per_second,
+        stop_on_failure=visit.form.has("stop_on_failure"),
+    )
+    alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
+    action_id = await visit.operate(second_person.ask, "replay", request, by, "portal", alone=alone)
+    if not alone:
+        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+    await carry_out(visit.operators, action_id, visit.portal.clock)
+    wake(visit)
+    return await visit.go(f"/operators/replays/{plan_id}")
+
+
+async def discard(visit: Visit) -> Reply:
+    """Give the selection up: its clients see an error."""
+    found, hidden = await _selection(visit)
+    visit.require_unchanged(second_person.frozen(found))
+    try:
+        by = acting(visit)
+        note = visit.form.get("note") or None
+        if note is not None and len(note) > LONGEST_REASON:
+            raise FormProblem(_NOTE)
+    except LocalizedError as wrong:
+        return _review(visit, found, hidden, wrong.text, "discard")
+    request = second_person.discard_request(second_person.frozen(found), note)
+    alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
+    action_id = await visit.operate(second_person.ask, "discard", request, by, "portal", alone=alone)
+    if not alone:
+        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+    await carry_out(visit.operators, action_id, visit.portal.clock)
+    return await visit.go(f"/operators/approvals/{action_id}")
+
+
+def wake(visit: Visit) -> None:
+    """Let what carries plans on look at once, where it runs in this process."""
+    if visit.portal.plans is not None:
+        visit.portal.plans.wake()
+
+
+def _pace(visit: Visit) -> tuple[int, Decimal]:
+    canary, pace = visit.form.get("canary", "1"), visit.form.get("per_second", "5")
+    plain = pace.replace(".", "", 1)
+    if not (canary.isascii() and canary.isdigit() and plain.isascii() and plain.isdigit()) or len(canary + pace) > 16:
+        raise FormProblem(_PACE)
+    if int(canary) > _MAX_CANARIES or not Decimal("0.01") <= Decimal(pace) <= 1000:
+        raise FormProblem(_PACE)
+    return int(canary), Decimal(pace)
+
+
+PAGES = (
+    Page("GET", "/operators/dead-letters", Needs.OPERATE, index),
+    Page("POST", "/operators/dead-letters/review", Needs.OPERATE, review, max_body_bytes=1024 * 1024),
+    Page("POST", "/operators/dead-letters/replay", Needs.OPERATE, replay, max_body_bytes=1024 * 1024),
+    Page("POST", "/operators/dead-letters/discard", Needs.OPERATE, discard, max_body_bytes=1024 * 1024),
+    Page("GET", "/operators/dead-letters/<subject>", Needs.OPERATE, one),
+)

@@ -1,0 +1,73 @@
+"""Pauses: beginning no more work on a company's rows, in an environment, or at all; and going on."""
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import TenantId
+from fe.portal.page_types import Needs, Page
+from fe.portal.pages.operators.acting import FormProblem, acting, environment_named, tenant_named
+from fe.portal.replies import Reply
+from fe.portal.visit import Visit
+from fe.store.postgres.db import Conn
+from fe.store.queue import pauses
+from fe.store.queue.audit import OperatorAction
+
+_PAUSED = Text("That is paused already.", "Eso ya está en pausa.")
+_NOT_PAUSED = Text("That is not paused any more.", "Eso ya no está en pausa.")
+
+
+async def index(visit: Visit) -> Reply:
+    """List what is paused."""
+    return await _show(visit)
+
+
+async def _show(visit: Visit, problem: Text | None = None) -> Reply:
+    return visit.page(
+        "operators/pauses.html",
+        409 if problem else 200,
+        found=await visit.operators.run(pauses.everything),
+        environments=list(Environment),
+        problem=problem,
+        typed=visit.form,
+    )
+
+
+async def pause(visit: Visit) -> Reply:
+    """Pause; what is in flight is finished."""
+    try:
+        by = acting(visit)
+        tenant = await tenant_named(visit, visit.form.get("tenant"))
+        environment = environment_named(visit.form.get("environment"))
+        await visit.operate(_pause, by, None if tenant is None else tenant.tenant_id, environment)
+    except LocalizedError as wrong:
+        return await _show(visit, wrong.text)
+    return await visit.go("/operators/pauses", Text("It is paused.", "Está en pausa."))
+
+
+async def _pause(conn: Conn, by: OperatorAction, tenant_id: TenantId | None, environment: Environment | None) -> None:
+    if not await pauses.pause(conn, by, tenant_id, environment):
+        raise FormProblem(_PAUSED)
+
+
+async def resume(visit: Visit) -> Reply:
+    """Undo a pause."""
+    try:
+        by = acting(visit)
+        number = visit.form.get("tenant_id")
+        is_number = number.isascii() and number.isdigit() and len(number) < 19
+        tenant_id = TenantId(int(number)) if is_number else None
+        await visit.operate(_resume, by, tenant_id, environment_named(visit.form.get("environment")))
+    except LocalizedError as wrong:
+        return await _show(visit, wrong.text)
+    return await visit.go("/operators/pauses", Text("It goes on.", "Continúa."))
+
+
+async def _resume(conn: Conn, by: OperatorAction, tenant_id: TenantId | None, environment: Environment | None) -> None:
+    if not await pauses.resume(conn, by, tenant_id, environment):
+        raise FormProblem(_NOT_PAUSED)
+
+
+PAGES = (
+    Page("GET", "/operators/pauses", Needs.OPERATE, index),
+    Page("POST", "/operators/pauses", Needs.OPERATE, pause),
+    Page("POST", "/operators/pauses/resume", Needs.OPERATE, resume),
+)

@@ -1,0 +1,88 @@
+"""Replays: how far each plan is, what stopped it, and stopping it or going on."""
+
+from fe.ecf.texts import Text
+from fe.identifiers import ReplayPlanId
+from fe.portal.page_types import Needs, Page
+from fe.portal.pages.operators.acting import FormProblem, acting
+from fe.portal.pages.operators.dead_letters import wake
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store.postgres.db import Conn
+from fe.store.queue import audit, replay_plans
+from fe.store.queue.audit import OperatorAction
+from fe.store.queue.replay_plans import ReplayPlan
+
+_SHOWN = 100
+_OVER = Text("It is over, or was stopped before.", "Ya terminó, o se había detenido antes.")
+_RUNS = Text("It is not stopped.", "No está detenida.")
+
+
+async def index(visit: Visit) -> Reply:
+    """List replays, the latest first."""
+    return visit.page("operators/replays.html", plans=await visit.operators.run(replay_plans.latest, _SHOWN))
+
+
+async def _plan(visit: Visit) -> ReplayPlan:
+    found = await visit.operators.run(replay_plans.find, ReplayPlanId(visit.params["plan"]))
+    if found is None:
+        raise not_found()
+    return found
+
+
+async def one(visit: Visit) -> Reply:
+    """Show how far a replay is."""
+    return await _show(visit, await _plan(visit))
+
+
+async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> Reply:
+    return visit.page(
+        "operators/replay.html",
+        409 if problem else 200,
+        plan=plan,
+        progress=await visit.operators.run(replay_plans.progress, plan.plan_id),
+        troubles=await visit.operators.run(replay_plans.troubles, plan.plan_id),
+        problem=problem,
+    )
+
+
+async def stop(visit: Visit) -> Reply:
+    """Release nothing more of a plan, whoever runs it."""
+    plan = await _plan(visit)
+    try:
+        await visit.operate(_stop, plan.plan_id, acting(visit))
+    except FormProblem as wrong:
+        return await _show(visit, await _plan(visit), wrong.text)
+    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay is stopped.", "Repetición detenida."))
+
+
+async def _stop(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> None:
+    if not await replay_plans.halt(conn, plan_id, f"{by.by_whom}: {by.reason}", by.at):
+        raise FormProblem(_OVER)
+    await audit.record(conn, by, "plan stop", None, None, {"plan": plan_id})
+
+
+async def go_on(visit: Visit) -> Reply:
+    """Go on with a plan that stopped: what failed is passed over, and canaries go first again."""
+    plan = await _plan(visit)
+    try:
+        visit.require_unchanged([plan.plan_id, plan.halted_at])
+        await visit.operate(_go_on, plan, acting(visit))
+    except FormProblem as wrong:
+        return await _show(visit, await _plan(visit), wrong.text)
+    wake(visit)
+    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay goes on.", "La repetición continúa."))
+
+
+async def _go_on(conn: Conn, plan: ReplayPlan, by: OperatorAction) -> None:
+    if plan.halted_at is None or plan.finished_at is not None:
+        raise FormProblem(_RUNS)
+    await replay_plans.go_on(conn, plan.plan_id)
+    await audit.record(conn, by, "plan go on", None, None, {"plan": plan.plan_id})
+
+
+PAGES = (
+    Page("GET", "/operators/replays", Needs.OPERATE, index),
+    Page("GET", "/operators/replays/<plan>", Needs.OPERATE, one),
+    Page("POST", "/operators/replays/<plan>/stop", Needs.OPERATE, stop),
+    Page("POST", "/operators/replays/<plan>/go-on", Needs.OPERATE, go_on),
+)

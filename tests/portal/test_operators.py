@@ -1,0 +1,128 @@
+"""Operators' pages: who may see them, what is shown, and what each form does."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import trio
+
+from fe.identifiers import TenantId
+from fe.lifecycle import Stage
+from fe.portal.page_types import Needs
+from fe.portal.pages import operators
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
+from fe.store.queue import circuits
+from tests.factories.tenants import make_submission, rows
+from tests.portal.operators import WHY, make_dead, operating
+from tests.portal.running import Running, start_portal
+
+HOSTILE = "<img src=x onerror=alert(1)> =cmd() \u202e" + "x" * 500
+PAGES = [
+    "/operators",
+    "/operators/dead-letters",
+    "/operators/replays",
+    "/operators/in-doubt",
+    "/operators/pauses",
+    "/operators/lockouts",
+    "/operators/companies",
+    "/operators/companies/new",
+    "/operators/approvals",
+    "/operators/actions",
+]
+
+
+def test_every_page_is_for_operators_alone() -> None:
+    assert {page.needs for page in operators.PAGES} == {Needs.OPERATE}
+
+
+async def test_pages_are_shown_in_both_languages(portal: Running, tenant: TenantId) -> None:
+    await make_dead(portal.db, tenant, portal.clock(), 2)
+    await make_submission(portal.db, tenant, at=portal.clock(), stage=Stage.RECONCILE)
+    await portal.db.run(circuits.open_circuit, "ecf", "ecf", "connection refused", timedelta(minutes=1))
+    for email, language in (("olga@fe.do", "en"), ("oscar@fe.do", "es")):
+        async with operating(portal, email, language) as browser:
+            for path in (*PAGES, f"/operators/companies/{tenant}"):
+                page = await browser.get(path)
+                assert (path, page.status_code, page.url.path) == (path, 200, path)
+
+
+async def test_who_is_no_operator_finds_nothing(portal: Running, tenant: TenantId) -> None:
+    subject = (await make_dead(portal.db, tenant, portal.clock()))[0]
+    person = await portal.person(tenant, PortalRole.OWNER)
+    async with portal.browser(person) as browser:
+        for path in (*PAGES, f"/operators/companies/{tenant}", f"/operators/dead-letters/{subject}"):
+            assert (await browser.get(path)).status_code == 404, path
+        home = await browser.get(f"/companies/{tenant}")
+        csrf = home.text.partition('name="csrf" value="')[2].partition('"')[0]
+        for page in operators.PAGES:
+            if page.method == "POST":
+                path = page.path.replace("<int:tenant>", str(tenant)).replace("<plan>", "p").replace("<action>", "a")
+                sent = await browser.client.post(path, data={"csrf": csrf, "form": str(uuid4()), **WHY})
+                assert sent.status_code == 404, path
+
+
+async def test_without_the_setting_there_are_no_such_pages(
+    nursery: trio.Nursery, db: Database, portal_db: Database
+) -> None:
+    portal = await start_portal(nursery, db, portal_db, None)
+    async with operating(portal) as browser:
+        for path in PAGES:
+            assert (await browser.get(path)).status_code == 404, path
+
+
+async def test_an_id_that_is_none_is_not_found(portal: Running) -> None:
+    async with operating(portal) as browser:
+        for path in ("dead-letters", "replays", "approvals", "companies"):
+            for what in ("x", str(uuid4()), "99999999999999999999", "%00"):
+                assert (await browser.get(f"/operators/{path}/{what}")).status_code == 404, (path, what)
+
+
+async def test_what_others_wrote_is_shown_as_text(portal: Running, tenant: TenantId) -> None:
+    subject = (await make_dead(portal.db, tenant, portal.clock(), error=HOSTILE))[0]
+    async with operating(portal) as browser:
+        for path in ("/operators/dead-letters", f"/operators/dead-letters/{subject}"):
+            page = await browser.get(path)
+            assert ("<img" in page.text, "&lt;img src=x onerror" in page.text) == (False, True), path
+        page = await browser.get("/operators/dead-letters?tenant=<script>&error=%00<b>&minutes=-1")
+        assert (page.status_code, "<script>&" in page.text) == (400, False)
+
+
+# --- Pauses -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_company_is_paused_and_goes_on(portal: Running, tenant: TenantId) -> None:
+    async with operating(portal) as browser:
+        await browser.get("/operators/pauses")
+        wrong = await browser.send("/operators/pauses", {"tenant": "nobody", **WHY})
+        assert (wrong.status_code, "no company of that name" in wrong.text) == (409, True)
+        fields = {"tenant": "Empresa de Prueba SRL", "environment": "ecf", **WHY}
+        page = await browser.send("/operators/pauses", fields)
+        assert (page.status_code, "It is paused." in page.text) == (200, True)
+        again = await browser.send("/operators/pauses", fields)
+        assert "paused already" in again.text
+        page = await browser.send("/operators/pauses/resume", WHY)
+        assert "It goes on." in page.text
+
+    assert not await rows(portal.db, "SELECT FROM pauses")
+    done = await rows(
+        portal.db, "SELECT action, by_whom, reason, tenant_id FROM operator_actions ORDER BY at, action_id"
+    )
+    assert [(one["action"], one["by_whom"], one["tenant_id"]) for one in done] == [
+        ("pause", "olga@fe.do", tenant),
+        ("resume", "olga@fe.do", tenant),
+    ]
+    assert {one["reason"] for one in done} == {WHY["reason"]}
+
+
+async def test_a_form_takes_effect_once_and_not_without_a_reason(portal: Running) -> None:
+    async with operating(portal) as browser:
+        page = await browser.get("/operators/pauses")
+        refused = await browser.send("/operators/pauses", {"environment": "ecf"})
+        assert (refused.status_code, "Give a reason" in refused.text) == (409, True)
+        browser.page = page
+        assert (await browser.send("/operators/pauses", {"environment": "ecf", **WHY})).status_code == 200
+        browser.page = page
+        twice = await browser.send("/operators/pauses", {"environment": "certecf", **WHY})
+
+    assert twice.status_code == 409
+    assert [one["environment"] for one in await rows(portal.db, "SELECT environment FROM pauses")] == ["ecf"]

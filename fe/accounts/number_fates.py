@@ -19,7 +19,7 @@ from fe.store.sequences import Sequence
 #: From how many days the current rate is made.
 RATE_DAYS = 30
 #: The most numbers that are looked at in one go.
-STRETCH = 500
+STRETCH = 200
 
 
 class Fate(StrEnum):
